@@ -1,0 +1,201 @@
+"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `bench`.
+
+Standard library only. Each command is run by the Python of `.venv` (see environment.py), so
+that any supported Python can start it and nothing has to be installed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdl_teach import environment
+from bdl_teach.environment import Trouble, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[[argparse.Namespace, list[str]], int]
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_PORT = 8888
+FIRST_NOTEBOOK = Path("notebooks/03_bayes_by_backprop.ipynb")
+CHECKS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
+ABOUT = "Bayesian deep learning as live notebooks. The first command takes minutes: it makes .venv."
+CALL = "import sys; from bdl_teach.{} import main; sys.exit(main(sys.argv[1:]))"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; every foreseeable failure is one sentence and a non-zero code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that an installer ends with us
+    try:
+        return dispatch(sys.argv[1:] if argv is None else argv)
+    except Trouble as trouble:
+        say(str(trouble))
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped. The next start goes on from here.")
+        return 130
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        say(environment.FULL if full else f"{error.filename or 'The system'}: {error.strerror}.")
+        return 1
+
+
+def dispatch(argv: list[str]) -> int:
+    """Read the command line and hand it to the command it names."""
+    parser = make_parser()
+    options, rest = parser.parse_known_args(argv)
+    if rest and not options.passes_on:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    environment.check_python()
+    code: int = options.run(options, rest)
+    return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line; every `--help` works before anything is installed."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach", description=ABOUT)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    lab = _add(commands, "lab", run_lab, "open the notebooks in JupyterLab")
+    lab.add_argument("--no-browser", action="store_true", help="print the address only")
+    lab.add_argument("--port", type=int, help=f"default: the first free one from {FIRST_PORT} up")
+    _add(
+        commands,
+        "test",
+        run_test,
+        "check style, types, package and notebooks; arguments go to pytest, which then runs alone",
+        passes_on=True,
+    )
+    doctor = _add(commands, "doctor", run_doctor, "say what works on this machine")
+    doctor.add_argument("--json", action="store_true", help="print it for a script")
+    text = "measure: `bench live` a refit, `bench browser` key press to paint"
+    bench = _add(commands, "bench", run_bench, text, passes_on=True, add_help=False)
+    bench.set_defaults(help=bench.format_help())
+    return parser
+
+
+def _add(
+    commands: Any, name: str, run: Command, text: str, *, passes_on: bool = False, **settings: Any
+) -> argparse.ArgumentParser:
+    """Add one command; one that `passes_on` hands unknown arguments to what it runs."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=text, description=text, allow_abbrev=False, **settings
+    )
+    parser.set_defaults(run=run, passes_on=passes_on)
+    return parser
+
+
+def run_lab(options: argparse.Namespace, _: list[str]) -> int:
+    """Open JupyterLab on chapter 3, on this machine's loopback only."""
+    port = choose_port(options.port)
+    python = environment.ensure(ROOT)
+    command = lab_command(python, port, browser=not options.no_browser)
+    return hand_over(command)
+
+
+def lab_command(python: Path, port: int, *, browser: bool) -> list[str]:
+    """The JupyterLab command line; root has to be allowed by name."""
+    first = FIRST_NOTEBOOK if (ROOT / FIRST_NOTEBOOK).is_file() else FIRST_NOTEBOOK.parent
+    command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={ROOT}"]
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}"]
+    if not browser:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    return command
+
+
+def choose_port(wanted: int | None) -> int:
+    """The port asked for, if it can be had, or the first free one."""
+    if wanted is None:
+        for port in range(FIRST_PORT, FIRST_PORT + 100):
+            if port_fault(port) is None:
+                return port
+        raise Trouble(f"No port from {FIRST_PORT} to {FIRST_PORT + 99} is free. Try --port.")
+    fault = port_fault(wanted)
+    if fault:
+        raise Trouble(f"Port {wanted} cannot be used: {fault}. Try another, or leave --port out.")
+    return wanted
+
+
+def port_fault(port: int) -> str | None:
+    """Why the loopback port cannot be used, or None if it can."""
+    with socket.socket() as probe:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OverflowError:
+            return "it is not between 0 and 65535"
+        except OSError as error:
+            return str(error.strerror).lower()
+    return None
+
+
+def run_test(_: argparse.Namespace, rest: list[str]) -> int:
+    """Run every check, pytest last; with arguments, pytest alone on what they name."""
+    python = str(environment.ensure(ROOT))
+    env = child_environment()
+    if rest:
+        return subprocess.call([python, "-m", "pytest", *rest], cwd=ROOT, env=env)
+    failed = []
+    for check in CHECKS:
+        say(" ".join(check))
+        if subprocess.call([python, "-m", *check], cwd=ROOT, env=env):
+            failed.append(" ".join(check))
+    if failed:
+        say(f"Not clean: {', '.join(failed)} (see above). The tests run all the same.")
+    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "loadfile"]
+    return subprocess.call(pytest, cwd=ROOT, env=env) or bool(failed)
+
+
+def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
+    """Report on the machine from inside the environment."""
+    python = environment.ensure(ROOT)
+    flags = ["--json"] if options.json else []
+    return hand_over([str(python), "-c", CALL.format("doctor"), *flags])
+
+
+def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
+    """Run one of the measurements of `bdl_teach.bench`; asking for help builds nothing."""
+    asks = not rest or "-h" in rest or "--help" in rest
+    if asks and not environment.is_ready(ROOT / ".venv", ROOT / environment.LOCK):
+        print(options.help)
+        return 0
+    python = environment.ensure(ROOT)
+    return hand_over([str(python), "-c", CALL.format("bench"), *rest])
+
+
+def hand_over(command: list[str]) -> int:
+    """Become `command`; on Windows, which cannot, wait for it."""
+    env = child_environment()
+    os.chdir(ROOT)
+    if sys.platform == "win32":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return subprocess.call(command, env=env)
+    os.execve(command[0], command, env)
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a command: `.venv` first, and nothing of another Python before it."""
+    env = dict(os.environ)
+    for name in ("PYTHONPATH", "PYTHONHOME", "JUPYTER_PATH"):
+        env.pop(name, None)
+    venv = ROOT / ".venv"
+    programs = str(environment.venv_python(venv).parent)
+    env["PATH"] = os.pathsep.join([programs, env.get("PATH", os.defpath)])
+    env["VIRTUAL_ENV"] = str(venv)
+    env["JUPYTER_PREFER_ENV_PATH"] = "1"  # a kernel of the user's own must not shadow ours
+    shared = ROOT.parent / "shared" / "data"
+    if shared.is_dir():
+        env.setdefault("BDL_TEACH_DATA", str(shared))
+    return env
