@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import os
 import signal
 import socket
@@ -29,7 +30,7 @@ FIRST_PORT = 8888
 FIRST_NOTEBOOK = Path("notebooks/03_bayes_by_backprop.ipynb")
 CHECKS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
 ABOUT = "Bayesian deep learning as live notebooks. The first command takes minutes: it makes .venv."
-CALL = "import sys; from bdl_teach.{} import main; sys.exit(main(sys.argv[1:]))"
+INSIDE = "import sys; from bdl_teach.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -144,25 +145,23 @@ def port_fault(port: int) -> str | None:
 def run_test(_: argparse.Namespace, rest: list[str]) -> int:
     """Run every check, pytest last; with arguments, pytest alone on what they name."""
     python = str(environment.ensure(ROOT))
-    env = child_environment()
     if rest:
-        return subprocess.call([python, "-m", "pytest", *rest], cwd=ROOT, env=env)
+        return hand_over([python, "-m", "pytest", *rest])
     failed = []
     for check in CHECKS:
         say(" ".join(check))
-        if subprocess.call([python, "-m", *check], cwd=ROOT, env=env):
+        if subprocess.call([python, "-m", *check], cwd=ROOT, env=child_environment()):
             failed.append(" ".join(check))
     if failed:
         say(f"Not clean: {', '.join(failed)} (see above). The tests run all the same.")
-    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "loadfile"]
-    return subprocess.call(pytest, cwd=ROOT, env=env) or bool(failed)
+    return wait_for([python, "-m", "pytest", "-n", "2", "--dist", "loadfile"]) or bool(failed)
 
 
 def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     """Report on the machine from inside the environment."""
     python = environment.ensure(ROOT)
     flags = ["--json"] if options.json else []
-    return hand_over([str(python), "-c", CALL.format("doctor"), *flags])
+    return hand_over([str(python), "-c", INSIDE, "doctor", *flags])
 
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
@@ -172,17 +171,34 @@ def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
         print(options.help)
         return 0
     python = environment.ensure(ROOT)
-    return hand_over([str(python), "-c", CALL.format("bench"), *rest])
+    return hand_over([str(python), "-c", INSIDE, "bench", *rest])
+
+
+def inside(name: str, *arguments: str) -> int:
+    """Run `bdl_teach.<name>`, already in the environment; ctrl-C is a sentence there too."""
+    try:
+        code: int = importlib.import_module(f"bdl_teach.{name}").main(list(arguments))
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    return code
 
 
 def hand_over(command: list[str]) -> int:
     """Become `command`; on Windows, which cannot, wait for it."""
-    env = child_environment()
-    os.chdir(ROOT)
     if sys.platform == "win32":
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return subprocess.call(command, env=env)
-    os.execve(command[0], command, env)
+        return wait_for(command)
+    os.chdir(ROOT)
+    os.execve(command[0], command, child_environment())
+
+
+def wait_for(command: list[str]) -> int:
+    """Run `command` to its end; ctrl-C is left to it, so that it can tidy up."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.call(command, cwd=ROOT, env=child_environment())
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def child_environment() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import importlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -370,16 +372,23 @@ def test_test_gives_its_arguments_to_pytest_alone(calls: Calls) -> None:
 def test_a_report_is_run_inside_the_environment(calls: Calls, name: str) -> None:
     arguments = {"doctor": ["--json"], "bench": ["live", "--seconds", "3"]}[name]
     assert launcher.main([name, *arguments]) == 0
-    assert calls[0][:2] == ["PY", "-c"]
-    assert f"bdl_teach.{name}" in calls[0][2]
-    assert calls[0][3:] == arguments
+    assert calls == [["PY", "-c", launcher.INSIDE, name, *arguments]]
 
 
-def raiser(error: BaseException) -> Callable[[Path], Path]:
-    def ensure(root: Path) -> Path:
+def test_ctrl_c_inside_the_environment_is_a_sentence_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = SimpleNamespace(main=raiser(KeyboardInterrupt()))
+    monkeypatch.setattr(importlib, "import_module", lambda name: report)
+    assert launcher.inside("doctor", "--json") == 130
+    assert capsys.readouterr().err == "bdl_teach: Stopped.\n"
+
+
+def raiser(error: BaseException) -> Callable[[object], Path]:
+    def fail(_: object) -> Path:
         raise error
 
-    return ensure
+    return fail
 
 
 FAULTS = {
