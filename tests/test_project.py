@@ -1,12 +1,15 @@
 """The project's papers agree with each other, and name nothing of one machine or one registry."""
 
+import os
 import re
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,6 +76,68 @@ def test_every_pin_has_hashes_and_the_lock_names_no_index() -> None:
 
 def test_ipykernel_stays_below_7() -> None:
     assert int(pins(environment("linux-x86_64", "3.11"))["ipykernel"].split(".")[0]) < 7
+
+
+def conda(path: str) -> tuple[dict[str, Requirement], dict[str, Requirement]]:
+    """What a conda environment file asks of conda, and what of pip."""
+    listed = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))["dependencies"]
+    by_pip = [line for entry in listed if isinstance(entry, dict) for line in entry["pip"]]
+    by_conda = [re.sub(r"(?<![=<>])=(?!=)", "==", e) for e in listed if isinstance(e, str)]
+    return named(by_conda), named(by_pip)
+
+
+def named(lines: list[str]) -> dict[str, Requirement]:
+    requirements = [Requirement(line) for line in lines]
+    return {canonicalize_name(r.name): r for r in requirements}
+
+
+def test_the_conda_route_asks_for_what_pyproject_asks_for() -> None:
+    """With one difference: without --no-deps it has to take the full `tensorflow` everywhere."""
+    by_conda, by_pip = conda("environment.yml")
+    wanted = {canonicalize_name(r.name): r.specifier for r in declared()}
+    del wanted["tensorflow-cpu"]
+    assert {name: r.specifier for name, r in by_pip.items()} == wanted
+    assert by_conda["python"].specifier == SpecifierSet(PROJECT["requires-python"])
+
+
+def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
+    by_conda, by_pip = conda("binder/environment.yml")
+    assert by_pip == {}
+    assert by_conda["python"].specifier == SpecifierSet("==3.11")
+    kernel = next(r for r in declared() if r.name == "ipykernel")
+    assert by_conda["ipykernel"].specifier == kernel.specifier
+
+
+def test_binder_installs_the_lock_as_the_launcher_does() -> None:
+    script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
+    assert "--no-deps --require-hashes -r requirements.lock" in script
+    assert "write_overrides(" in script
+    start = (ROOT / "binder" / "start").read_text(encoding="utf-8")
+    assert start.rstrip().endswith('exec "$@"')
+
+
+@pytest.mark.parametrize("script", ["binder/postBuild", "binder/start", ".ci/run"])
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
+def test_scripts_can_be_run(script: str) -> None:
+    assert os.access(ROOT / script, os.X_OK)
+    assert (ROOT / script).read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n")
+
+
+def test_ci_runs_the_documented_command_with_its_browser_tests() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "export BDL_TEACH_REQUIRE_BROWSER=1" in script
+    assert "python3 -m bdl_teach test" in script.splitlines()[-1]
+
+
+def test_hooks_are_local_and_installed_with_the_dev_extra() -> None:
+    repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert [repo["repo"] for repo in repos] == ["local"]
+    tools = {canonicalize_name(r.name) for r in declared()}
+    for hook in repos[0]["hooks"]:
+        assert hook["language"] == "system"
+        python, flag, module, *_ = hook["entry"].split()
+        assert (python, flag) == ("python", "-m")
+        assert module.removesuffix("_lib") in tools or module.startswith("tools.")
 
 
 def tracked(*patterns: str) -> list[Path]:
