@@ -218,3 +218,7 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("browser for tests", False, browser),
     ("refit", True, refit),
 )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from bdl_teach import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -34,20 +37,20 @@ def locked() -> list[Requirement]:
     return [Requirement(line.rstrip(" \\")) for line in lines if line and line[0].isalnum()]
 
 
-def pins(environment: dict[str, str]) -> dict[str, str]:
-    """The version of every distribution that the lock installs in `environment`."""
-    chosen = [r for r in locked() if r.marker is None or r.marker.evaluate(environment)]
+def pins(where: dict[str, str]) -> dict[str, str]:
+    """The version of every distribution that the lock installs there."""
+    chosen = [r for r in locked() if r.marker is None or r.marker.evaluate(where)]
     return {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in chosen}
 
 
-def environment(platform: str, python: str) -> dict[str, str]:
+def markers(platform: str, python: str) -> dict[str, str]:
     return {**PLATFORMS[platform], "python_version": python, "python_full_version": f"{python}.0"}
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_lock_satisfies_every_declared_requirement(platform: str, python: str) -> None:
-    where = environment(platform, python)
+    where = markers(platform, python)
     versions = pins(where)
     for wanted in declared():
         if wanted.marker is None or wanted.marker.evaluate(where):
@@ -56,12 +59,12 @@ def test_the_lock_satisfies_every_declared_requirement(platform: str, python: st
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_lock_has_exactly_one_tensorflow_wheel(platform: str) -> None:
-    found = {"tensorflow", "tensorflow-cpu"} & set(pins(environment(platform, "3.12")))
+    found = {"tensorflow", "tensorflow-cpu"} & set(pins(markers(platform, "3.12")))
     assert found == {"tensorflow-cpu" if platform == "linux-x86_64" else "tensorflow"}
 
 
 def test_every_supported_python_gets_the_same_numerical_stack() -> None:
-    stacks = [pins(environment("linux-x86_64", python)) for python in ("3.11", "3.12", "3.13")]
+    stacks = [pins(markers("linux-x86_64", python)) for python in ("3.11", "3.12", "3.13")]
     for name in ("numpy", "scipy", "scikit-learn", "tensorflow-cpu", "tensorflow-probability"):
         assert len({stack[name] for stack in stacks}) == 1, name
 
@@ -75,7 +78,7 @@ def test_every_pin_has_hashes_and_the_lock_names_no_index() -> None:
 
 
 def test_ipykernel_stays_below_7() -> None:
-    assert int(pins(environment("linux-x86_64", "3.11"))["ipykernel"].split(".")[0]) < 7
+    assert int(pins(markers("linux-x86_64", "3.11"))["ipykernel"].split(".")[0]) < 7
 
 
 def conda(path: str) -> tuple[dict[str, Requirement], dict[str, Requirement]]:
@@ -138,6 +141,34 @@ def test_hooks_are_local_and_installed_with_the_dev_extra() -> None:
         python, flag, module, *_ = hook["entry"].split()
         assert (python, flag) == ("python", "-m")
         assert module.removesuffix("_lib") in tools or module.startswith("tools.")
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
+    for command in ("lab", "test", "doctor", "bench live", "bench browser"):
+        assert f"\npython3 -m bdl_teach {command}" in README
+
+
+@pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
+def test_the_readme_explains_what_the_launcher_says(sentence: str) -> None:
+    advice = README.partition("## When something goes wrong")[2]
+    assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))
+
+
+def test_the_readme_names_the_supported_pythons() -> None:
+    assert (
+        f"Python {', '.join(environment.SUPPORTED[:-1])} or {environment.SUPPORTED[-1]}" in README
+    )
+    for version in environment.SUPPORTED:
+        assert Version(f"{version}.0") in SpecifierSet(PROJECT["requires-python"])
+        assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
+
+
+def test_the_readme_s_links_lead_somewhere() -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", README)
+    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 def tracked(*patterns: str) -> list[Path]:
