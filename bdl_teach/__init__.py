@@ -1,0 +1,61 @@
+"""bdl_teach: learn Bayesian deep learning with models that are refitted live.
+
+Importing the package costs next to nothing: submodules load on first use, and TensorFlow
+loads when a method is first touched.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from bdl_teach.errors import DatasetUnavailable, DivergedError
+
+if TYPE_CHECKING:
+    from bdl_teach import (
+        compiled,
+        datasets,
+        densities,
+        elbo,
+        estimators,
+        exercises,
+        methods,
+        metrics,
+        mlp,
+        optimise,
+        plots,
+        predictive,
+        widgets,
+    )
+
+__version__ = "0.1.0"
+
+_SUBMODULES = (
+    "compiled",
+    "datasets",
+    "densities",
+    "elbo",
+    "estimators",
+    "exercises",
+    "methods",
+    "metrics",
+    "mlp",
+    "optimise",
+    "plots",
+    "predictive",
+    "widgets",
+)
+
+__all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_SUBMODULES]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a submodule the first time that it is named."""
+    if name in _SUBMODULES:
+        return importlib.import_module(f"bdl_teach.{name}")
+    raise AttributeError(f"module 'bdl_teach' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

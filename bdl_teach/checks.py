@@ -1,0 +1,106 @@
+"""Arguments are checked at the door: each error says what was expected and what came."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def number(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float or raise ``ValueError``."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        result = math.nan
+    if not math.isfinite(result):
+        raise ValueError(f"{name}: expected a finite number, got {value!r}")
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """Return ``value`` as a float > 0 or raise ``ValueError``."""
+    result = number(name, value)
+    if not result > 0:
+        raise ValueError(f"{name}: expected a finite number > 0, got {value!r}")
+    return result
+
+
+def non_negative(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float >= 0 or raise ``ValueError``."""
+    result = number(name, value)
+    if not result >= 0:
+        raise ValueError(f"{name}: expected a finite number >= 0, got {value!r}")
+    return result
+
+
+def probability(name: str, value: Any) -> float:
+    """Return ``value`` as a float in [0, 1] or raise ``ValueError``."""
+    result = number(name, value)
+    if not 0 <= result <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {value!r}")
+    return result
+
+
+def count(name: str, value: Any, minimum: int = 1) -> int:
+    """Return ``value`` as an integer >= ``minimum`` or raise ``ValueError``."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}: expected an integer >= {minimum}, got {value!r}") from None
+    if isinstance(value, bool) or result < minimum:
+        raise ValueError(f"{name}: expected an integer >= {minimum}, got {value!r}")
+    return result
+
+
+def choice(name: str, value: Any, options: Sequence[str]) -> str:
+    """Return ``value`` if it is one of ``options`` or raise ``ValueError``."""
+    if value not in options:
+        raise ValueError(f"{name}: expected one of {', '.join(options)}, got {value!r}")
+    return str(value)
+
+
+def layer_widths(name: str, value: Any) -> tuple[int, ...]:
+    """Return hidden-layer widths as a tuple of integers >= 1; () is a linear model."""
+    try:
+        widths = tuple(value)
+    except TypeError:
+        raise ValueError(f"{name}: expected a tuple such as (20, 20), got {value!r}") from None
+    return tuple(count(f"{name}[{i}]", width) for i, width in enumerate(widths))
+
+
+def inputs(name: str, value: Any, n_features: int | None = None) -> Array:
+    """Return a finite float array ``[n, d]`` with n >= 1, d >= 1."""
+    array = _finite(name, value)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name}: expected shape [n, d] with n, d >= 1, got {array.shape}")
+    if n_features is not None and array.shape[1] != n_features:
+        raise ValueError(f"{name}: expected {n_features} columns, got {array.shape[1]}")
+    return array
+
+
+def regression_data(x: Any, y: Any) -> tuple[Array, Array]:
+    """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may also come as [n]."""
+    x = inputs("x", x)
+    y = _finite("y", y)
+    n = len(x)
+    if y.shape not in ((n,), (n, 1)):
+        raise ValueError(f"y: expected shape ({n}, 1) to go with x {x.shape}, got {y.shape}")
+    return x, y.reshape(n, 1)
+
+
+def _finite(name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected an array of numbers, got {value!r}") from None
+    bad = int(array.size - np.isfinite(array).sum())
+    if bad:
+        raise ValueError(f"{name}: expected finite numbers, got {bad} NaN or infinite value(s)")
+    return array

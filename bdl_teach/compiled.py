@@ -1,0 +1,67 @@
+"""XLA with a probed fallback: one decorator, and a count of what it traced."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+from weakref import WeakSet
+
+from bdl_teach.backend import tf
+
+_LOG = logging.getLogger("bdl_teach")
+_PROGRAMS: WeakSet[Compiled] = WeakSet()
+
+
+@lru_cache(maxsize=1)
+def xla_available() -> bool:
+    """Say whether XLA compiles and runs a tiny loop on this machine's CPU (probed once)."""
+    try:
+        with tf.device("CPU:0"):
+            probe = tf.function(lambda x: tf.reduce_sum(x * x), jit_compile=True, autograph=False)
+            works = float(probe(tf.constant([1.0, 2.0]))) == 5.0
+    except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
+        _LOG.debug("XLA probe: %s", error)
+        works = False
+    if not works:
+        _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
+    return works
+
+
+class Compiled:
+    """A function that is traced once per shape of its arguments, and compiled where XLA works.
+
+    Attributes:
+        traces: How often the Python body was traced; values never add to it, shapes do.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._program: Callable[..., Any] | None = None
+        self._lock = threading.Lock()
+        self.traces = 0
+        self.__doc__ = function.__doc__
+        _PROGRAMS.add(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._program is None:
+            with self._lock:
+                self._program = self._program or self._build()
+        return self._program(*arguments)
+
+    def _build(self) -> Callable[..., Any]:
+        def body(*arguments: Any) -> Any:
+            self.traces += 1
+            return self._function(*arguments)
+
+        program: Callable[..., Any] = tf.function(
+            body, jit_compile=xla_available(), autograph=False
+        )
+        return program
+
+
+def trace_count() -> int:
+    """Return how often any compiled function of this process has been traced."""
+    return sum(program.traces for program in list(_PROGRAMS))

@@ -1,0 +1,102 @@
+"""The toy problems of the course; every draw comes from an explicit seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import checks
+from bdl_teach.checks import Array
+
+
+@dataclass(frozen=True)
+class Regression1D:
+    """A one-dimensional regression problem whose truth is known.
+
+    Attributes:
+        x: Inputs ``[n, 1]``.
+        y: Noisy targets ``[n, 1]``.
+        noise_std: Standard deviation of the noise on y.
+        function: The noise-free function, elementwise.
+    """
+
+    x: Array
+    y: Array
+    noise_std: float
+    function: Callable[[Array], Array]
+
+    def truth(self, x: Any) -> Array:
+        """Noise-free target at ``x``, of the shape of ``x``."""
+        return self.function(np.asarray(x, dtype=np.float64))
+
+
+def _sine(x: Array) -> Array:
+    return np.asarray(10.0 * np.sin(2.0 * np.pi * x))
+
+
+def sinusoid(
+    n: int = 32,
+    noise_std: float = 1.0,
+    seed: int = 0,
+    gap: tuple[float, float] | None = None,
+) -> Regression1D:
+    """Noisy points of 10 sin(2πx) at evenly spaced x in [−½, ½].
+
+    Args:
+        n: Number of points, >= 1.
+        noise_std: Standard deviation of the Gaussian noise, > 0.
+        seed: Seed of the noise.
+        gap: Leave (low, high) empty: the n points are spread evenly over the rest.
+
+    Raises:
+        ValueError: An argument is out of range, or the gap leaves nothing of [−½, ½].
+
+    Source: M. Krasser, "Variational inference in Bayesian neural networks" (2019).
+    """
+    n, noise_std = checks.count("n", n), checks.positive("noise_std", noise_std)
+    x = _spread(n, gap)[:, None]
+    noise = noise_std * np.random.default_rng(checks.count("seed", seed, 0)).standard_normal((n, 1))
+    return Regression1D(x, _sine(x) + noise, noise_std, _sine)
+
+
+def _spread(n: int, gap: tuple[float, float] | None) -> Array:
+    """Place n points evenly over [−½, ½] without the gap."""
+    if gap is None:
+        return np.linspace(-0.5, 0.5, n)
+    low, high = (float(np.clip(edge, -0.5, 0.5)) for edge in gap)
+    if not low < high or high - low >= 1.0:
+        raise ValueError(f"gap: expected (low, high) that leaves part of [-0.5, 0.5], got {gap!r}")
+    position = np.linspace(0.0, 1.0 - (high - low), n)  # along what is left
+    left = low + 0.5
+    beyond = position > left if left > 0 else position >= 0
+    return position - 0.5 + np.where(beyond, high - low, 0.0)
+
+
+def _curve(x: Array) -> Array:
+    return np.asarray(x + 0.3 * np.sin(2 * np.pi * x) + 0.3 * np.sin(4 * np.pi * x))
+
+
+def blundell_curve(n: int = 100, noise_std: float = 0.02, seed: int = 0) -> Regression1D:
+    """The regression curve of the Bayes-by-Backprop paper, on [0, ½].
+
+    y = x + 0.3 sin 2π(x + ε) + 0.3 sin 4π(x + ε) + ε with ε ~ N(0, noise_std²): the noise also
+    sits inside the sines, so that the spread of y changes with x.
+
+    Args:
+        n: Number of points, >= 1.
+        noise_std: Standard deviation of ε, > 0.
+        seed: Seed of x and ε.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    Source: Blundell et al. 2015, section 5.2.
+    """
+    n, noise_std = checks.count("n", n), checks.positive("noise_std", noise_std)
+    rng = np.random.default_rng(checks.count("seed", seed, 0))
+    x = np.sort(rng.uniform(0.0, 0.5, (n, 1)), axis=0)
+    eps = noise_std * rng.standard_normal((n, 1))
+    return Regression1D(x, _curve(x + eps), noise_std, _curve)

@@ -1,0 +1,21 @@
+"""The errors that this package raises of its own, besides ``ValueError`` for bad input."""
+
+from __future__ import annotations
+
+
+class DivergedError(ArithmeticError):
+    """A fit left the finite numbers.
+
+    Attributes:
+        step: Optimiser step by which the free energy was no longer finite.
+        remedy: What to change, as a sentence.
+    """
+
+    def __init__(self, step: int, remedy: str) -> None:
+        super().__init__(f"the fit diverged by step {step}: {remedy}")
+        self.step = step
+        self.remedy = remedy
+
+
+class DatasetUnavailable(OSError):
+    """A data set is neither cached nor reachable; the message says what to fetch and where."""

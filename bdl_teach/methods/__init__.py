@@ -1,0 +1,21 @@
+"""One method a file, all behind the same face: ``fit(x, y, *, ...)`` and ``.predict``."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bdl_teach.methods import bbb, exact, point
+
+_METHODS = ("bbb", "exact", "point")
+
+__all__ = ["bbb", "exact", "point"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a method the first time that it is named."""
+    if name in _METHODS:
+        return importlib.import_module(f"bdl_teach.methods.{name}")
+    raise AttributeError(f"module 'bdl_teach.methods' has no attribute {name!r}")

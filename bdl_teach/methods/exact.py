@@ -1,0 +1,283 @@
+"""Gold standards: the closed form of linear regression, and NUTS on the network itself.
+
+Source: Bishop 2006, section 3.3 (linear regression); Hoffman & Gelman 2014 (NUTS), through
+``tfp.mcmc``; Vehtari et al. 2021 for how to read R-hat and the effective sample size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from bdl_teach import checks, elbo, predictive
+from bdl_teach.backend import tf, tfp
+from bdl_teach.checks import Array
+from bdl_teach.compiled import Compiled
+from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.errors import DivergedError
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+_WINDOW = 25  # transitions between two reports of progress
+
+
+@dataclass(frozen=True)
+class LinearPosterior:
+    """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
+
+    Attributes:
+        mean: ``[d]``.
+        cov: ``[d, d]``.
+        log_evidence: log P(y | x), in nats.
+        noise_std: Standard deviation of the noise.
+    """
+
+    mean: Array
+    cov: Array
+    log_evidence: float
+    noise_std: float
+
+    def predict(self, x: Any) -> Predictive:
+        """Exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
+
+        Raises:
+            ValueError: x does not have d columns.
+        """
+        x = checks.inputs("x", x, len(self.mean))
+        variance = np.einsum("md,de,me->m", x, self.cov, x)
+        noise = np.full(len(x), self.noise_std)
+        return Predictive(x @ self.mean, np.sqrt(np.maximum(variance, 0.0)), noise)
+
+
+def linear_regression(x: Any, y: Any, prior_std: float, noise_std: float) -> LinearPosterior:
+    """Exact Bayesian linear regression; x carries its own column of ones for an intercept.
+
+    Λ = I/prior_std² + xᵀx/noise_std², mean = Λ⁻¹ xᵀy/noise_std², cov = Λ⁻¹.
+
+    Args:
+        x: Design matrix ``[n, d]``.
+        y: Targets ``[n]`` or ``[n, 1]``.
+        prior_std: Standard deviation of each weight's prior, > 0.
+        noise_std: Standard deviation of the noise, > 0.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+
+    Source: Bishop 2006, eq. 3.53, 3.54 and 3.86.
+    """
+    x, y = checks.regression_data(x, y)
+    n, d = x.shape
+    s2, noise2 = checks.positive("prior_std", prior_std) ** 2, noise_std**2
+    checks.positive("noise_std", noise_std)
+    precision = np.eye(d) / s2 + x.T @ x / noise2  # [d, d]
+    factor = cho_factor(precision)
+    mean = cho_solve(factor, x.T @ y[:, 0]) / noise2
+    misfit = np.sum((y[:, 0] - x @ mean) ** 2) / noise2 + mean @ mean / s2
+    log_det = 2.0 * np.log(np.diag(factor[0])).sum()
+    constant = d * math.log(s2) + n * math.log(2 * math.pi * noise2)
+    log_evidence = -0.5 * (misfit + log_det + constant)
+    return LinearPosterior(mean, cho_solve(factor, np.eye(d)), float(log_evidence), noise_std)
+
+
+@dataclass(frozen=True)
+class NutsFit:
+    """Draws of the weights' true posterior, as far as the chains have found it.
+
+    The weights of a network are not identified (hidden units can be swapped), so that
+    convergence is judged on what is: the network's outputs at the training inputs, and the log
+    density.
+
+    Attributes:
+        weights: ``[chains, s, n_weights]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        r_hat: Split R-hat of each output at the training inputs, then of the log density
+            ``[n + 1]``.
+        ess: Effective sample size of the same, summed over the chains ``[n + 1]``.
+        divergences: Share of the transitions that NUTS gave up as divergent.
+    """
+
+    weights: Array
+    network: MLP
+    noise_std: float
+    r_hat: Array
+    ess: Array
+    divergences: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether every R-hat is below 1.05."""
+        return bool((self.r_hat < 1.05).all())
+
+    @property
+    def report(self) -> str:
+        """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
+        worst, least = float(self.r_hat.max()), float(self.ess.min())
+        verdict = "converged" if self.converged else "NOT converged (needs R-hat < 1.05)"
+        return f"NUTS {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
+
+    def predict(self, x: Any, n_samples: int | None = None, seed: int = 1) -> Predictive:
+        """Average networks over the draws.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Use this many draws, picked at random; all of them if not given.
+            seed: Seed of the pick.
+
+        Raises:
+            ValueError: x does not fit the network, or more draws are asked for than there are.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        draws = self.weights.reshape(-1, self.network.n_weights)
+        if n_samples is not None:
+            if checks.count("n_samples", n_samples) > len(draws):
+                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+            draws = np.random.default_rng(seed).permutation(draws)[:n_samples]
+        samples = predictive.evaluate_weights(self.network, draws, x)
+        return Predictive.from_samples(samples, self.noise_std)
+
+
+def nuts(
+    x: Any,
+    y: Any,
+    *,
+    prior: Prior | None = None,
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+    n_samples: int = 500,
+    n_chains: int = 2,
+    n_warmup: int = 500,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> NutsFit:
+    """Sample the posterior of the same network under the same prior with NUTS.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        n_samples: Draws kept of each chain.
+        n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
+        n_warmup: Transitions that adapt the step size and are thrown away.
+        seed: Seed of the starts and of the chains.
+        progress: Called with (transitions done, transitions in all) as the chains run.
+
+    Returns:
+        A :class:`NutsFit`; read ``.report`` before believing it.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: No chain stayed at a finite log density.
+    """
+    x, y = checks.regression_data(x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    kept, warmup = checks.count("n_samples", n_samples), checks.count("n_warmup", n_warmup)
+    chains = checks.count("n_chains", n_chains, minimum=2)
+    target = (
+        _float(x),
+        _float(y),
+        _float(prior.mixture),
+        _float(checks.positive("noise_std", noise_std)),
+    )
+    start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
+    sampler = _Sampler(network, warmup, target, seed)
+    weights, log_density, diverging = sampler.run(_float(start), warmup, kept, progress)
+    if not np.isfinite(log_density).all():
+        raise DivergedError(warmup + kept, "raise the noise_std, or shrink the prior")
+    outputs = np.stack([predictive.evaluate_weights(network, w, x) for w in weights])
+    judged = np.concatenate([outputs, log_density[..., None]], axis=-1)  # [chains, s, n + 1]
+    return NutsFit(
+        weights, network, float(noise_std), _split_r_hat(judged), _ess(judged), diverging
+    )
+
+
+class _Sampler:
+    """NUTS in windows of a fixed length, so that one compiled program serves any run."""
+
+    def __init__(self, network: MLP, warmup: int, target: Any, seed: int) -> None:
+        self._advance, self._begin = _nuts_programs(network, warmup)
+        self._target, self._seed = target, seed
+
+    def run(
+        self, state: Any, warmup: int, kept: int, progress: Callable[[int, int], None] | None
+    ) -> tuple[Array, Array, float]:
+        """Return weights [chains, kept, d], log densities [chains, kept], divergent share."""
+        total = warmup + kept
+        kernel, draws = self._begin(state, *self._target), []
+        for done in range(0, total, _WINDOW):
+            window_seed = tf.constant([self._seed, done])
+            state, kernel, drawn = self._advance(state, kernel, window_seed, *self._target)
+            draws.append([part.numpy() for part in drawn])
+            if progress is not None:
+                progress(min(done + _WINDOW, total), total)
+        weights, log_density, diverging = (
+            np.concatenate(parts)[warmup:total].swapaxes(0, 1) for parts in zip(*draws, strict=True)
+        )
+        return weights.astype(np.float64), log_density, float(diverging.mean())
+
+
+@lru_cache(maxsize=4)
+def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
+    """Compile (advance one window, initial kernel state) for one network."""
+
+    def kernel(x: Any, y: Any, prior: Any, noise_std: Any) -> Any:
+        def log_density(w: Any) -> Any:
+            log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
+            return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(
+                y, network(w, x), noise_std
+            )
+
+        nuts_kernel = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
+        return tfp.mcmc.DualAveragingStepSizeAdaptation(
+            nuts_kernel, num_adaptation_steps=int(0.8 * warmup), target_accept_prob=0.8
+        )
+
+    def begin(state: Any, *target: Any) -> Any:
+        return kernel(*target).bootstrap_results(state)
+
+    def advance(state: Any, results: Any, seed: Any, *target: Any) -> Any:
+        drawn, traced, results = tfp.mcmc.sample_chain(
+            _WINDOW,
+            current_state=state,
+            previous_kernel_results=results,
+            kernel=kernel(*target),
+            trace_fn=lambda _, r: (
+                r.inner_results.target_log_prob,
+                r.inner_results.has_divergence,
+            ),
+            return_final_kernel_results=True,
+            seed=seed,
+        )
+        return drawn[-1], results, (drawn, *traced)
+
+    return Compiled(advance), Compiled(begin)
+
+
+def _split_r_hat(draws: Array) -> Array:
+    """Split R-hat of draws ``[chains, s, k]``: ``[k]``."""
+    return np.asarray(
+        tfp.mcmc.potential_scale_reduction(
+            tf.constant(draws.swapaxes(0, 1), tf.float64), split_chains=True
+        )
+    )
+
+
+def _ess(draws: Array) -> Array:
+    """Effective sample size of draws ``[chains, s, k]``, summed over the chains: ``[k]``."""
+    each = tfp.mcmc.effective_sample_size(
+        tf.constant(draws.swapaxes(0, 1), tf.float64), filter_beyond_positive_pairs=True
+    )
+    return np.asarray(each).sum(axis=0)
+
+
+def _float(values: Any) -> Any:
+    return tf.constant(values, tf.float32)

@@ -1,0 +1,154 @@
+"""Point estimates: maximum likelihood (MLE) and maximum a posteriori (MAP).
+
+MLE minimises −log P(D | w), which for Gaussian noise is the sum of squares; MAP minimises
+−log P(D | w) − log P(w), and a Gaussian prior is weight decay: λ = 1/σ².
+
+Source: MacKay 1992; Blundell et al. 2015, section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import checks, elbo, optimise, predictive
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+from bdl_teach.compiled import Compiled
+from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+REMEDY = "lower the learning rate, or raise the noise_std"
+
+
+class _Problem(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Any  # [n, d]
+    y: Any  # [n, 1]
+    noise_std: Any
+    prior: Any  # [3]: σ₁, σ₂, π
+    prior_weight: Any  # 1 for MAP with a prior, 0 without
+    weight_decay: Any  # λ
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One weight vector.
+
+    Attributes:
+        weights: ``[n_weights]``, in the order of ``network``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
+    """
+
+    weights: Array
+    network: MLP
+    noise_std: float
+    history: dict[str, Array]
+
+    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Accepted so that every method is called alike; there is one network.
+            seed: Accepted likewise.
+
+        Raises:
+            ValueError: x does not fit the network.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        checks.count("n_samples", n_samples)
+        f = predictive.evaluate_weights(self.network, self.weights[None], x)
+        return Predictive.from_samples(f, self.noise_std)
+
+
+def fit(
+    x: Any,
+    y: Any,
+    *,
+    prior: Prior | None = None,
+    weight_decay: float = 0.0,
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+    steps: int = 1500,
+    learning_rate: float = 0.02,
+    seed: int = 0,
+) -> Fit:
+    """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` is given.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: Prior of each weight, for MAP.
+        weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        steps: Adam steps.
+        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
+        seed: Seed of the starting point.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range, or both a prior and weight decay are given.
+        DivergedError: The loss left the finite numbers.
+    """
+    x, y = checks.regression_data(x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    decay = checks.non_negative("weight_decay", weight_decay)
+    if prior is not None and decay:
+        raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
+    problem = _Problem(
+        x=_float(x),
+        y=_float(y),
+        noise_std=_float(checks.positive("noise_std", noise_std)),
+        prior=_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
+        prior_weight=_float(float(prior is not None)),
+        weight_decay=_float(decay),
+    )
+    schedule = optimise.Schedule(
+        tf.constant(checks.count("steps", steps)),
+        _float(checks.positive("learning_rate", learning_rate)),
+        _float(0.25),
+    )
+    rng = np.random.default_rng(checks.count("seed", seed, 0))
+    start = rng.standard_normal(network.n_weights) * np.sqrt(2.0 / network.fan_in)
+    trace = _program(network)(_float(start), schedule, problem)
+    return _fitted(trace, network, float(noise_std))
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP) -> Compiled:
+    def run(start: Any, schedule: Any, problem: _Problem) -> Any:
+        def objective(parameters: Any, _step: Any, _block: Any) -> tuple[Any, Any]:
+            return _loss(network, parameters[0], problem)
+
+        return optimise.adam(objective, [start], schedule)
+
+    return Compiled(run)
+
+
+def _loss(network: MLP, w: Any, p: _Problem) -> tuple[Any, Any]:
+    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
+    log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
+    prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
+    likelihood = elbo.likelihood_cost(p.y, network(w, p.x), p.noise_std)
+    loss = prior_cost + likelihood
+    return loss, tf.stack([loss, prior_cost, likelihood])
+
+
+def _fitted(trace: optimise.Trace, network: MLP, noise_std: float) -> Fit:
+    history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
+    return Fit(trace.parameters[0].numpy().astype(np.float64), network, noise_std, history)
+
+
+def _float(values: Any) -> Any:
+    return tf.constant(values, tf.float32)

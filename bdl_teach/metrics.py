@@ -1,0 +1,127 @@
+"""Scores of predictions: plain NumPy, float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+from sklearn.metrics import roc_auc_score
+
+from bdl_teach.densities import gaussian_nll
+
+
+def rmse(y: Any, mean: Any) -> float:
+    """Root mean squared error of predicted means, in the units of y.
+
+    Args:
+        y: Targets ``[m]``.
+        mean: Predictions ``[m]``.
+
+    Raises:
+        ValueError: The shapes differ.
+    """
+    y, mean = _paired(y=y, mean=mean)
+    return float(np.sqrt(np.mean((y - mean) ** 2)))
+
+
+def log_likelihood(y: Any, mean: Any, var: Any) -> float:
+    """Mean log density of y under N(mean, var), in nats a point.
+
+    Args:
+        y: Targets ``[m]``.
+        mean: Predicted means ``[m]``.
+        var: *Total* predictive variances ``[m]``: network variance plus noise variance. Without
+            the noise it is no density for y.
+
+    Raises:
+        ValueError: The shapes differ or a variance is not > 0.
+    """
+    y, mean, var = _paired(y=y, mean=mean, var=var)
+    return float(-np.mean(gaussian_nll(y, mean, var)))
+
+
+def coverage(y: Any, lower: Any, upper: Any) -> float:
+    """Fraction of targets inside [lower, upper].
+
+    Args:
+        y: Targets ``[m]``.
+        lower: Lower ends ``[m]``.
+        upper: Upper ends ``[m]``.
+
+    Raises:
+        ValueError: The shapes differ.
+    """
+    y, lower, upper = _paired(y=y, lower=lower, upper=upper)
+    return float(np.mean((lower <= y) & (y <= upper)))
+
+
+def auroc(labels: Any, scores: Any) -> float:
+    """Area under the ROC curve: P(score of a positive > score of a negative), ties half.
+
+    Args:
+        labels: 1 for positive, 0 for negative ``[m]``.
+        scores: Larger means "more positive" ``[m]``.
+
+    Raises:
+        ValueError: The shapes differ or only one class is present.
+    """
+    labels, scores = _paired(labels=labels, scores=scores)
+    if len(np.unique(labels)) != 2:
+        raise ValueError(f"labels: expected two classes, got {np.unique(labels)}")
+    return float(roc_auc_score(labels, scores))
+
+
+def predictive_entropy(probabilities: Any) -> Any:
+    """Entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
+
+    Args:
+        probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
+
+    Returns:
+        ``[n]`` nats.
+
+    Raises:
+        ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
+    """
+    return entr(_class_probabilities(probabilities).mean(axis=0)).sum(axis=-1)
+
+
+def mutual_information(probabilities: Any) -> Any:
+    """Information about the weights in the label: predictive minus expected entropy, in nats.
+
+    Args:
+        probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
+
+    Returns:
+        ``[n]`` nats, >= 0 up to rounding.
+
+    Raises:
+        ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
+
+    Source: Houlsby et al. 2011 (BALD).
+    """
+    p = _class_probabilities(probabilities)
+    return predictive_entropy(p) - entr(p).sum(axis=-1).mean(axis=0)
+
+
+def _paired(**arrays: Any) -> list[Any]:
+    """Return the named arrays as float64 ``[m]``, or say whose shape does not fit the first's."""
+    flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}
+    flat = {name: np.atleast_1d(a) for name, a in flat.items()}
+    (first, reference), *rest = flat.items()
+    for name, array in rest:
+        if array.shape != reference.shape:
+            raise ValueError(
+                f"{name}: expected the shape of {first}, {reference.shape}, got {array.shape}"
+            )
+    return list(flat.values())
+
+
+def _class_probabilities(value: Any) -> Any:
+    p = np.asarray(value, dtype=np.float64)
+    if p.ndim != 3 or 0 in p.shape:
+        raise ValueError(f"probabilities: expected shape [t, n, c], got {p.shape}")
+    if not np.allclose(p.sum(axis=-1), 1.0, atol=1e-5) or (p < 0).any():
+        raise ValueError("probabilities: expected rows that are >= 0 and sum to 1")
+    return p

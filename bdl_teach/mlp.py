@@ -1,0 +1,93 @@
+"""A multilayer perceptron as a pure function of one flat weight vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+
+
+@dataclass(frozen=True)
+class MLP:
+    """A ReLU network ``f(w, x)`` with a linear output; ``hidden_units=()`` is linear.
+
+    The flat vector holds, layer by layer, the weight matrix ``[out, in]`` row by row and then
+    the biases ``[out]``.
+
+    Attributes:
+        n_inputs: Number of input features d.
+        hidden_units: Width of each hidden layer.
+        n_outputs: Number of outputs.
+    """
+
+    n_inputs: int
+    hidden_units: tuple[int, ...]
+    n_outputs: int = 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Units per layer, inputs and outputs included."""
+        return (self.n_inputs, *self.hidden_units, self.n_outputs)
+
+    @property
+    def shapes(self) -> list[tuple[int, int]]:
+        """Shape of each weight matrix (out, in) and bias (out, 1), in the flat order."""
+        pairs = zip(self.sizes[:-1], self.sizes[1:], strict=True)
+        return [shape for n_in, n_out in pairs for shape in ((n_out, n_in), (n_out, 1))]
+
+    @property
+    def n_weights(self) -> int:
+        """Length of the flat weight vector, biases included."""
+        return sum(rows * columns for rows, columns in self.shapes)
+
+    @property
+    def fan_in(self) -> Array:
+        """Inputs of the layer that each weight belongs to ``[n_weights]``."""
+        layers = zip(self.sizes[:-1], self.sizes[1:], strict=True)
+        return np.concatenate([np.full((n_in + 1) * n_out, n_in) for n_in, n_out in layers])
+
+    def unflatten(self, w: Any) -> list[Any]:
+        """Split ``w`` [..., n_weights] into matrices [..., out, in] and biases [..., out, 1]."""
+        pieces = tf.split(w, [rows * columns for rows, columns in self.shapes], axis=-1)
+        lead = list(w.shape[:-1])
+        return [
+            tf.reshape(piece, lead + list(shape))
+            for piece, shape in zip(pieces, self.shapes, strict=True)
+        ]
+
+    def __call__(self, w: Any, x: Any) -> Any:
+        """Evaluate the network.
+
+        Args:
+            w: Flat weights ``[..., n_weights]``; leading axes are draws.
+            x: Inputs ``[n, n_inputs]``.
+
+        Returns:
+            Outputs ``[..., n, n_outputs]``.
+        """
+        parts = self.unflatten(w)
+        h = tf.transpose(x)  # [units, n]: one column a data point
+        for weight, bias in zip(parts[0:-2:2], parts[1:-2:2], strict=True):
+            h = tf.nn.relu(_multiply(weight, h) + bias)  # [..., out, in] @ [..., in, n]
+        return tf.linalg.matrix_transpose(_multiply(parts[-2], h) + parts[-1])
+
+    def positions_in(self, larger: MLP) -> Array:
+        """Return where each of this network's weights sits in a ``larger`` one's flat vector."""
+        grids = np.split(
+            np.arange(larger.n_weights), np.cumsum([a * b for a, b in larger.shapes])[:-1]
+        )
+        return np.concatenate(
+            [
+                grid.reshape(big)[: small[0], : small[1]].ravel()
+                for grid, big, small in zip(grids, larger.shapes, self.shapes, strict=True)
+            ]
+        )
+
+
+def _multiply(weight: Any, h: Any) -> Any:
+    """Matrix product; for one input feature a product by broadcasting, which XLA fuses."""
+    return weight * h if h.shape[-2] == 1 else tf.matmul(weight, h)

@@ -1,0 +1,179 @@
+"""The predictive distribution that every method returns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp, ndtr, ndtri
+
+from bdl_teach import checks
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+from bdl_teach.compiled import Compiled
+from bdl_teach.densities import HALF_LOG_TWO_PI
+from bdl_teach.mlp import MLP
+
+_BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the cache
+
+
+@dataclass(frozen=True)
+class Predictive:
+    """What a model says about y at m test inputs.
+
+    Attributes:
+        mean: Predictive mean ``[m]``, in the units of y.
+        epistemic_std: Standard deviation of the network output over the posterior ``[m]``.
+        aleatoric_std: Standard deviation of the observation noise ``[m]``.
+        samples: Network outputs of S posterior draws ``[s, m]``, without noise; ``None`` where
+            the predictive is a Gaussian in closed form.
+    """
+
+    mean: Array
+    epistemic_std: Array
+    aleatoric_std: Array
+    samples: Array | None = None
+
+    @classmethod
+    def from_samples(cls, samples: Any, noise_std: float) -> Predictive:
+        """Build the predictive from network outputs ``[s, m]`` and one noise level."""
+        samples = np.asarray(samples, dtype=np.float64)
+        noise = np.full(samples.shape[1], float(noise_std))
+        return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples)
+
+    @property
+    def total_std(self) -> Array:
+        """√(epistemic² + aleatoric²), ``[m]``."""
+        return np.hypot(self.epistemic_std, self.aleatoric_std)
+
+    @property
+    def mc_error(self) -> Array:
+        """Monte-Carlo standard error of ``mean``, ``[m]``; 0 in closed form."""
+        if self.samples is None:
+            return np.zeros_like(self.mean)
+        return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
+
+    def log_prob(self, y: Any) -> Array:
+        """Log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
+
+        Args:
+            y: ``[m]`` or ``[m, 1]``.
+
+        Returns:
+            Nats ``[m]``.
+
+        Raises:
+            ValueError: y does not have one target a test input.
+        """
+        y = np.asarray(y, dtype=np.float64)
+        if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
+            raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
+        y = y.ravel()
+        if self.samples is None:
+            return _log_normal(y, self.mean, self.total_std)
+        each = _log_normal(y, self.samples, self.aleatoric_std)  # [s, m]
+        return np.asarray(logsumexp(each, axis=0) - math.log(len(self.samples)))
+
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Central interval that holds a new *noisy* y with probability ``level``.
+
+        Args:
+            level: In (0, 1).
+
+        Returns:
+            (lower ``[m]``, upper ``[m]``): quantiles of the mixture over the draws.
+
+        Raises:
+            ValueError: ``level`` is not inside (0, 1).
+        """
+        if not 0 < checks.probability("level", level) < 1:
+            raise ValueError(f"level: expected a number inside (0, 1), got {level!r}")
+        tail = (1 - level) / 2
+        return self._quantile(tail), self._quantile(1 - tail)
+
+    def _quantile(self, p: float) -> Array:
+        if self.samples is None:
+            return np.asarray(self.mean + ndtri(p) * self.total_std)
+        if not self.aleatoric_std.any():
+            return np.asarray(np.quantile(self.samples, p, axis=0))
+        reach = ndtri(p) * self.aleatoric_std  # each component's own quantile brackets it
+        low, high = self.samples.min(axis=0) + reach, self.samples.max(axis=0) + reach
+        for _ in range(40):  # bisection on the mixture's distribution function
+            middle = (low + high) / 2
+            below = ndtr((middle - self.samples) / self.aleatoric_std).mean(axis=0) < p
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+
+def _log_normal(y: Array, mean: Array, std: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(std > 0, (y - mean) / std, np.where(y == mean, 0.0, np.inf))
+        return np.asarray(-0.5 * scaled**2 - np.log(std) - HALF_LOG_TWO_PI)
+
+
+@lru_cache(maxsize=32)
+def _evaluator(network: MLP) -> Compiled:
+    """Compile: evaluate ``network`` at w = mean + std · eps, a block of draws at a time."""
+
+    def evaluate(mean: Any, std: Any, eps: Any, x: Any, n_blocks: Any) -> Any:
+        def block(i: Any, out: Any) -> tuple[Any, Any]:
+            f = network(mean + std * eps[i], x)[..., 0]  # [block, m]
+            return i + 1, tf.tensor_scatter_nd_update(out, [[i]], f[None])
+
+        out = tf.zeros([*eps.shape[:2], x.shape[0]], eps.dtype)
+        _, out = tf.while_loop(lambda i, _: i < n_blocks, block, (tf.constant(0), out))
+        return tf.reshape(out, [-1, x.shape[0]])
+
+    return Compiled(evaluate)
+
+
+@lru_cache(maxsize=8)
+def _prediction_noise(n_weights: int, n_blocks: int, seed: int) -> Any:
+    """Standard normal draws ``[n_blocks, block, n_weights]``; more blocks keep the first ones."""
+    rng = np.random.default_rng([seed, 0x5EED])
+    return tf.constant(rng.standard_normal((n_blocks, _BLOCK, n_weights), dtype=np.float32))
+
+
+def draw_functions(
+    network: MLP, mean: Any, std: Any, x: Any, *, n_samples: int, seed: int, capacity: int = 0
+) -> Array:
+    """Evaluate networks whose weights are drawn from N(mean, std²).
+
+    Args:
+        network: The network.
+        mean: Means of the weights ``[n_weights]``.
+        std: Standard deviations of the weights ``[n_weights]``.
+        x: Inputs ``[m, d]``.
+        n_samples: Number of draws S.
+        seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
+        capacity: Compile for this many draws, so that no smaller S compiles again.
+
+    Returns:
+        Outputs ``[s, m]``, float32.
+    """
+    n_blocks = -(-max(capacity, n_samples) // _BLOCK)
+    eps = _prediction_noise(network.n_weights, n_blocks, seed)
+    return _evaluate(network, mean, std, eps, x, n_samples)
+
+
+def evaluate_weights(network: MLP, weights: Any, x: Any) -> Array:
+    """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``."""
+    n, n_weights = weights.shape
+    padded = np.zeros((-(-n // _BLOCK) * _BLOCK, n_weights), np.float32)
+    padded[:n] = weights
+    eps = tf.constant(padded.reshape(-1, _BLOCK, n_weights))
+    return _evaluate(network, np.zeros(n_weights), np.ones(n_weights), eps, x, n)
+
+
+def _evaluate(network: MLP, mean: Any, std: Any, eps: Any, x: Any, n_samples: int) -> Array:
+    out = _evaluator(network)(
+        tf.constant(mean, tf.float32),
+        tf.constant(std, tf.float32),
+        eps,
+        tf.constant(x, tf.float32),
+        tf.constant(-(-n_samples // _BLOCK)),
+    )
+    return np.asarray(out[:n_samples])
