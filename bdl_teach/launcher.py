@@ -193,12 +193,16 @@ def hand_over(command: list[str]) -> int:
 
 
 def wait_for(command: list[str]) -> int:
-    """Run `command` to its end; ctrl-C is left to it, so that it can tidy up."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    """Run `command` to its end; ctrl-C is left to it, so that it can tidy up first."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
-        return subprocess.call(command, cwd=ROOT, env=child_environment())
+        code = subprocess.call(command, cwd=ROOT, env=child_environment())
     finally:
         signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+    return code
 
 
 def child_environment() -> dict[str, str]:

@@ -368,6 +368,21 @@ def test_test_gives_its_arguments_to_pytest_alone(calls: Calls) -> None:
     assert calls == [["PY", "-m", "pytest", "-x", "tests/test_a.py", "-k", "one or two", "--lf"]]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_ctrl_c_lets_the_tests_tidy_up_and_then_stops(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "ROOT", root)
+    child = (
+        "import os, pathlib, signal, time\n"
+        "try: os.kill(os.getppid(), signal.SIGINT); os.kill(os.getpid(), signal.SIGINT)\n"
+        "except KeyboardInterrupt: time.sleep(0.5); pathlib.Path('tidy').touch()\n"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        launcher.wait_for([sys.executable, "-c", child])
+    assert (root / "tidy").exists()
+
+
 @pytest.mark.parametrize("name", ["doctor", "bench"])
 def test_a_report_is_run_inside_the_environment(calls: Calls, name: str) -> None:
     arguments = {"doctor": ["--json"], "bench": ["live", "--seconds", "3"]}[name]
