@@ -23,6 +23,7 @@ from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 REMEDY = "lower the learning rate, or raise the noise_std"
+_STRIDE = 97  # distance in the table of ε between two draws of one step
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 
 
@@ -49,8 +50,8 @@ class _Problem(NamedTuple):
     y: Any  # [n, 1]
     row_weight: Any  # [n, 1]: 1 for a data point, 0 for padding
     unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [steps, blocks, (2,) n_weights]
-    sample_weight: Any  # [blocks (, 2)]: 1/S for a draw, 0 for padding
+    eps: Any  # [rows, n_weights]: draw s of step t is row (t + 97 s) mod rows
+    sample_weight: Any  # [1], or [blocks, 2]: 1/S for a draw, 0 for padding
     prior: Any  # [3]: σ₁, σ₂, π
     noise_std: Any
     kl_weight: Any
@@ -174,7 +175,8 @@ def fit(
     capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
     _check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
-    start, eps = _noise(network, padded, steps, capacity.n_samples, checks.count("seed", seed, 0))
+    n_rows = _n_rows(steps, capacity.n_samples)
+    start, eps = _noise(network, padded, n_rows, checks.count("seed", seed, 0))
     shares = elbo.minibatch_weights(n_batches, kl_scheme)
     problem = _Problem(
         x=_rows(x, capacity.n),
@@ -212,7 +214,7 @@ def _program(network: MLP) -> Compiled:
             lambda theta, step, block: _free_energy(network, theta, step, block, problem),
             [mu, rho + tf.zeros_like(mu)],
             schedule,
-            n_blocks=None if problem.eps.shape[1] == 1 else n_blocks,
+            n_blocks=None if problem.sample_weight.shape.rank == 1 else n_blocks,
         )
 
     return Compiled(run)
@@ -227,7 +229,9 @@ def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -
     batch = step % p.n_batches
     in_batch = tf.range(p.x.shape[0])[:, None] % p.n_batches == batch
     row_weight = p.row_weight * tf.cast(in_batch, tf.float32)
-    eps, weight = p.eps[step, block], p.sample_weight[block]
+    weight = p.sample_weight[block]  # [] or [2]
+    draws = [p.eps[(step + _STRIDE * (2 * block + i)) % p.eps.shape[0]] for i in range(2)]
+    eps = tf.stack(draws) if weight.shape.rank else draws[0]  # [(2,) n_weights]
     std = tf.nn.softplus(rho)
     w = (mu + std * eps) * p.unit_mask  # [(2,) n_weights]
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
@@ -248,23 +252,26 @@ def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: C
     return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)
 
 
-@lru_cache(maxsize=4)
-def _noise(network: MLP, padded: MLP, steps: int, n_samples: int, seed: int) -> tuple[Array, Any]:
-    """Draw the starting point ``[n_weights]`` and the table of ε, the same for every size.
+def _n_rows(steps: int, n_samples: int) -> int:
+    """Rows of the table of ε: enough that the draws of one step are different rows."""
+    rows = max(steps, 1000, n_samples)
+    return rows + (rows % _STRIDE == 0)
 
-    Draw s of step t depends on (seed, s, t) alone, so that neither the capacity nor the number
-    of samples changes the noise that a fit sees: moving a slider moves only what it names.
+
+@lru_cache(maxsize=4)
+def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Any]:
+    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
+
+    Both depend on the network and the seed alone, so that moving any other slider moves only
+    what it names; a larger capacity sees the same numbers.
     """
-    start = np.random.default_rng([seed, 0]).standard_normal(network.n_weights)
-    shape = (1,) if n_samples == 1 else (-(-n_samples // 2), 2)
-    table = np.zeros((steps, int(np.prod(shape)), padded.n_weights), np.float32)
-    positions = network.positions_in(padded)
-    for s in range(table.shape[1]):
-        rng = np.random.default_rng([seed, 1 + s])
-        table[:, s, positions] = rng.standard_normal((steps, network.n_weights), np.float32)
-    return _embed(start, network, padded), tf.constant(
-        table.reshape(steps, *shape, padded.n_weights)
+    rng = np.random.default_rng(seed)
+    start = rng.standard_normal(network.n_weights)
+    table = np.zeros((n_rows, padded.n_weights), np.float32)
+    table[:, network.positions_in(padded)] = rng.standard_normal(
+        (n_rows, network.n_weights), np.float32
     )
+    return _embed(start, network, padded), tf.constant(table)
 
 
 def _sample_weights(n_samples: int, capacity: int) -> Any:
