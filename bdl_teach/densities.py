@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a TensorFlow function serve NumPy callers in float64, and tensor callers as it is."""
 
+    parameters = signature(function)
+
     @wraps(function)
-    def wrapper(*arguments: Any) -> Any:
+    def wrapper(*positional: Any, **named: Any) -> Any:
+        arguments = parameters.bind(*positional, **named).args
         dtypes = [a.dtype for a in arguments if tf.is_tensor(a)]
         if dtypes:
             return function(*(tf.convert_to_tensor(a, dtypes[0]) for a in arguments))
@@ -109,7 +113,9 @@ def scale_mixture_log_prob(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
 
 
 def _log_component(w: Any, sigma: Any, weight: Any) -> Any:
-    return tf.math.log(weight) - tf.math.log(sigma) - HALF_LOG_TWO_PI - 0.5 * (w / sigma) ** 2
+    reach = math.sqrt(w.dtype.max)  # beyond it the square is no number of this dtype
+    scaled = tf.clip_by_value(w / sigma, -reach, reach)
+    return tf.math.log(weight) - tf.math.log(sigma) - HALF_LOG_TWO_PI - 0.5 * scaled**2
 
 
 @dataclass(frozen=True)
@@ -198,5 +204,5 @@ def as_prior(name: str, value: Any) -> Prior:
 
 def _positive_values(name: str, value: Any) -> None:
     """Refuse a non-positive standard deviation or variance, when the values are known."""
-    if tf.executing_eagerly() and not bool(tf.reduce_all(value > 0)):
-        raise ValueError(f"{name}: expected numbers > 0, got {np.asarray(value)}")
+    if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
+        raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")
