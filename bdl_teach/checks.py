@@ -77,7 +77,7 @@ def layer_widths(name: str, value: Any) -> tuple[int, ...]:
 
 def inputs(name: str, value: Any, n_features: int | None = None) -> Array:
     """Return a finite float array ``[n, d]`` with n >= 1, d >= 1."""
-    array = _finite(name, value)
+    array = finite(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name}: expected shape [n, d] with n, d >= 1, got {array.shape}")
     if n_features is not None and array.shape[1] != n_features:
@@ -88,14 +88,15 @@ def inputs(name: str, value: Any, n_features: int | None = None) -> Array:
 def regression_data(x: Any, y: Any) -> tuple[Array, Array]:
     """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may also come as [n]."""
     x = inputs("x", x)
-    y = _finite("y", y)
+    y = finite("y", y)
     n = len(x)
     if y.shape not in ((n,), (n, 1)):
         raise ValueError(f"y: expected shape ({n}, 1) to go with x {x.shape}, got {y.shape}")
     return x, y.reshape(n, 1)
 
 
-def _finite(name: str, value: Any) -> Array:
+def finite(name: str, value: Any) -> Array:
+    """Return ``value`` as a float64 array without NaN and inf or raise ``ValueError``."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -66,7 +66,8 @@ def _spread(n: int, gap: tuple[float, float] | None) -> Array:
     """Place n points evenly over [−½, ½] without the gap."""
     if gap is None:
         return np.linspace(-0.5, 0.5, n)
-    low, high = (float(np.clip(edge, -0.5, 0.5)) for edge in gap)
+    edges = checks.finite("gap", gap)
+    low, high = np.clip(edges, -0.5, 0.5) if edges.shape == (2,) else (0.0, 0.0)
     if not low < high or high - low >= 1.0:
         raise ValueError(f"gap: expected (low, high) that leaves part of [-0.5, 0.5], got {gap!r}")
     position = np.linspace(0.0, 1.0 - (high - low), n)  # along what is left

@@ -23,7 +23,6 @@ HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a TensorFlow function serve NumPy callers in float64, and tensor callers as it is."""
-
     parameters = signature(function)
 
     @wraps(function)

@@ -97,9 +97,11 @@ def minibatch_free_energies(kl: float, nll: Any, weights: Any) -> Any:
         ``[M]`` nats.
 
     Raises:
-        ValueError: n is not a multiple of M.
+        ValueError: n is not a multiple of M, or a value is not finite.
     """
-    nll, weights = np.asarray(nll, np.float64), np.asarray(weights, np.float64)
+    nll, weights = checks.finite("nll", nll), checks.finite("weights", weights)
+    if weights.ndim != 1 or not weights.size:
+        raise ValueError(f"weights: expected [M] with M >= 1, got {weights.shape}")
     if nll.ndim != 1 or len(nll) % len(weights):
         raise ValueError(
             f"nll: expected [n] with n a multiple of {len(weights)} batches, got {nll.shape}"

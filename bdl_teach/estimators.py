@@ -52,13 +52,16 @@ def bbb_gradients(
         (Δμ, Δρ), each of the shape of ``mu``, in float64.
 
     Raises:
-        ValueError: ``noise_std`` is not > 0.
+        ValueError: ``noise_std`` is not > 0, a value is not finite, or shapes do not fit.
 
     Source: Blundell et al. 2015, eq. 3 and 4.
     """
     noise_var = checks.positive("noise_std", noise_std) ** 2
-    mu, rho, eps = (np.asarray(v, dtype=np.float64) for v in (mu, rho, eps))
-    x, y = (np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (x, y))
+    named = {"mu": mu, "rho": rho, "eps": eps, "x": x, "y": y}
+    mu, rho, eps, x, y = (checks.finite(name, value) for name, value in named.items())
+    if x.ndim > 1 or x.shape != y.shape:
+        raise ValueError(f"x, y: expected two numbers or [n] both, got {x.shape} and {y.shape}")
+    x, y = np.atleast_1d(x, y)
     sigma, slope = np.logaddexp(0.0, rho), expit(rho)  # softplus and its derivative
     w = mu + sigma * eps
     likelihood_score = ((y - w[..., None] * x) * x).sum(axis=-1) / noise_var

@@ -106,11 +106,13 @@ def mutual_information(probabilities: Any) -> Any:
 
 
 def _paired(**arrays: Any) -> list[Any]:
-    """Return the named arrays as float64 ``[m]``, or say whose shape does not fit the first's."""
+    """Return the named arrays as float64 ``[m]``, or say which does not fit the first, and why."""
     flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}
     flat = {name: np.atleast_1d(a) for name, a in flat.items()}
-    (first, reference), *rest = flat.items()
-    for name, array in rest:
+    first, reference = next(iter(flat.items()))
+    for name, array in flat.items():
+        if np.isnan(array).any() or not array.size:
+            raise ValueError(f"{name}: expected one or more numbers, got {array}")
         if array.shape != reference.shape:
             raise ValueError(
                 f"{name}: expected the shape of {first}, {reference.shape}, got {array.shape}"

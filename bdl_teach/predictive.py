@@ -66,9 +66,9 @@ class Predictive:
             Nats ``[m]``.
 
         Raises:
-            ValueError: y does not have one target a test input.
+            ValueError: y does not have one finite target a test input.
         """
-        y = np.asarray(y, dtype=np.float64)
+        y = checks.finite("y", y)
         if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
             raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
         y = y.ravel()
@@ -105,7 +105,7 @@ class Predictive:
             middle = (low + high) / 2
             below = ndtr((middle - self.samples) / self.aleatoric_std).mean(axis=0) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
+        return np.asarray((low + high) / 2)
 
 
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:

@@ -73,8 +73,8 @@ def linear_regression(x: Any, y: Any, prior_std: float, noise_std: float) -> Lin
     """
     x, y = checks.regression_data(x, y)
     n, d = x.shape
+    noise_std = checks.positive("noise_std", noise_std)
     s2, noise2 = checks.positive("prior_std", prior_std) ** 2, noise_std**2
-    checks.positive("noise_std", noise_std)
     precision = np.eye(d) / s2 + x.T @ x / noise2  # [d, d]
     factor = cho_factor(precision)
     mean = cho_solve(factor, x.T @ y[:, 0]) / noise2
@@ -138,7 +138,8 @@ class NutsFit:
         if n_samples is not None:
             if checks.count("n_samples", n_samples) > len(draws):
                 raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
-            draws = np.random.default_rng(seed).permutation(draws)[:n_samples]
+            rng = np.random.default_rng(checks.count("seed", seed, 0))
+            draws = rng.permutation(draws)[:n_samples]
         samples = predictive.evaluate_weights(self.network, draws, x)
         return Predictive.from_samples(samples, self.noise_std)
 
@@ -164,7 +165,7 @@ def nuts(
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        n_samples: Draws kept of each chain.
+        n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
         seed: Seed of the starts and of the chains.
@@ -180,7 +181,8 @@ def nuts(
     x, y = checks.regression_data(x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    kept, warmup = checks.count("n_samples", n_samples), checks.count("n_warmup", n_warmup)
+    kept = checks.count("n_samples", n_samples, minimum=4)
+    warmup = checks.count("n_warmup", n_warmup)
     chains = checks.count("n_chains", n_chains, minimum=2)
     target = (
         _float(x),
@@ -273,10 +275,16 @@ def _split_r_hat(draws: Array) -> Array:
 
 def _ess(draws: Array) -> Array:
     """Effective sample size of draws ``[chains, s, k]``, summed over the chains: ``[k]``."""
-    each = tfp.mcmc.effective_sample_size(
-        tf.constant(draws.swapaxes(0, 1), tf.float64), filter_beyond_positive_pairs=True
-    )
-    return np.asarray(each).sum(axis=0)
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")  # TFP drops an imaginary part that is 0, and TensorFlow warns
+    try:
+        each = tfp.mcmc.effective_sample_size(
+            tf.constant(draws.swapaxes(0, 1), tf.float64), filter_beyond_positive_pairs=True
+        )
+    finally:
+        logger.setLevel(level)
+    return np.asarray(np.sum(each, axis=0))
 
 
 def _float(values: Any) -> Any:
