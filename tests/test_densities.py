@@ -1,0 +1,194 @@
+"""Log densities and KLs: exact in float64, finite everywhere, equal to their TFP twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bdl_teach import densities
+from bdl_teach.backend import tf, tfd
+from bdl_teach.densities import Gaussian, ScaleMixture
+
+WEIGHTS = np.concatenate([np.linspace(-30.0, 30.0, 241), [0.0, 1e-6, -100.0, 1e4]])
+MIXTURES = [(1.5, 0.1, 0.5), (1.0, np.exp(-6.0), 0.25), (2.0, 2.0, 0.5), (0.1, 3.0, 0.75)]
+scales = st.floats(1e-3, 1e3)
+finite = st.floats(-1e6, 1e6)
+
+
+def mixture_twin(sigma1: float, sigma2: float, pi: float) -> tfd.Distribution:
+    return tfd.MixtureSameFamily(
+        tfd.Categorical(probs=np.array([pi, 1.0 - pi])),
+        tfd.Normal(np.zeros(2), np.array([sigma1, sigma2])),
+    )
+
+
+def slope(w: np.ndarray, sigma1: float, sigma2: float, pi: float) -> np.ndarray:
+    w = tf.constant(w)
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        log_prob = densities.scale_mixture_log_prob(w, sigma1, sigma2, pi)
+    return tape.gradient(log_prob, w).numpy()
+
+
+# The oracles
+
+
+def test_gaussian_kl_equals_quadrature(oracle):
+    truth = oracle("kl_gaussian")
+    for case in truth["cases"]:
+        parts = [case[name] for name in ("mu_q", "sigma_q", "mu_p", "sigma_p")]
+        assert densities.gaussian_kl(*parts) == pytest.approx(case["kl"], abs=truth["tol"])
+    vectors = truth["vector_case"]
+    kl = densities.gaussian_kl(*(vectors[k] for k in ("mu_q", "sigma_q", "mu_p", "sigma_p")))
+    assert kl.sum() == pytest.approx(vectors["kl_sum"], abs=truth["tol"])
+
+
+def test_gaussian_nll_equals_the_corrected_worked_example(oracle):
+    truth = oracle("gaussian_nll")
+    for case in truth["cases"]:
+        nll = densities.gaussian_nll(case["y"], case["m"], case["v"])
+        assert nll == pytest.approx(case["nll"], abs=truth["tol"])
+
+
+def test_mixture_log_prob_and_slope_are_exact(oracle):
+    truth = oracle("scale_mixture")
+    for case in truth["cases"]:
+        parameters = case["sigma1"], case["sigma2"], case["pi"]
+        log_prob = densities.scale_mixture_log_prob(case["w"], *parameters)
+        assert log_prob == pytest.approx(case["log_prob"], rel=truth["tol_logprob"])
+        gradient = slope(np.float64(case["w"]), *parameters)
+        assert gradient == pytest.approx(case["dlogp_dw"], rel=truth["tol_logprob"])
+
+
+def test_mixture_kl_by_monte_carlo_is_within_five_standard_errors(oracle):
+    eps = np.random.default_rng(0).standard_normal(100_000)
+    for case in oracle("scale_mixture")["kl_cases"]:
+        w = case["mu"] + case["sigma"] * eps
+        log_q = -densities.gaussian_nll(w, case["mu"], case["sigma"] ** 2)
+        prior = ScaleMixture(case["sigma1"], case["sigma2"], case["pi"])
+        estimate = np.mean(log_q - prior.log_prob(w))
+        assert abs(estimate - case["kl"]) < 5 * case["mc_std_one_sample"] / np.sqrt(len(eps))
+
+
+# The twins
+
+
+@given(finite, scales, finite, scales)
+def test_gaussian_kl_equals_formula_and_twin_and_is_never_negative(mu_q, sigma_q, mu_p, sigma_p):
+    kl = densities.gaussian_kl(mu_q, sigma_q, mu_p, sigma_p)
+    q, p = (tfd.Normal(*np.float64(m)) for m in ((mu_q, sigma_q), (mu_p, sigma_p)))
+    assert kl == pytest.approx(float(tfd.kl_divergence(q, p)), rel=1e-12)
+    by_hand = np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
+    assert kl == pytest.approx(by_hand, rel=1e-9, abs=1e-9)
+    assert kl >= -1e-12
+
+
+def test_gaussian_nll_equals_its_twin():
+    y, mean, var = np.random.default_rng(0).uniform(0.1, 5.0, (3, 50))
+    by_hand = 0.5 * (np.log(2 * np.pi * var) + (y - mean) ** 2 / var)
+    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), by_hand, rtol=1e-12)
+    twin = -tfd.Normal(mean, np.sqrt(var)).log_prob(y).numpy()
+    np.testing.assert_allclose(densities.gaussian_nll(y, mean, var), twin, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.7, 40.0])
+def test_gaussian_prior_equals_its_twin(sigma):
+    twin = tfd.Normal(np.float64(0.0), np.float64(sigma)).log_prob(WEIGHTS).numpy()
+    np.testing.assert_allclose(Gaussian(sigma).log_prob(WEIGHTS), twin, rtol=1e-12)
+
+
+@pytest.mark.parametrize("parameters", MIXTURES)
+def test_scale_mixture_equals_its_twin(parameters):
+    twin = mixture_twin(*parameters).log_prob(WEIGHTS).numpy()
+    np.testing.assert_allclose(ScaleMixture(*parameters).log_prob(WEIGHTS), twin, rtol=1e-12)
+
+
+def test_equal_components_make_the_mixture_a_gaussian():
+    gaussian = Gaussian(0.7)
+    mixed = densities.scale_mixture_log_prob(WEIGHTS, *gaussian.mixture)
+    np.testing.assert_allclose(mixed, gaussian.log_prob(WEIGHTS), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("pi", "sigma"), [(0.0, 0.1), (1.0, 1.5)])
+def test_at_the_ends_of_pi_one_component_is_left(pi, sigma):
+    mixed = densities.scale_mixture_log_prob(WEIGHTS, 1.5, 0.1, pi)
+    np.testing.assert_allclose(mixed, Gaussian(sigma).log_prob(WEIGHTS), rtol=1e-12)
+    np.testing.assert_allclose(slope(WEIGHTS, 1.5, 0.1, pi), -WEIGHTS / sigma**2, rtol=1e-12)
+
+
+# Finite everywhere
+
+
+@pytest.mark.parametrize("pi", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_mixture_and_its_slope_are_finite_for_every_finite_weight(dtype, pi):
+    largest = float(np.finfo(dtype).max)
+    sizes = np.append(10.0 ** np.arange(-30.0, np.log10(largest)), largest)
+    w = np.concatenate([-sizes, [0.0], sizes]).astype(dtype)
+    log_prob = densities.scale_mixture_log_prob(tf.constant(w), 1.5, 0.1, pi).numpy()
+    assert log_prob.dtype == dtype
+    assert np.isfinite(log_prob).all()
+    assert np.isfinite(slope(w, 1.5, 0.1, pi)).all()
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False, width=32),
+    scales,
+    scales,
+    st.floats(0.0, 1.0, allow_subnormal=False),
+)
+def test_float32_mixture_is_finite_for_every_prior(w, sigma1, sigma2, pi):
+    assert np.isfinite(densities.scale_mixture_log_prob(tf.constant(w), sigma1, sigma2, pi))
+    assert np.isfinite(slope(np.float32(w), sigma1, sigma2, pi))
+
+
+def test_float32_mixture_does_not_underflow_where_the_sum_of_densities_does():
+    w = tf.constant(22.0)
+    naive = 0.5 * (tfd.Normal(0.0, 1.5).prob(w) + tfd.Normal(0.0, 0.1).prob(w))
+    assert float(naive) == 0.0
+    log_prob = float(densities.scale_mixture_log_prob(w, 1.5, 0.1, 0.5))
+    assert log_prob == pytest.approx(-109.57310637742833, rel=1e-6)
+
+
+# Numbers, arrays, tensors
+
+
+def test_numbers_and_arrays_give_float64_and_tensors_keep_their_dtype():
+    assert densities.gaussian_kl(0, 1, 0, 1).dtype == np.float64
+    assert densities.gaussian_nll(np.float32([0.0]), 0, 1).dtype == np.float64
+    assert densities.gaussian_kl(tf.constant(0.0), 1.0, 0.0, 1.0).dtype == tf.float32
+    assert densities.scale_mixture_log_prob(tf.constant(WEIGHTS), 1.5, 0.1, 0.5).dtype == tf.float64
+
+
+def test_arguments_may_come_by_name():
+    kl = densities.gaussian_kl(sigma_p=0.7, mu_p=0.4, sigma_q=2.0, mu_q=-1.2)
+    assert kl == densities.gaussian_kl(-1.2, 2.0, 0.4, 0.7)
+    nll = densities.gaussian_nll(y=0.6, mean=0.8, var=0.4)
+    assert nll == densities.gaussian_nll(0.6, 0.8, 0.4)
+    log_prob = densities.scale_mixture_log_prob(1.0, pi=0.25, sigma1=1.5, sigma2=0.1)
+    assert log_prob == densities.scale_mixture_log_prob(1.0, 1.5, 0.1, 0.25)
+
+
+# Draws from a prior
+
+
+@pytest.mark.parametrize("prior", [ScaleMixture(1.5, 0.1, 0.3), Gaussian(0.7)])
+def test_samples_of_a_prior_have_its_standard_deviation(prior):
+    n = 200_000
+    w = prior.sample((n,), seed=0)
+    kurtosis = np.mean(w**4) / prior.std**4
+    error = prior.std * np.sqrt((kurtosis - 1) / (4 * n))  # of a sample standard deviation
+    assert abs(w.std() - prior.std) < 5 * error
+    assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
+
+
+def test_samples_of_the_mixture_come_from_the_wide_component_with_probability_pi():
+    w = ScaleMixture(100.0, 1e-3, 0.3).sample((100_000,), seed=0)
+    wide = np.mean(np.abs(w) > 0.1)  # P(|N(0, 100²)| < 0.1) is 0.0008
+    assert wide == pytest.approx(0.3, abs=5 * np.sqrt(0.21 / len(w)) + 3e-4)
+
+
+def test_the_seed_decides_the_samples():
+    prior = ScaleMixture()
+    np.testing.assert_array_equal(prior.sample((5,), seed=3), prior.sample((5,), seed=3))
+    assert (prior.sample((5,), seed=3) != prior.sample((5,), seed=4)).all()

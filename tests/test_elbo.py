@@ -1,0 +1,155 @@
+"""The free energy, and the only place where the KL is divided over minibatches."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bdl_teach import densities, elbo
+from bdl_teach.backend import tf, tfd
+
+SCHEMES = ["uniform", "geometric"]
+
+
+def gauss_hermite(mu: float, sigma: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of E[f(w)] under N(mu, sigma²)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    return mu + sigma * nodes, weights / weights.sum()
+
+
+# Minibatch weights
+
+
+def test_geometric_weights_equal_the_paper_formula(oracle):
+    truth = oracle("minibatch_weights")
+    for case in truth["cases"]:
+        weights = elbo.minibatch_weights(case["M"], "geometric")
+        first = case["pi_first"]
+        np.testing.assert_allclose(weights[: len(first)], first, atol=truth["tol"], rtol=0)
+        assert weights[-1] == pytest.approx(case["pi_last"], abs=truth["tol"])
+        assert weights[:10].sum() == pytest.approx(case["cum10"], abs=truth["tol"])
+        uniform = elbo.minibatch_weights(case["M"], "uniform")
+        np.testing.assert_allclose(uniform, case["eq"], atol=truth["tol"], rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("n_batches", [1, 2, 53, 1023, 1024, 1025, 100_000])
+def test_weights_sum_to_one_for_any_number_of_batches(n_batches, scheme):
+    weights = elbo.minibatch_weights(n_batches, scheme)
+    assert weights.shape == (n_batches,)
+    assert weights.dtype == np.float64
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_each_geometric_weight_is_half_the_one_before():
+    weights = elbo.minibatch_weights(20, "geometric")
+    np.testing.assert_allclose(weights[1:] / weights[:-1], 0.5, rtol=1e-15)
+
+
+# Minibatch free energies
+
+
+def test_minibatch_free_energies_equal_the_oracle(oracle):
+    truth = oracle("minibatch_elbo")
+    nll = -np.array(truth["ll"])
+    for scheme, expected in (("uniform", "F_eq"), ("geometric", "F_pi")):
+        weights = elbo.minibatch_weights(len(truth[expected]), scheme)
+        parts = elbo.minibatch_free_energies(truth["KL"], nll, weights)
+        np.testing.assert_allclose(parts, truth[expected], atol=truth["tol"], rtol=0)
+        assert parts.sum() == pytest.approx(truth["F"], abs=truth["tol"])
+    assert elbo.free_energy(truth["KL"], nll.sum(), 1.0) == pytest.approx(truth["F"])
+
+
+@given(
+    st.sampled_from(SCHEMES),
+    st.integers(1, 8),
+    st.lists(st.floats(-50, 50), min_size=1, max_size=6),
+    st.floats(0, 1e3),
+)
+def test_minibatch_free_energies_sum_to_full(scheme, n_batches, nll, kl):
+    nll = np.tile(nll, n_batches)  # a whole number of points in each batch
+    weights = elbo.minibatch_weights(n_batches, scheme)
+    parts = elbo.minibatch_free_energies(kl, nll, weights)
+    assert parts.shape == (n_batches,)
+    assert parts.sum() == pytest.approx(kl + nll.sum(), abs=1e-9)
+
+
+def test_a_batch_sees_its_own_points_only():
+    parts = elbo.minibatch_free_energies(0.0, [1.0, 2.0, 10.0, 20.0], [0.5, 0.5])
+    np.testing.assert_allclose(parts, [3.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    ("nll", "weights"),
+    [([1.0, 2.0, 3.0], [0.5, 0.5]), ([[1.0]], [1.0]), ([1.0], []), ([np.nan], [1.0])],
+)
+def test_batches_that_do_not_fit_are_refused(nll, weights):
+    with pytest.raises(ValueError, match="expected.*got"):
+        elbo.minibatch_free_energies(1.0, nll, weights)
+
+
+# The two costs
+
+
+def test_complexity_cost_averages_to_the_exact_kl():
+    n, d = 20_000, 5
+    rng = np.random.default_rng(0)
+    mu, sigma = rng.normal(size=d), rng.uniform(0.1, 2.0, d)
+    eps = rng.standard_normal((n, d))
+    log_prior = densities.Gaussian(0.8).log_prob(mu + sigma * eps)
+    cost = elbo.complexity_cost(tf.constant(eps), tf.constant(sigma), tf.constant(log_prior))
+    exact = densities.gaussian_kl(mu, sigma, 0.0, 0.8).sum()
+    assert cost.shape == (n,)
+    assert abs(np.mean(cost) - exact) < 5 * np.std(cost) / np.sqrt(n)
+
+
+def test_complexity_cost_is_log_q_minus_log_prior_draw_by_draw():
+    rng = np.random.default_rng(1)
+    mu, sigma, eps = rng.normal(size=4), rng.uniform(0.1, 2.0, 4), rng.standard_normal((3, 4))
+    w = mu + sigma * eps
+    log_q = tfd.Normal(mu, sigma).log_prob(w).numpy()
+    log_prior = densities.ScaleMixture().log_prob(w)
+    cost = elbo.complexity_cost(tf.constant(eps), tf.constant(sigma), tf.constant(log_prior))
+    np.testing.assert_allclose(cost, (log_q - log_prior).sum(axis=1), rtol=1e-12)
+
+
+def test_masked_weights_cost_nothing():
+    eps, sigma, log_prior = (tf.constant(v) for v in ([0.3, 5.0], [1.0, 0.2], [-1.0, -70.0]))
+    masked = elbo.complexity_cost(eps, sigma, log_prior, mask=tf.constant([1.0, 0.0]))
+    alone = elbo.complexity_cost(eps[:1], sigma[:1], log_prior[:1])
+    assert float(masked) == pytest.approx(float(alone))
+
+
+def test_likelihood_cost_equals_its_twin_summed_over_the_points_that_count():
+    rng = np.random.default_rng(2)
+    y, f = rng.normal(size=(6, 1)), rng.normal(size=(3, 6, 1))
+    row_weight = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0])[:, None]
+    noise_std = tf.constant(0.3, tf.float64)
+    twin = -tfd.Normal(f, noise_std).log_prob(y).numpy()
+    everything = elbo.likelihood_cost(tf.constant(y), tf.constant(f), noise_std)
+    np.testing.assert_allclose(everything, twin.sum(axis=(1, 2)), rtol=1e-12)
+    part = elbo.likelihood_cost(tf.constant(y), tf.constant(f), noise_std, row_weight)
+    np.testing.assert_allclose(part, (twin * row_weight).sum(axis=(1, 2)), rtol=1e-12)
+
+
+# Free energy
+
+
+def test_free_energy_weighs_the_complexity_alone():
+    assert elbo.free_energy(3.0, 5.0, 1.0) == 8.0
+    assert elbo.free_energy(3.0, 5.0, 0.1) == pytest.approx(5.3)
+    assert elbo.free_energy(3.0, 5.0, 0.0) == 5.0
+
+
+def test_free_energy_is_minus_the_elbo_and_its_gap_to_the_evidence_is_the_kl(oracle):
+    truth = oracle("elbo_one_weight")
+    (case,) = truth["cases"]
+    x, y = np.array([0.5, -1.2, 2.0, 0.3]), np.array([1, 0, 1, 1])  # as in case["name"]
+    for point in case["points"]:
+        w, weight = gauss_hermite(point["mu"], point["sigma"])
+        nll = np.logaddexp(0.0, np.outer(w, np.where(y == 1, -x, x))).sum(axis=1)
+        kl = densities.gaussian_kl(point["mu"], point["sigma"], 0.0, 1.0)
+        f = elbo.free_energy(kl, weight @ nll, 1.0)
+        assert f == pytest.approx(-point["elbo"], abs=truth["tol"])
+        assert f + case["log_evidence"] == pytest.approx(point["kl_q_post"], abs=truth["tol"])
