@@ -1,0 +1,129 @@
+"""Scores against the oracles, scikit-learn and brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+from sklearn.metrics import root_mean_squared_error
+
+from bdl_teach import metrics
+
+moderate = st.floats(-1e3, 1e3)
+
+
+def pairs(elements=moderate):
+    """Two vectors of one length."""
+    return hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(1, 20)), elements=elements)
+
+
+@st.composite
+def class_probabilities(draw):
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(2, 5)))
+    raw = draw(hnp.arrays(np.float64, shape, elements=st.floats(0, 1))) + 1e-9
+    return raw / raw.sum(axis=-1, keepdims=True)
+
+
+# The oracles
+
+
+def test_regression_scores_equal_the_oracle(oracle):
+    truth = oracle("regression_metrics")
+    y, m, v = (np.array(truth[name]) for name in ("y", "m", "v"))
+    tol = truth["tol"]
+    assert metrics.rmse(y, m) == pytest.approx(truth["rmse"], abs=tol)
+    total = v + truth["v_noise"]
+    assert metrics.log_likelihood(y, m, total) == pytest.approx(truth["ll"], abs=tol)
+    assert metrics.log_likelihood(y, m, v) == pytest.approx(truth["ll_no_noise"], abs=tol)
+    scale = truth["std_y"]
+    original = metrics.log_likelihood(scale * y, scale * m, scale**2 * total)
+    assert original == pytest.approx(truth["ll_original_units_if_above_normalised"], abs=tol)
+
+
+def test_uncertainty_scores_equal_the_oracle(oracle):
+    truth = oracle("uncertainty")
+    entropy = metrics.predictive_entropy(truth["S"])
+    information = metrics.mutual_information(truth["S"])
+    np.testing.assert_allclose(entropy, truth["predictive_entropy"], atol=truth["tol"], rtol=0)
+    np.testing.assert_allclose(information, truth["mutual_information"], atol=truth["tol"], rtol=0)
+    expected = entropy - information
+    np.testing.assert_allclose(expected, truth["expected_entropy"], atol=truth["tol"], rtol=0)
+
+
+def test_draws_that_agree_on_nothing_and_draws_that_disagree_are_told_apart(oracle):
+    truth = oracle("uncertainty")["counterexample"]
+    ignorant = np.full((7, 1, 10), 0.1)
+    torn = np.eye(10)[[0, 1, 0, 1, 0, 1, 0]][:, None]
+    assert metrics.predictive_entropy(ignorant)[0] == pytest.approx(truth["S2_entropy"], abs=1e-9)
+    assert metrics.mutual_information(ignorant)[0] == pytest.approx(0.0, abs=1e-12)
+    information = metrics.mutual_information(torn)[0]
+    assert information == pytest.approx(stats.entropy([4 / 7, 3 / 7]), abs=1e-9)
+
+
+# Regression
+
+
+@given(pairs())
+def test_rmse_equals_scikit_learn(pair):
+    y, mean = pair
+    assert metrics.rmse(y, mean) == pytest.approx(root_mean_squared_error(y, mean), abs=1e-9)
+
+
+@given(pairs(), st.floats(1e-3, 1e3))
+def test_log_likelihood_equals_scipy(pair, var):
+    y, mean = pair
+    twin = stats.norm(mean, np.sqrt(var)).logpdf(y).mean()
+    ours = metrics.log_likelihood(y, mean, np.full(len(y), var))
+    assert ours == pytest.approx(twin, rel=1e-9, abs=1e-9)
+
+
+@given(pairs(), st.floats(0, 1e3))
+def test_coverage_counts_the_targets_inside(pair, width):
+    y, middle = pair
+    inside = [m - width <= v <= m + width for v, m in zip(y, middle, strict=True)]
+    assert metrics.coverage(y, middle - width, middle + width) == np.mean(inside)
+
+
+def test_coverage_includes_the_ends():
+    assert metrics.coverage([0.0, 1.0, 1.1], [0.0] * 3, [1.0] * 3) == pytest.approx(2 / 3)
+    assert metrics.coverage([5.0], [-np.inf], [np.inf]) == 1.0
+
+
+def test_columns_and_vectors_score_alike():
+    y, mean = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
+    assert metrics.rmse(y[:, None], mean) == metrics.rmse(y, mean[:, None]) == metrics.rmse(y, mean)
+
+
+# Classification
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
+def test_auroc_is_the_share_of_pairs_in_the_right_order_with_ties_half(cases):
+    positive = np.array([score for label, score in cases if label])
+    negative = np.array([score for label, score in cases if not label])
+    labels, scores = zip(*cases, strict=True)
+    if not positive.size or not negative.size:
+        with pytest.raises(ValueError, match="two classes"):
+            metrics.auroc(labels, scores)
+        return
+    difference = positive[:, None] - negative
+    brute_force = np.mean((difference > 0) + 0.5 * (difference == 0))
+    assert metrics.auroc(labels, scores) == pytest.approx(brute_force, abs=1e-12)
+
+
+@given(class_probabilities())
+def test_entropies_equal_scipy_and_information_is_never_negative(p):
+    entropy = metrics.predictive_entropy(p)
+    np.testing.assert_allclose(entropy, stats.entropy(p.mean(axis=0), axis=-1), atol=1e-9)
+    information = metrics.mutual_information(p)
+    expected = stats.entropy(p, axis=-1).mean(axis=0)
+    np.testing.assert_allclose(information, entropy - expected, atol=1e-9)
+    assert (information >= -1e-12).all()
+    assert (information <= np.log(p.shape[-1]) + 1e-12).all()
+
+
+def test_a_certain_class_has_no_entropy():
+    certain = np.eye(3)[[0, 0, 0]][:, None]
+    assert metrics.predictive_entropy(certain)[0] == 0.0
+    assert metrics.mutual_information(certain)[0] == 0.0

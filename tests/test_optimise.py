@@ -1,0 +1,123 @@
+"""The one compiled loop: Adam as Keras has it, a schedule, and a record of how it went."""
+
+import numpy as np
+import pytest
+
+from bdl_teach import DivergedError, optimise
+from bdl_teach.backend import tf
+from bdl_teach.compiled import Compiled
+from bdl_teach.optimise import Schedule, Trace
+
+START = [np.float32([3.0, -2.0]), np.float32([[0.5, 4.0, -1.0]])]
+
+
+def schedule(steps: int, learning_rate: float, cooldown: float = 0.0) -> Schedule:
+    return Schedule(tf.constant(steps), tf.constant(learning_rate), tf.constant(cooldown))
+
+
+def bowl(parameters, step=0, block=0):
+    """A loss that is steeper along some axes than along others, and changes from step to step."""
+    a, b = parameters
+    loss = tf.reduce_sum(a**2 * [1.0, 30.0]) + tf.reduce_sum(tf.abs(b) ** 1.5)
+    return loss * (1.0 + 0.5 * tf.sin(tf.cast(step, tf.float32))), tf.stack([loss])
+
+
+def minimise(objective, plan: Schedule, **options) -> Trace:
+    program = Compiled(
+        lambda *p: optimise.adam(objective, list(p[:2]), Schedule(*p[2:]), **options)
+    )
+    return Compiled(run)(*(tf.constant(p) for p in START), *plan)
+
+
+def keras_adam(steps: int, learning_rate: float) -> list[np.ndarray]:
+    variables = [tf.Variable(p) for p in START]
+    optimiser = tf.keras.optimizers.Adam(learning_rate, epsilon=optimise.EPSILON)
+    for step in range(steps):
+        with tf.GradientTape() as tape:
+            loss, _ = bowl(variables, step)
+        optimiser.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+    return [v.numpy() for v in variables]
+
+
+@pytest.mark.parametrize(("steps", "learning_rate"), [(1, 0.1), (60, 0.05)])
+def test_the_loop_is_keras_adam(steps, learning_rate):
+    ours = minimise(bowl, schedule(steps, learning_rate)).parameters
+    for mine, twin in zip(ours, keras_adam(steps, learning_rate), strict=True):
+        np.testing.assert_allclose(mine, twin, rtol=1e-4, atol=1e-5)
+
+
+def test_the_loop_finds_the_minimum():
+    for parameter in minimise(bowl, schedule(3000, 0.05, cooldown=0.5)).parameters:
+        np.testing.assert_allclose(parameter, 0.0, atol=1e-3)
+
+
+def test_blocks_are_summed():
+    def slices(parameters, step, block):
+        part = tf.cast(block + 1, tf.float32) / 6.0  # 1/6 + 2/6 + 3/6
+        loss, record = bowl(parameters, step)
+        return part * loss, part * record
+
+    whole = minimise(bowl, schedule(30, 0.05))
+    parts = minimise(slices, schedule(30, 0.05), n_blocks=tf.constant(3))
+    for one, other in zip(whole.parameters, parts.parameters, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(whole.records, parts.records, rtol=1e-3)
+
+
+# The schedule
+
+
+def test_the_rate_holds_and_then_falls_linearly_to_zero():
+    plan = schedule(100, 0.2, cooldown=0.25)
+    rates = [float(plan.rate(tf.constant(step))) for step in (0, 50, 75, 80, 99, 100)]
+    np.testing.assert_allclose(rates, [0.2, 0.2, 0.2, 0.16, 0.008, 0.0], atol=1e-7)
+
+
+def test_without_a_cooldown_the_rate_never_falls():
+    plan = schedule(100, 0.2)
+    rates = [float(plan.rate(tf.constant(step))) for step in range(100)]
+    np.testing.assert_allclose(rates, 0.2, rtol=1e-6)
+
+
+# The record
+
+
+def test_a_long_run_is_recorded_evenly_and_at_its_last_step():
+    trace = minimise(bowl, schedule(1000, 0.01), n_records=20)
+    np.testing.assert_array_equal(trace.steps, np.arange(50, 1001, 50))
+    assert trace.records.shape == (20, 1)
+    assert float(trace.records[-1, 0]) == pytest.approx(float(bowl(trace.parameters)[0]), rel=1e-5)
+
+
+def test_a_short_run_is_recorded_once_a_step():
+    trace = minimise(bowl, schedule(7, 0.01))
+    history = optimise.history(trace, ("loss",), "no remedy")
+    np.testing.assert_array_equal(history["step"], np.arange(1, 8))
+    assert (np.diff(history["loss"]) < 0).all()
+
+
+def trace_of(records, parameters=(0.0,)) -> Trace:
+    steps = tf.range(10, 10 * len(records) + 1, 10)
+    return Trace([tf.constant(parameters)], steps, tf.constant(records))
+
+
+def test_history_names_its_columns():
+    history = optimise.history(trace_of([[1.0, 2.0], [3.0, 4.0]]), ("a", "b"), "no remedy")
+    assert {name: list(column) for name, column in history.items()} == {
+        "step": [10, 20],
+        "a": [1.0, 3.0],
+        "b": [2.0, 4.0],
+    }
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_divergence_names_the_first_bad_step_and_the_remedy(bad):
+    with pytest.raises(DivergedError, match="step 20: walk slower") as caught:
+        optimise.history(trace_of([[1.0], [bad], [1.0], [bad]]), ("a",), "walk slower")
+    assert (caught.value.step, caught.value.remedy) == (20, "walk slower")
+
+
+def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too():
+    with pytest.raises(DivergedError) as caught:
+        optimise.history(trace_of([[1.0], [1.0]], (np.nan,)), ("a",), "walk slower")
+    assert caught.value.step == 20
