@@ -110,8 +110,8 @@ class Predictive:
 
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(std > 0, (y - mean) / std, np.where(y == mean, 0.0, np.inf))
-        return np.asarray(-0.5 * scaled**2 - np.log(std) - HALF_LOG_TWO_PI)
+        log_density = -0.5 * ((y - mean) / std) ** 2 - np.log(std) - HALF_LOG_TWO_PI
+    return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 
 @lru_cache(maxsize=32)
