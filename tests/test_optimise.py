@@ -23,9 +23,9 @@ def bowl(parameters, step=0, block=0):
 
 
 def minimise(objective, plan: Schedule, **options) -> Trace:
-    program = Compiled(
-        lambda *p: optimise.adam(objective, list(p[:2]), Schedule(*p[2:]), **options)
-    )
+    def run(a, b, *plan):
+        return optimise.adam(objective, [a, b], Schedule(*plan), **options)
+
     return Compiled(run)(*(tf.constant(p) for p in START), *plan)
 
 

@@ -1,0 +1,171 @@
+"""The predictive distribution: its intervals and densities say what they claim."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bdl_teach import predictive
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+NETWORK = MLP(1, (4,))
+GRID = np.linspace(-1.0, 1.0, 9)[:, None]
+
+
+def two_humps(noise_std: float = 0.5) -> Predictive:
+    """Draws that disagree, so that the mixture is nothing like a Gaussian; three inputs."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(40, 3)) * 0.3 + rng.choice([-4.0, 3.0], (40, 1))
+    return Predictive.from_samples(samples + [0.0, 10.0, -100.0], noise_std)
+
+
+def closed_form() -> Predictive:
+    return Predictive(np.array([0.0, 5.0]), np.array([1.0, 0.2]), np.array([0.5, 0.5]))
+
+
+def mixture_cdf(p: Predictive, y: np.ndarray) -> np.ndarray:
+    return stats.norm(p.samples, p.aleatoric_std).cdf(y).mean(axis=0)
+
+
+def draw(n_samples: int, capacity: int = 0, seed: int = 1) -> np.ndarray:
+    mean, std = np.linspace(-1.0, 1.0, 13), np.full(13, 0.3)
+    return predictive.draw_functions(
+        NETWORK, mean, std, GRID, n_samples=n_samples, seed=seed, capacity=capacity
+    )
+
+
+# Moments
+
+
+def test_variances_add():
+    p = two_humps()
+    np.testing.assert_allclose(p.total_std**2, p.epistemic_std**2 + p.aleatoric_std**2)
+    np.testing.assert_allclose(p.epistemic_std, p.samples.std(axis=0))
+    np.testing.assert_allclose(p.mean, p.samples.mean(axis=0))
+    np.testing.assert_allclose(p.aleatoric_std, 0.5)
+
+
+def test_total_std_is_that_of_a_noisy_draw():
+    p = two_humps()
+    rng = np.random.default_rng(1)
+    y = p.samples[rng.integers(0, 40, 200_000)] + 0.5 * rng.standard_normal((200_000, 3))
+    np.testing.assert_allclose(y.std(axis=0), p.total_std, rtol=5 / np.sqrt(2 * len(y)))
+
+
+def test_mc_error_is_the_spread_of_the_mean_over_repeats():
+    draws = np.random.default_rng(2).normal(0.0, 2.0, (50, 4000))  # 4000 repeats of 50 draws
+    p = Predictive.from_samples(draws, 1.0)
+    spread = p.mean.std()
+    assert np.mean(p.mc_error) == pytest.approx(spread, rel=5 / np.sqrt(2 * 4000) + 0.01)
+
+
+def test_mc_error_shrinks_as_one_over_the_root_of_the_draws():
+    few, many = (Predictive.from_samples(draw(s), 1.0).mc_error for s in (500, 8000))
+    np.testing.assert_allclose(few / many, 4.0, rtol=0.25)
+
+
+def test_the_closed_form_has_no_monte_carlo_error():
+    np.testing.assert_array_equal(closed_form().mc_error, 0.0)
+
+
+# Density
+
+
+def test_log_prob_of_draws_equals_the_oracle(oracle):
+    truth = oracle("regression_metrics")
+    p = Predictive.from_samples(truth["samples"], np.sqrt(truth["v_noise"]))
+    assert p.log_prob(truth["y"]).mean() == pytest.approx(truth["mixture_ll"], abs=truth["tol"])
+
+
+def test_log_prob_equals_brute_force():
+    p = two_humps()
+    y = np.array([-4.2, 11.0, -95.0])
+    density = stats.norm(p.samples, p.aleatoric_std).pdf(y).mean(axis=0)
+    np.testing.assert_allclose(p.log_prob(y), np.log(density), rtol=1e-10)
+    np.testing.assert_array_equal(p.log_prob(y[:, None]), p.log_prob(y))
+
+
+def test_log_prob_in_closed_form_is_the_gaussian_one():
+    p, y = closed_form(), np.array([0.3, 4.0])
+    np.testing.assert_allclose(p.log_prob(y), stats.norm(p.mean, p.total_std).logpdf(y))
+
+
+def test_log_prob_stays_finite_far_from_every_draw():
+    assert np.isfinite(two_humps().log_prob([1e6, -1e6, 0.0])).all()
+
+
+def test_without_noise_a_target_off_every_draw_is_impossible():
+    p = Predictive.from_samples([[1.0, 1.0]], 0.0)
+    np.testing.assert_array_equal(p.log_prob([1.0, 2.0]), [np.inf, -np.inf])
+
+
+# Interval
+
+
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.999])
+def test_interval_holds_its_share_of_the_mixture(level):
+    p = two_humps()
+    lower, upper = p.interval(level)
+    np.testing.assert_allclose(mixture_cdf(p, lower), (1 - level) / 2, atol=1e-9)
+    np.testing.assert_allclose(mixture_cdf(p, upper), (1 + level) / 2, atol=1e-9)
+
+
+def test_interval_in_closed_form_is_the_gaussian_one():
+    p = closed_form()
+    twin = stats.norm(p.mean, p.total_std).interval(0.9)
+    np.testing.assert_allclose(p.interval(0.9), twin)
+
+
+def test_interval_without_noise_is_that_of_the_draws():
+    p = Predictive.from_samples(np.arange(101.0)[:, None], 0.0)
+    np.testing.assert_allclose(p.interval(0.9), [[5.0], [95.0]])
+
+
+def test_interval_of_one_draw_is_that_of_the_noise():
+    lower, upper = Predictive.from_samples([[2.0]], 3.0).interval(0.95)
+    np.testing.assert_allclose([lower, upper], [[2 - 3 * 1.959964], [2 + 3 * 1.959964]], rtol=1e-6)
+
+
+def test_a_wider_level_makes_a_wider_interval():
+    ends = [two_humps().interval(level) for level in (0.5, 0.8, 0.95)]
+    widths = np.array([upper - lower for lower, upper in ends])
+    assert (np.diff(widths, axis=0) > 0).all()
+
+
+# Draws of functions
+
+
+def test_the_first_draws_are_kept_when_more_are_asked_for():
+    many = draw(230)
+    for n_samples in (1, 49, 50, 51, 200):
+        few = draw(n_samples)
+        assert few.shape == (n_samples, len(GRID))
+        np.testing.assert_allclose(few, many[:n_samples], rtol=1e-5, atol=1e-6)
+
+
+def test_a_capacity_changes_no_draw():
+    np.testing.assert_allclose(draw(60, capacity=500), draw(60), rtol=1e-5, atol=1e-6)
+
+
+def test_the_seed_decides_the_draws():
+    np.testing.assert_array_equal(draw(5), draw(5))
+    assert (np.abs(draw(5) - draw(5, seed=2)).max(axis=1) > 1e-3).all()
+
+
+def test_draws_have_the_moments_that_they_are_drawn_from():
+    linear, n = MLP(1, ()), 20_000
+    mean, std = np.array([2.0, -1.0]), np.array([0.5, 0.1])  # slope and bias
+    f = predictive.draw_functions(linear, mean, std, GRID, n_samples=n, seed=1)
+    exact = np.hypot(std[0] * GRID[:, 0], std[1])
+    assert (np.abs(f.mean(axis=0) - (2 * GRID[:, 0] - 1)) < 5 * exact / np.sqrt(n)).all()
+    np.testing.assert_allclose(f.std(axis=0), exact, rtol=5 / np.sqrt(2 * n))
+
+
+@pytest.mark.parametrize("n", [1, 49, 50, 51, 101])
+def test_given_weights_are_evaluated_each_on_its_own(n):
+    weights = np.random.default_rng(3).normal(size=(n, NETWORK.n_weights))
+    together = predictive.evaluate_weights(NETWORK, weights, GRID)
+    assert together.shape == (n, len(GRID))
+    w = weights[n // 2]
+    hidden = np.maximum(GRID * w[:4] + w[4:8], 0.0)
+    np.testing.assert_allclose(together[n // 2], hidden @ w[8:12] + w[12], rtol=1e-4, atol=1e-5)
