@@ -95,10 +95,10 @@ def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Cal
         return getattr(tfp.layers, kind)(
             units,
             activation=activation,
-            kernel_posterior_fn=tfp.layers.default_mean_field_normal_fn(),
+            kernel_posterior_fn=_posterior_fn(),
             kernel_prior_fn=_mixture_fn(prior),
             bias_prior_fn=_mixture_fn(prior),
-            bias_posterior_fn=tfp.layers.default_mean_field_normal_fn(),
+            bias_posterior_fn=_posterior_fn(),
             kernel_divergence_fn=_divergence,
             bias_divergence_fn=_divergence,
         )
@@ -128,6 +128,16 @@ def tfp_variational(prior: ScaleMixture) -> Callable[..., Any]:
     return lambda units, activation=None: tfp.layers.DenseVariational(
         units, posterior, prior_fn, activation=activation
     )
+
+
+def _posterior_fn() -> Callable[..., Any]:
+    """TFP's default posterior; initializers of its own, since shared ones draw the same values."""
+    normal = tf_keras.initializers.RandomNormal
+    maker: Callable[..., Any] = tfp.layers.default_mean_field_normal_fn(
+        loc_initializer=normal(stddev=0.1),
+        untransformed_scale_initializer=normal(mean=-3.0, stddev=0.1),
+    )
+    return maker
 
 
 def _mixture(prior: ScaleMixture) -> Any:

@@ -1,0 +1,168 @@
+"""A notebook in a page of Chromium: run it, press keys on its sliders, see what is repainted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdl_teach.bench.lab import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+PROBE = Path(__file__).with_name("probe.js")
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+QUIET_MS, PATIENCE_MS = 150.0, 6000.0
+KERNEL_IS_READY = """() => {
+    const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+    const kernel = context?.session?.kernel;
+    return context?.isReady && kernel?.connectionStatus === "connected" && kernel.status === "idle";
+}"""
+RUN_ALL = """() => {
+    window.bdlDone = false;
+    window.jupyterapp.commands.execute("notebook:run-all-cells")
+        .finally(() => { window.bdlDone = true; });
+}"""
+SCROLL_THROUGH = """async () => {
+    for (const cell of document.querySelectorAll(".jp-NotebookPanel .jp-Cell")) {
+        cell.scrollIntoView();
+        await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+}"""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one key press or click did.
+
+    Attributes:
+        moved: Whether the slider's value changed.
+        paints: Times from the event to each repaint with other pixels, in ms.
+    """
+
+    moved: bool
+    paints: list[float]
+
+
+@dataclass(frozen=True)
+class Flood:
+    """What a drag of many events a second did; see :meth:`Notebook.flood`.
+
+    Attributes:
+        sent: Events sent.
+        pictures_per_s: Repaints a second while they were sent.
+        last_ms: From the last change of the value to the last repaint; ``None`` without one.
+        paints: Number of repaints.
+    """
+
+    sent: int
+    pictures_per_s: float
+    last_ms: float | None
+    paints: int
+
+
+@dataclass(frozen=True)
+class ExplorerView:
+    """An explorer as the page shows it.
+
+    Attributes:
+        number: Its place among the explorers of the notebook, from the top.
+        sliders: Labels of its sliders.
+        buttons: Labels of its buttons.
+    """
+
+    number: int
+    sliders: list[str] = field(default_factory=list)
+    buttons: list[str] = field(default_factory=list)
+
+
+class Notebook:
+    """One notebook, open in a page of its own.
+
+    Attributes:
+        page: The page, to look further than this class does.
+        console: Errors that the page wrote to its console, or did not catch.
+    """
+
+    def __init__(self, browser: Browser, server: Server, name: str) -> None:
+        self.console: list[str] = []
+        self.page: Page = browser.new_page(viewport={"width": 1500, "height": 1100})
+        self.page.add_init_script(PROBE.read_text(encoding="utf-8"))
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
+        self.page.goto(server.address(name), wait_until="domcontentloaded")
+        self.page.wait_for_selector(f"{PANEL} .jp-Cell", timeout=60_000)
+        self.page.wait_for_function(KERNEL_IS_READY, timeout=60_000)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.console.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def start_all(self) -> None:
+        """Run every cell, without waiting."""
+        self.page.evaluate(RUN_ALL)
+
+    def await_all(self, timeout_s: float = 600.0) -> None:
+        """Wait until every cell has run, and pass over the notebook so that all is shown."""
+        self.page.wait_for_function("() => window.bdlDone", timeout=1000 * timeout_s)
+        self.page.evaluate(SCROLL_THROUGH)
+
+    def first_picture_s(self, timeout_s: float = 120.0) -> float:
+        """Wait for the first picture of an explorer; seconds since navigation began."""
+        self.page.wait_for_function("() => window.bdlProbe.paints.length", timeout=1000 * timeout_s)
+        return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
+
+    def explorers(self) -> list[ExplorerView]:
+        """The explorers of the notebook, from top to bottom."""
+        return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
+
+    def cell_errors(self) -> list[str]:
+        """What cells raised."""
+        kind = '[data-mime-type="application/vnd.jupyter.error"]'
+        return self.page.locator(f"{PANEL} {kind}").all_inner_texts()
+
+    def status(self, explorer: int) -> str:
+        """The text of an explorer's status line."""
+        return str(self._probe("status", explorer))
+
+    def focus(self, explorer: int, slider: int) -> bool:
+        """Give a slider the keyboard."""
+        return bool(self._probe("focus", explorer, slider))
+
+    def press(self, explorer: int, slider: int, key: str) -> Effect:
+        """Press a key on the focused slider, and wait for what it does to the picture."""
+        before = self._probe("value", explorer, slider)
+        start = self._probe("clear")
+        self.page.keyboard.press(key)
+        moved = self._probe("value", explorer, slider) != before
+        paints = self._settled(explorer, start, PATIENCE_MS if moved else QUIET_MS)
+        pressed: list[float] = self.page.evaluate("() => window.bdlProbe.keys")
+        return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
+
+    def click(self, explorer: int, button: int) -> Effect:
+        """Click a button, and wait for what it does to the picture."""
+        start = self._probe("clear")
+        self._probe("click", explorer, button)
+        paints = self._settled(explorer, start, PATIENCE_MS)
+        return Effect(False, [time - start for time in paints])
+
+    def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
+        """Drag: key events at ``rate`` a second, up and down the range of a slider."""
+        start = self._probe("clear")
+        sent = self._probe("flood", explorer, slider, seconds, rate)
+        paints = self._settled(explorer, sent["changed"], 3000.0, quiet=800.0)
+        every = self._probe("since", explorer, start)
+        during = [time for time in every if time <= sent["changed"]]
+        duration = (sent["changed"] - sent["begin"]) / 1000
+        late = paints[-1] - sent["changed"] if paints else None
+        return Flood(sent["sent"], len(during) / max(duration, 0.1), late, len(every))
+
+    def _settled(
+        self, explorer: int, start: float, timeout: float, quiet: float = QUIET_MS
+    ) -> list[float]:
+        times: list[float] = self._probe("settled", explorer, start, quiet, timeout)
+        return times
+
+    def _probe(self, call: str, *arguments: Any) -> Any:
+        return self.page.evaluate(f"given => window.bdlProbe.{call}(...given)", list(arguments))

@@ -1,0 +1,138 @@
+// Runs in every page before its own scripts: notes each key press and each picture that was
+// repainted with other pixels, on the page's clock (performance.now, 0 = start of navigation).
+(() => {
+  const probe = (window.bdlProbe = { keys: [], paints: [], errors: [] });
+  const clock = () => performance.now();
+  const shown = new WeakMap(); // picture -> number made of its pixels
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+
+  // A number made of the pixels, from a small copy of the picture.
+  const digest = (image) => {
+    const scale = Math.min(1, 220 / image.naturalWidth);
+    canvas.width = Math.max(1, Math.round(image.naturalWidth * scale));
+    canvas.height = Math.max(1, Math.round(image.naturalHeight * scale));
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    const words = new Uint32Array(data.buffer);
+    return words.reduce((sum, word) => Math.imul(sum ^ word, 16777619), 2166136261);
+  };
+
+  // The task posted from an animation frame runs once that frame is painted.
+  const afterPaint = (action) =>
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = action;
+      channel.port2.postMessage(0);
+    });
+
+  document.addEventListener("keydown", (e) => e.isTrusted && probe.keys.push(e.timeStamp), true);
+  document.addEventListener(
+    "load",
+    (e) => {
+      const image = e.target;
+      if (image.tagName !== "IMG" || !image.matches(".widget-image")) return;
+      afterPaint(() => {
+        const time = clock();
+        if (!image.naturalWidth) return;
+        const now = digest(image);
+        if (shown.get(image) !== now) probe.paints.push({ time, image });
+        shown.set(image, now);
+      });
+    },
+    true,
+  );
+  window.addEventListener("unhandledrejection", (e) => probe.errors.push(String(e.reason)));
+
+  // An explorer is the smallest widget box round a slider that also holds a picture.
+  probe.explorers = () => {
+    const found = new Map();
+    const notebook = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
+    for (const handle of notebook ? notebook.querySelectorAll("[role=slider]") : []) {
+      let box = handle.parentElement;
+      while (box && !box.querySelector("img.widget-image")) box = box.parentElement;
+      if (!box || !box.closest(".jp-OutputArea")) continue;
+      if (!found.has(box)) found.set(box, []);
+      found.get(box).push(handle);
+    }
+    return [...found].map(([box, handles]) => ({
+      box,
+      handles,
+      buttons: [...box.querySelectorAll("button.jupyter-button")],
+    }));
+  };
+  const label = (handle) => {
+    const name = handle.closest(".widget-slider, .jupyter-widgets")?.querySelector(".widget-label");
+    return (name?.textContent || handle.getAttribute("aria-label") || "").trim();
+  };
+  probe.list = () =>
+    probe.explorers().map(({ handles, buttons }) => ({
+      sliders: handles.map(label),
+      buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
+    }));
+  probe.slider = (explorer, i) => probe.explorers()[explorer].handles[i];
+  probe.focus = (explorer, i) => {
+    const handle = probe.slider(explorer, i);
+    handle.scrollIntoView({ block: "center" });
+    handle.focus({ preventScroll: true });
+    return document.activeElement === handle;
+  };
+  probe.value = (explorer, i) => {
+    const handle = probe.slider(explorer, i);
+    const readout = handle.closest(".jupyter-widgets")?.querySelector(".widget-readout");
+    return handle.getAttribute("aria-valuenow") + "|" + (readout ? readout.textContent : "");
+  };
+  probe.status = (explorer) => {
+    const texts = [...probe.explorers()[explorer].box.querySelectorAll(".widget-html-content")];
+    return texts.map((e) => e.textContent.trim()).join(" ");
+  };
+  probe.click = (explorer, i) => {
+    const button = probe.explorers()[explorer].buttons[i];
+    button.scrollIntoView({ block: "center" });
+    button.click();
+  };
+  // Times of the repaints of an explorer's pictures since `start`.
+  probe.since = (explorer, start) => {
+    const { box } = probe.explorers()[explorer];
+    const mine = probe.paints.filter((p) => p.time > start && box.contains(p.image));
+    return mine.map((p) => p.time);
+  };
+  // Resolves once the pictures changed after `start` and rested since, or have no change to show.
+  probe.settled = (explorer, start, quiet, timeout) =>
+    new Promise((resolve) => {
+      const look = () => {
+        const times = probe.since(explorer, start);
+        const rests = times.length && clock() - times[times.length - 1] > quiet;
+        if (rests || clock() - start > timeout) resolve(times);
+        else setTimeout(look, 15);
+      };
+      look();
+    });
+  probe.clear = () => {
+    probe.keys = [];
+    probe.paints = [];
+    return clock();
+  };
+
+  // Keys at `rate` a second for `seconds`, up and down the range; resolves to what was sent.
+  probe.flood = (explorer, i, seconds, rate) =>
+    new Promise((resolve) => {
+      const handle = probe.slider(explorer, i);
+      const begin = clock();
+      let [sent, key, stuck, value, changed] = [0, "ArrowRight", 0, probe.value(explorer, i), begin];
+      const timer = setInterval(() => {
+        if (clock() - begin > 1000 * seconds) {
+          clearInterval(timer);
+          return resolve({ begin, end: clock(), sent, changed });
+        }
+        for (; sent < ((clock() - begin) / 1000) * rate; sent++) {
+          handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+          const now = probe.value(explorer, i);
+          stuck = now === value ? stuck + 1 : 0;
+          if (now !== value) changed = clock();
+          value = now;
+          if (stuck > 1) [key, stuck] = [key === "ArrowRight" ? "ArrowLeft" : "ArrowRight", 0];
+        }
+      }, 4);
+    });
+})();
