@@ -8,26 +8,8 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from bdl_teach.errors import DatasetUnavailable, DivergedError
-
-if TYPE_CHECKING:
-    from bdl_teach import (
-        compiled,
-        datasets,
-        densities,
-        elbo,
-        estimators,
-        exercises,
-        methods,
-        metrics,
-        mlp,
-        optimise,
-        plots,
-        predictive,
-        widgets,
-    )
 
 __version__ = "0.1.0"
 

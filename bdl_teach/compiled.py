@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import logging
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -46,10 +50,15 @@ class Compiled:
         _PROGRAMS.add(self)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the function, tracing and compiling it first where these shapes are new."""
         if self._program is None:
             with self._lock:
                 self._program = self._program or self._build()
-        return self._program(*arguments)
+        before = self.traces
+        result = self._program(*arguments)
+        if self.traces != before:
+            release_memory()
+        return result
 
     def _build(self) -> Callable[..., Any]:
         def body(*arguments: Any) -> Any:
@@ -60,6 +69,14 @@ class Compiled:
             body, jit_compile=xla_available(), autograph=False
         )
         return program
+
+
+def release_memory() -> None:
+    """Give back to the system what a compilation has left on the heap (tens of MB, glibc only)."""
+    gc.collect()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # musl has no malloc_trim
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def trace_count() -> int:

@@ -227,6 +227,7 @@ def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -
     """
     mu, rho = theta
     batch = step % p.n_batches
+    share = tf.gather(p.kl_shares, batch)  # indexing would make XLA compile for each n_batches
     in_batch = tf.range(p.x.shape[0])[:, None] % p.n_batches == batch
     row_weight = p.row_weight * tf.cast(in_batch, tf.float32)
     weight = p.sample_weight[block]  # [] or [2]
@@ -238,7 +239,7 @@ def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -
     complexity = tf.reduce_sum(weight * elbo.complexity_cost(eps, std, log_prior, p.unit_mask))
     nll = elbo.likelihood_cost(p.y, network(w, p.x), p.noise_std, row_weight)
     likelihood = tf.reduce_sum(weight * nll)
-    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * p.kl_shares[batch])
+    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * share)
     whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
     return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
 

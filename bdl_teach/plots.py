@@ -1,0 +1,203 @@
+"""Draw and update: each function takes an ``Axes``; each class keeps artists to be moved.
+
+No pyplot here: figures are made by the caller, so that nothing is left behind in a notebook.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from bdl_teach.checks import Array
+
+if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+    from bdl_teach.predictive import Predictive
+
+# Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+
+
+def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
+    """Give a panel its title and labels, and take away the frame's upper and right edges."""
+    ax.set_title(title, fontsize=11, loc="left")
+    ax.set_xlabel(xlabel, fontsize=10)
+    ax.set_ylabel(ylabel, fontsize=10)
+    ax.tick_params(labelsize=9)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_above(ax: Axes, columns: int) -> None:
+    """Put the legend of the visible artists between a panel's title and its frame."""
+    shown = [
+        (handle, label)
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        if handle.get_visible()
+    ]
+    rows = -(-len(shown) // columns)
+    ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=4 + 13 * rows)
+    ax.legend(
+        *zip(*shown, strict=True), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
+        fontsize=8.5, frameon=False, columnspacing=1.2, handlelength=1.8, borderpad=0.2,
+    )  # fmt: skip
+
+
+def draw_data(ax: Axes, x: Any, y: Any) -> Any:
+    """Draw data points ``x`` [n, 1], ``y`` [n, 1]; returns the line, for ``set_data``."""
+    (points,) = ax.plot(
+        np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
+    )
+    return points
+
+
+def draw_truth(ax: Axes, x: Any, y: Any) -> Any:
+    """Draw the noise-free function."""
+    (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
+    return line
+
+
+def draw_predictive(ax: Axes, x: Any, prediction: Predictive, label: str = "") -> None:
+    """Draw a predictive once: mean, ±2 sd epistemic, ±2 sd total.
+
+    Args:
+        ax: Where to draw.
+        x: Inputs ``[m, 1]``, in rising order.
+        prediction: What to draw.
+        label: Name of the method, put before each legend entry.
+    """
+    PredictiveArtists(ax, np.ravel(x), label).update(prediction)
+
+
+class PredictiveArtists:
+    """Mean, bands and some drawn functions of a predictive, updated in place.
+
+    Args:
+        ax: Where to draw.
+        x: Inputs ``[m]``, in rising order, the same for every update.
+        label: Name of the method, put before each legend entry.
+        n_functions: How many drawn functions to show.
+    """
+
+    def __init__(self, ax: Axes, x: Array, label: str = "", n_functions: int = 0) -> None:
+        name = f"{label}: " if label else ""
+        zero = np.zeros_like(x)
+        self._x, self._n_functions = x, n_functions
+        self._total = ax.fill_between(
+            x, zero, zero, color=SKY, alpha=0.30, lw=0, label=f"{name}±2 sd total", zorder=1
+        )
+        self._epistemic = ax.fill_between(
+            x, zero, zero, color=BLUE, alpha=0.35, lw=0, label=f"{name}±2 sd epistemic", zorder=2
+        )
+        self._functions = LineCollection([], colors=BLUE, linewidths=0.6, alpha=0.6, zorder=2.5)
+        ax.add_collection(self._functions, autolim=False)
+        (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label=f"{name}mean", zorder=3)
+        if n_functions:
+            self._functions.set_label(f"{n_functions} drawn functions")
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return [self._total, self._epistemic, self._functions, self._mean]
+
+    def update(self, prediction: Predictive) -> None:
+        """Move the artists to ``prediction``, on the x of the constructor."""
+        mean, x = prediction.mean, self._x
+        for band, std in (
+            (self._total, prediction.total_std),
+            (self._epistemic, prediction.epistemic_std),
+        ):
+            band.set_data(x, mean - 2 * std, mean + 2 * std)
+        self._mean.set_data(x, mean)
+        drawn: Any = [] if prediction.samples is None else prediction.samples[: self._n_functions]
+        self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
+
+
+class OverlayArtists:
+    """A second predictive over the first: dashed mean and dashed edges of its ±2 sd band."""
+
+    def __init__(self, ax: Axes, x: Array, label: str) -> None:
+        self._x = x
+        style: dict[str, Any] = {"color": GREEN, "zorder": 4}
+        (self._mean,) = ax.plot([], [], "--", lw=2.0, label=f"{label} mean", **style)
+        (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd epistemic", **style)
+        (self._high,) = ax.plot([], [], "-.", lw=1.2, **style)
+        self.show(None)
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return [self._low, self._high, self._mean]
+
+    def show(self, prediction: Predictive | None) -> bool:
+        """Move the artists to ``prediction``, or hide them; says whether that changed."""
+        changed = self._mean.get_visible() != (prediction is not None)
+        for artist in self.artists:
+            artist.set_visible(prediction is not None)
+        if prediction is not None:
+            mean, std = prediction.mean, prediction.epistemic_std
+            self._mean.set_data(self._x, mean)
+            self._low.set_data(self._x, mean - 2 * std)
+            self._high.set_data(self._x, mean + 2 * std)
+        return changed
+
+
+class HistoryArtists:
+    """Free energy, complexity cost and likelihood cost against the optimiser's step."""
+
+    _SERIES = (
+        ("free_energy", "-", BLACK, "free energy"),
+        ("complexity_cost", "--", PURPLE, "complexity"),
+        ("likelihood_cost", ":", RED, "likelihood"),
+    )
+
+    def __init__(self, ax: Axes) -> None:
+        self._lines = {
+            key: ax.plot([], [], style, color=colour, lw=1.8, label=label)[0]
+            for key, style, colour, label in self._SERIES
+        }
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return list(self._lines.values())
+
+    def update(self, history: dict[str, Array]) -> None:
+        """Move the lines to a fit's ``history``."""
+        for key, line in self._lines.items():
+            line.set_data(history["step"], history[key])
+
+
+class WeightArtists:
+    """Prior density of a weight over a histogram of fitted posterior means, log density axis."""
+
+    def __init__(self, ax: Axes, edges: Array, floor: float = 1e-4) -> None:
+        self._edges, self._floor = edges, floor
+        self._grid = np.linspace(edges[0], edges[-1], 161)
+        self._bars = ax.stairs(
+            np.full(len(edges) - 1, floor), edges, baseline=floor, fill=True, color=SKY, alpha=0.7
+        )
+        self._bars.set_label("fitted μ")
+        (self._prior,) = ax.plot(
+            self._grid, np.ones_like(self._grid), "-", color=BLACK, lw=1.8, label="prior"
+        )
+        (self._marginal,) = ax.plot(
+            self._grid, self._grid, "--", color=RED, lw=1.6, label="fitted q"
+        )
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return [self._bars, self._prior, self._marginal]
+
+    def update(self, prior: Any, mean: Array, std: Array) -> None:
+        """Move to a ``prior`` and posterior means and standard deviations ``[n_weights]``."""
+        inside = np.clip(mean, self._edges[0], self._edges[-1])
+        density, _ = np.histogram(inside, self._edges, density=True)
+        self._bars.set_data(np.maximum(density, self._floor))
+        self._prior.set_ydata(np.exp(prior.log_prob(self._grid)))
+        scaled = (self._grid - mean[:, None]) / std[:, None]  # [n_weights, grid]
+        each = np.exp(-0.5 * scaled**2) / (std[:, None] * np.sqrt(2 * np.pi))
+        self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._floor))

@@ -1,0 +1,76 @@
+"""The controls that explorers share: core ipywidgets, Unicode labels, one look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import ipywidgets
+
+_STYLE = {"description_width": "9em"}
+_WIDE = {"width": "auto"}
+
+
+def slider(label: str, value: float, low: float, high: float, step: float, hint: str) -> Any:
+    """A slider over floats; every movement counts, not only the release."""
+    return ipywidgets.FloatSlider(
+        value=value, min=low, max=high, step=step, description=label, tooltip=hint,
+        continuous_update=True, readout_format=".2f", style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
+def count_slider(label: str, value: int, low: int, high: int, hint: str) -> Any:
+    """A slider over whole numbers."""
+    return ipywidgets.IntSlider(
+        value=value, min=low, max=high, description=label, tooltip=hint,
+        continuous_update=True, style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
+def log_slider(label: str, value: float, low: float, high: float, form: str, hint: str) -> Any:
+    """A slider over powers of ten, from 10^low to 10^high in tenths of a decade."""
+    return ipywidgets.FloatLogSlider(
+        value=value, base=10, min=low, max=high, step=0.1, description=label, tooltip=hint,
+        continuous_update=True, readout_format=form, style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
+def choice_slider(label: str, value: Any, options: Iterable[Any], hint: str) -> Any:
+    """A slider over given values."""
+    return ipywidgets.SelectionSlider(
+        value=value, options=list(options), description=label, tooltip=hint,
+        continuous_update=True, style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
+def toggle(label: str, hint: str) -> Any:
+    """A button that stays down."""
+    return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)
+
+
+def button(label: str, hint: str, on_click: Callable[[], Any]) -> Any:
+    """A button that calls ``on_click`` without arguments."""
+    widget = ipywidgets.Button(description=label, tooltip=hint, layout=_WIDE)
+    widget.on_click(lambda _: on_click())
+    return widget
+
+
+def preset_buttons(
+    presets: Mapping[str, tuple[str, Mapping[str, Any]]], choose: Callable[[str], Any]
+) -> list[Any]:
+    """One button a preset; its tooltip says what to look for."""
+    return [button(name, hint, partial(choose, name)) for name, (hint, _) in presets.items()]
+
+
+def grid(widgets: Iterable[Any], columns: int = 2) -> Any:
+    """Lay widgets out in columns of equal width."""
+    return ipywidgets.GridBox(
+        list(widgets),
+        layout={"grid_template_columns": f"repeat({columns}, minmax(0, 1fr))", "width": "100%"},
+    )
+
+
+def row(widgets: Iterable[Any]) -> Any:
+    """Lay widgets out in a row that wraps."""
+    return ipywidgets.Box(list(widgets), layout={"flex_flow": "row wrap", "width": "100%"})

@@ -1,0 +1,157 @@
+"""The KL-budget lab: how minibatches share the complexity cost, and what that does to a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import ipywidgets
+import numpy as np
+
+from bdl_teach import datasets, plots
+from bdl_teach.checks import Array
+from bdl_teach.widgets import controls
+from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.sinusoid import DEFAULT_ROOM, X_GRID
+
+if TYPE_CHECKING:
+    from bdl_teach.methods import bbb
+    from bdl_teach.predictive import Predictive
+
+_BATCHES = (1, 2, 4, 8, 16, 32)
+_DEFAULTS: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
+
+
+@dataclass(frozen=True)
+class KLBudgetResult:
+    """What one tick computed.
+
+    Attributes:
+        shares: Share of the KL that each minibatch carries ``[M]``.
+        fit: The posterior, fitted with those minibatches.
+        prediction: Its predictive on the sinusoid explorer's grid.
+    """
+
+    shares: Array
+    fit: bbb.Fit
+    prediction: Predictive
+
+
+class KLBudgetLab(Explorer):
+    """Number of minibatches, scheme of the KL shares, KL weight: each movement refits.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
+        "32 uniform": (
+            "One point a step, each with 1/32 of the KL",
+            {**_DEFAULTS, "n_batches": 32},
+        ),
+        "32 geometric": (
+            "One point a step; the first ten carry 99.9 % of the KL",
+            {**_DEFAULTS, "n_batches": 32, "scheme": "geometric"},
+        ),
+        "1/M forgotten": (
+            "The whole KL in each of 8 batches: a KL weight of 8",
+            {**_DEFAULTS, "kl_weight": 10**0.9},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        return {
+            "n_batches": controls.choice_slider(
+                "minibatches M", d["n_batches"], _BATCHES, "minibatches in an epoch of 32 points"
+            ),
+            "kl_weight": controls.log_slider(
+                "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+            ),
+            "scheme": ipywidgets.ToggleButtons(
+                options=["uniform", "geometric"],
+                value=d["scheme"],
+                description="KL shares",
+                tooltips=["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
+            ),
+        }
+
+    def _make_rows(self) -> list[Any]:
+        batches, weight, scheme = self._controls.values()
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [controls.grid([batches, weight]), controls.row([scheme, *presets])]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.0)
+        grid = canvas.figure.add_gridspec(
+            1, 3, left=0.06, right=0.985, top=0.79, bottom=0.125, wspace=0.3
+        )
+        shares, history, function = (
+            canvas.figure.add_subplot(cell) for cell in (grid[0], grid[1], grid[2])
+        )
+        self._make_share_panel(canvas, shares)
+        plots.tidy(history, "How the free energy fell", "Adam step", "nats")
+        history.set_yscale("symlog", linthresh=100)
+        history.set(xlim=(0, 1500), ylim=(-150, 1e5))
+        self._history = plots.HistoryArtists(history)
+        plots.legend_above(history, columns=3)
+        self._make_function_panel(canvas, function)
+        canvas.animate(self._history.artists)
+        return canvas
+
+    def _make_share_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")
+        ax.set(xlim=(0, 33), ylim=(0, 1.05))
+        none = np.full(_BATCHES[-1], np.nan)
+        edges = np.arange(0.5, _BATCHES[-1] + 1)
+        self._bars = ax.stairs(none, edges, fill=True, color=plots.SKY, label="of batch i")
+        (self._sum,) = ax.plot([], [], "o-", ms=3.5, color=plots.RED, label="of batches 1 to i")
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._bars, self._sum])
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the network believes", "x", "y")
+        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
+        data = datasets.sinusoid()
+        points = plots.draw_data(ax, data.x, data.y)
+        plots.legend_above(ax, columns=2)
+        canvas.animate([*self._band.artists, points])
+
+    def _compute(self, values: dict[str, Any]) -> KLBudgetResult:
+        from bdl_teach import elbo
+        from bdl_teach.methods import bbb
+
+        data = datasets.sinusoid()
+        fit = bbb.fit(
+            data.x,
+            data.y,
+            kl_weight=values["kl_weight"],
+            n_batches=values["n_batches"],
+            kl_scheme=values["scheme"],
+            capacity=bbb.Capacity(*DEFAULT_ROOM),
+        )
+        shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
+        return KLBudgetResult(shares, fit, fit.predict(X_GRID, n_samples=200))
+
+    def _draw(self, result: KLBudgetResult) -> None:
+        padded = np.full(_BATCHES[-1], np.nan)
+        padded[: len(result.shares)] = result.shares
+        self._bars.set_data(padded)
+        self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
+        self._history.update(result.fit.history)
+        self._band.update(result.prediction)
+
+    def _describe(self, result: KLBudgetResult) -> str:
+        last = {name: values[-1] for name, values in result.fit.history.items()}
+        first = result.shares[:10].sum()
+        return (
+            f"{len(result.shares)} minibatches: the first {min(10, len(result.shares))} carry "
+            f"{100 * first:.1f} % of the KL; free energy {last['free_energy']:.0f} nats "
+            f"(complexity {last['complexity_cost']:.0f}, likelihood {last['likelihood_cost']:.0f})."
+        )

@@ -1,0 +1,318 @@
+"""The one live engine: a slider tick is stored, one worker refits and redraws the latest.
+
+The handler only stores the values and wakes the worker, so that values which come while a
+refit runs replace each other: none queues up, and the last one is never lost. Rendering holds a
+process-wide lock, since Jupyter may run widget callbacks on another thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+import ipywidgets
+
+from bdl_teach.errors import DivergedError
+from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
+
+# The notebook builder sets this, so that a committed output holds the finished picture.
+WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
+
+
+class LatestValue:
+    """A slot for one value: a newer one replaces an older one that nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._value: Any = None
+        self._put = self._taken = self._done = 0
+        self._error: BaseException | None = None
+        self._closed = False
+
+    def put(self, value: Any) -> None:
+        """Store ``value`` and wake the worker."""
+        with self._changed:
+            self._value, self._put = value, self._put + 1
+            self._changed.notify_all()
+
+    def take(self) -> tuple[int, Any] | None:
+        """Wait for a new value; returns (version, value), or ``None`` once closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._put > self._taken)
+            if self._closed:
+                return None
+            self._taken = self._put
+            return self._taken, self._value
+
+    def done(self, version: int, error: BaseException | None) -> None:
+        """Say that ``version`` has been shown, or what kept it from being shown."""
+        with self._changed:
+            self._done, self._error = version, error
+            self._changed.notify_all()
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the newest value is done, and raise what its work raised.
+
+        Raises:
+            TimeoutError: It took longer than ``timeout`` seconds.
+        """
+        with self._changed:
+            over = self._changed.wait_for(lambda: self._closed or self._done >= self._put, timeout)
+            error, self._error = self._error, None
+        if not over:
+            raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
+        if error is not None:
+            raise error
+
+    @property
+    def closed(self) -> bool:
+        """Whether the slot has been closed."""
+        return self._closed
+
+    def close(self) -> None:
+        """Let the worker and everyone who waits go home."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+class Explorer(ipywidgets.VBox):  # type: ignore[misc]
+    """Controls over one picture that is recomputed on every tick.
+
+    A subclass says which controls there are, what a tick computes, and how it is drawn. Creating
+    an explorer closes the one of the same class before it.
+
+    Attributes:
+        result: What the last tick computed; ``None`` before the first.
+        ticks: How many pictures have been made.
+    """
+
+    PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
+    _newest: ClassVar[dict[type, Explorer]] = {}
+
+    def __init__(self, **values: Any) -> None:
+        previous = Explorer._newest.pop(type(self), None)
+        if previous is not None:
+            previous.close()
+        self.result: Any = None
+        self.ticks = 0
+        self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
+        self._controls: dict[str, Any] = self._make_controls()
+        self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
+        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"})
+        with RENDER_LOCK:
+            self._canvas = self._make_canvas()
+            self._notice = self._canvas.figure.text(
+                0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20,
+                bbox={"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"},
+            )  # fmt: skip
+            self._canvas.animate([self._notice])
+        self._image.layout.max_width = f"{self._canvas.pixels[0]}px"
+        super().__init__(children=[self._image, self._status, *self._make_rows()])
+        self._assign(values)
+        for control in self._controls.values():
+            control.observe(self._on_change, names="value")
+        Explorer._newest[type(self)] = self
+        self._say("Loading TensorFlow …")
+        threading.Thread(target=self._work, daemon=True, name=type(self).__name__).start()
+        self._request()
+
+    # What a subclass defines.
+
+    def _make_controls(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _make_rows(self) -> list[Any]:
+        raise NotImplementedError
+
+    def _make_canvas(self) -> Canvas:
+        raise NotImplementedError
+
+    def _compute(self, values: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _draw(self, result: Any) -> None:
+        raise NotImplementedError
+
+    def _describe(self, result: Any) -> str:
+        raise NotImplementedError
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Yield what to compile in the background once the first picture is there."""
+        return iter(())
+
+    # What a user calls.
+
+    def set(self, **values: Any) -> Explorer:
+        """Move controls as a user would, and wait for the picture that shows it.
+
+        Args:
+            **values: New value of each named control.
+
+        Returns:
+            The explorer itself.
+
+        Raises:
+            ValueError: No such control, or a value outside its range.
+            DivergedError: The fit diverged; whatever else a tick raises comes through as well.
+        """
+        self._assign(values)
+        self._request()
+        return self.wait()
+
+    def wait(self, timeout: float = 120.0) -> Explorer:
+        """Wait for the picture of the latest values, and raise what its computation raised."""
+        self._slot.wait(timeout)
+        return self
+
+    def warm(self, timeout: float = 300.0) -> Explorer:
+        """Wait until everything that a control can ask for has been compiled."""
+        self.wait(timeout)
+        if not self._warmed.wait(timeout):
+            raise TimeoutError(f"expected the compilations within {timeout:g} s")
+        return self
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """Names of the presets."""
+        return tuple(self.PRESETS)
+
+    def preset(self, name: str) -> Explorer:
+        """Set all controls to the preset ``name`` and wait for its picture."""
+        if name not in self.PRESETS:
+            raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
+        return self.set(**self.PRESETS[name][1])
+
+    def state(self) -> dict[str, Any]:
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
+        return {name: control.value for name, control in self._controls.items()}
+
+    @property
+    def status(self) -> str:
+        """Text of the status line."""
+        return html.unescape(self._status.value)
+
+    def png(self) -> bytes:
+        """Return the current picture as PNG."""
+        with RENDER_LOCK:
+            return encode(self._canvas.render(), "png")
+
+    def close(self) -> None:
+        """Stop the worker and take the widgets away, here and in the browser."""
+        self._slot.close()
+        if Explorer._newest.get(type(self)) is self:
+            del Explorer._newest[type(self)]
+        for widget in _parts(self):
+            widget.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Give the live view, and beside it a picture and a sentence for where widgets are dead."""
+        if os.environ.get(WAIT_VARIABLE):
+            self.wait()
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if self.result is not None:
+            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
+            bundle["text/plain"] = self._describe(self.result)
+        return bundle
+
+    # The engine.
+
+    def _assign(self, values: Mapping[str, Any]) -> None:
+        """Set control values without a tick, refusing what a control would silently clip."""
+        self._quiet = True
+        try:
+            for name, value in values.items():
+                if name not in self._controls:
+                    known = ", ".join(self._controls)
+                    raise ValueError(f"{name}: expected one of the controls {known}")
+                self._assign_one(name, self._controls[name], value)
+        finally:
+            self._quiet = False
+
+    def _assign_one(self, name: str, control: Any, value: Any) -> None:
+        before = control.value
+        try:
+            control.value = value
+        except Exception as error:  # traitlets' own words name the trait, not the control
+            raise ValueError(f"{name}: {error}") from None
+        if control.value != value:
+            control.value = before
+            low, high = getattr(control, "min", "?"), getattr(control, "max", "?")
+            raise ValueError(f"{name}: expected a value between {low} and {high}, got {value!r}")
+
+    def _choose(self, name: str) -> None:
+        """Answer a click on a preset's button."""
+        self._assign(self.PRESETS[name][1])
+        self._request()
+
+    def _on_change(self, _change: Any) -> None:
+        if not self._quiet:
+            self._request()
+
+    def _request(self) -> None:
+        self._slot.put(self.state())
+
+    def _work(self) -> None:
+        """Worker thread: recompute and redraw for the latest values until closed."""
+        while (job := self._slot.take()) is not None:
+            version, values = job
+            error: BaseException | None = None
+            try:
+                self._tick(values)
+            except BaseException as raised:  # handed to whoever waits, and said in the status
+                error = raised
+                self._show_failure(raised)
+            self._slot.done(version, error)
+            if self.ticks == 1 and error is None:
+                threading.Thread(target=self._do_chores, daemon=True).start()
+
+    def _tick(self, values: dict[str, Any]) -> None:
+        start = time.perf_counter()
+        result = self._compute(values)
+        computed = time.perf_counter()
+        with RENDER_LOCK:
+            self._draw(result)
+            self._notice.set_visible(False)
+            picture = encode(self._canvas.render(), "jpeg")
+        self.result = result
+        self.ticks += 1
+        self._image.value = picture
+        spent = f"refit {1e3 * (computed - start):.0f} ms"
+        self._say(f"{self._describe(result)} · {spent}")
+
+    def _show_failure(self, error: BaseException) -> None:
+        """Put the failure as a sentence over the last picture; the next tick works again."""
+        kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
+        sentence = f"{kind}{error}"
+        with RENDER_LOCK:
+            self._notice.set_text(sentence[:1].upper() + sentence[1:] + ".")
+            self._notice.set_visible(True)
+            self._image.value = encode(self._canvas.render(), "jpeg")
+        self._say(sentence)
+
+    def _do_chores(self) -> None:
+        """Compile what the sliders may ask for later, while the learner reads."""
+        try:
+            for chore in self._chores():
+                if self._slot.closed:
+                    return
+                chore()
+        finally:
+            self._warmed.set()
+
+    def _say(self, sentence: str) -> None:
+        self._status.value = html.escape(sentence)
+
+
+def _parts(widget: Any) -> list[Any]:
+    """All widgets that hang on ``widget``: children, layouts and styles, deepest first."""
+    parts: list[Any] = []
+    for child in getattr(widget, "children", ()):
+        parts += [*_parts(child), child]
+    return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]

@@ -1,0 +1,295 @@
+"""The sinusoid explorer: Bayes by Backprop on 32 points, refitted on every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bdl_teach import datasets, plots
+from bdl_teach.checks import Array
+from bdl_teach.widgets import controls
+from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.nuts import NutsRunner
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import bbb, exact
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-1.5, 1.5, 201)[:, None]
+_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+# Sizes that refits are compiled for: (N, width), and samples a step. The first is the default's.
+_ROOM, _ROOM_SAMPLES, _ROOM_DRAWS = ((32, 20), (64, 32)), (1, 10), 1000
+DEFAULT_ROOM = (32, (20, 20), 1, _ROOM_DRAWS)  # a ``bbb.Capacity``, without loading TensorFlow
+_DEFAULTS: dict[str, Any] = {
+    "sigma1": 1.5,
+    "sigma2": 0.1,
+    "pi": 0.5,
+    "noise_std": 1.0,
+    "kl_weight": 1.0,
+    "n_samples": 1,
+    "n_predictions": 200,
+    "width": 20,
+    "n": 32,
+    "seed": 0,
+    "nuts": False,
+}
+
+
+@dataclass(frozen=True)
+class SinusoidResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The training points.
+        prior: The prior of the weights.
+        fit: The fitted posterior.
+        x_grid: Where it predicts ``[m, 1]``.
+        prediction: The predictive on ``x_grid``.
+        nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
+        nuts_report: R-hat and effective sample size as a sentence, or why there is none.
+        gap: Distance to NUTS where there are data, in the units of y: the root mean square over
+            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+        gap_outside: The same outside the data.
+    """
+
+    data: datasets.Regression1D
+    prior: Any
+    fit: bbb.Fit
+    x_grid: Array
+    prediction: Predictive
+    nuts: Predictive | None = None
+    nuts_report: str = ""
+    gap: float | None = None
+    gap_outside: float | None = None
+
+
+class SinusoidExplorer(Explorer):
+    """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
+        "few points": ("Six points: the band opens between them", {**_DEFAULTS, "n": 6}),
+        "many points": ("64 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 64}),
+        "loud noise": ("σ = 3: the noise hides the sine", {**_DEFAULTS, "noise_std": 3.0}),
+        "narrow prior": (
+            "σ₁ = σ₂ = 0.3: the prior holds the weights too tightly to bend",
+            {**_DEFAULTS, "sigma1": 0.3, "sigma2": 0.3},
+        ),
+        "cold posterior": (
+            "KL weight 0.01: the band shrinks, as if there were a hundred times the data",
+            {**_DEFAULTS, "kl_weight": 0.01},
+        ),
+        "KL takes over": (
+            "KL weight 10: the posterior falls back to the prior",
+            {**_DEFAULTS, "kl_weight": 10.0},
+        ),
+        "calm gradients": (
+            "10 weight samples a step: a smoother descent, a lower free energy",
+            {**_DEFAULTS, "n_samples": 10},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        return {
+            "sigma1": controls.slider(
+                "prior σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
+            ),
+            "sigma2": controls.log_slider(
+                "prior σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
+            ),
+            "pi": controls.slider("prior π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
+            ),
+            "kl_weight": controls.log_slider(
+                "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+            ),
+            "n_samples": controls.count_slider(
+                "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
+            ),
+            "n_predictions": controls.log_slider(
+                "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
+            ),
+            "width": controls.count_slider(
+                "hidden width", d["width"], 2, 32, "units in each of the two hidden layers"
+            ),
+            "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "nuts": controls.toggle(
+                "compare with NUTS", "sample the true posterior in the background: half a minute"
+            ),
+        }
+
+    def _make_rows(self) -> list[Any]:
+        self._nuts = NutsRunner(self._request)
+        *sliders, nuts = self._controls.values()
+        resample = controls.button("resample", "next seed: other data and noise", self._resample)
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [self._nuts.bar, controls.grid(sliders), controls.row([nuts, resample, *presets])]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 5.0)
+        grid = canvas.figure.add_gridspec(
+            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.87, bottom=0.1,
+            wspace=0.19, hspace=0.85,
+        )  # fmt: skip
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._make_history_panel(canvas, canvas.figure.add_subplot(grid[0, 1]))
+        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        return canvas
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the network believes about y", "x", "y")
+        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        x = X_GRID[:, 0]
+        self._band = plots.PredictiveArtists(ax, x, n_functions=10)
+        self._gold = plots.OverlayArtists(ax, x, "NUTS")
+        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._points = plots.draw_data(ax, [], [])
+        plots.legend_above(ax, columns=4)
+        self._function_axes = ax
+        canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
+
+    def _make_history_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "How the free energy fell", "Adam step", "nats")
+        ax.set_yscale("symlog", linthresh=100)
+        ax.set(xlim=(0, 1500), ylim=(-150, 1e5))
+        ax.set_yticks([-100, 0, 100, 1e3, 1e4, 1e5])
+        self._history = plots.HistoryArtists(ax)
+        plots.legend_above(ax, columns=3)
+        canvas.animate(self._history.artists)
+
+    def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Prior against the fitted weights", "weight w", "density (log)")
+        edges = np.linspace(-5, 5, 61)
+        ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
+        self._weights = plots.WeightArtists(ax, edges)
+        plots.legend_above(ax, columns=3)
+        canvas.animate(self._weights.artists)
+
+    def _compute(self, values: dict[str, Any]) -> SinusoidResult:
+        return self._beside_nuts(_refit(**_fit_values(values)), values)
+
+    def _beside_nuts(self, result: SinusoidResult, values: dict[str, Any]) -> SinusoidResult:
+        """Add the gold standard, if it is asked for and there; otherwise have it computed."""
+        key = tuple(values[name] for name in ("sigma1", "sigma2", "pi", "noise_std", "width", "n"))
+        key += (values["seed"],)
+        gold = self._nuts.get(key) if values["nuts"] else None
+        if not values["nuts"]:
+            self._nuts.cancel()
+            return result
+        if gold is None:
+            report = self._nuts.error or "NUTS is running for these values"
+            if not self._nuts.error:
+                self._nuts.want(key, partial(_sample, result))
+            return _replace(result, nuts_report=report)
+        self._nuts.cancel()
+        nuts = gold.predict(X_GRID)
+        return _replace(
+            result,
+            nuts=nuts,
+            nuts_report=gold.report,
+            gap=_gap(result.prediction, nuts, _INSIDE),
+            gap_outside=_gap(result.prediction, nuts, ~_INSIDE),
+        )
+
+    def _draw(self, result: SinusoidResult) -> None:
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        self._band.update(result.prediction)
+        if self._gold.show(result.nuts):
+            plots.legend_above(self._function_axes, columns=4)
+            self._canvas.redraw_background()
+        self._history.update(result.fit.history)
+        self._weights.update(result.prior, result.fit.mean, result.fit.std)
+
+    def _describe(self, result: SinusoidResult) -> str:
+        last = {name: values[-1] for name, values in result.fit.history.items()}
+        sd = result.prediction.epistemic_std
+        sentence = (
+            f"{len(result.data.x)} points: free energy {last['free_energy']:.0f} nats "
+            f"(complexity {last['complexity_cost']:.0f}, likelihood {last['likelihood_cost']:.0f})"
+            f"; epistemic sd {sd[_INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
+            f"at x = ±1.5"
+        )
+        if result.gap is not None:
+            sentence += (
+                f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
+            )
+        return f"{sentence}. {result.nuts_report}".strip()
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Compile each size that a slider can ask for, the default's neighbours first."""
+        for n, width in _ROOM:
+            for n_samples in _ROOM_SAMPLES:
+                values = {**_DEFAULTS, "n_samples": n_samples, "width": width, "n": n}
+                yield partial(_refit, **_fit_values(values))
+
+    def _resample(self) -> None:
+        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
+        self._request()
+
+    def close(self) -> None:
+        """Stop the worker, and NUTS with it, and take the widgets away."""
+        self._nuts.cancel()
+        super().close()
+
+
+def _fit_values(values: dict[str, Any]) -> dict[str, Any]:
+    """The control values that a refit depends on."""
+    wanted = {name: value for name, value in values.items() if name != "nuts"}
+    return {**wanted, "n_predictions": round(values["n_predictions"])}
+
+
+def _refit(
+    *, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
+    n_samples: int, n_predictions: int, width: int, n: int, seed: int,
+) -> SinusoidResult:  # fmt: skip
+    from bdl_teach.densities import ScaleMixture
+    from bdl_teach.methods import bbb
+
+    data = datasets.sinusoid(n, noise_std, seed)
+    prior = ScaleMixture(sigma1, sigma2, pi)
+    room_n, room_width = next(r for r in _ROOM if n <= r[0] and width <= r[1])
+    room_samples = next(r for r in _ROOM_SAMPLES if n_samples <= r)
+    capacity = bbb.Capacity(room_n, (room_width, room_width), room_samples, _ROOM_DRAWS)
+    fit = bbb.fit(
+        data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
+        n_samples=n_samples, kl_weight=kl_weight, seed=seed, capacity=capacity,
+    )  # fmt: skip
+    prediction = fit.predict(X_GRID, n_samples=n_predictions)
+    return SinusoidResult(data, prior, fit, X_GRID, prediction)
+
+
+def _sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:
+    from bdl_teach.methods import exact
+
+    return exact.nuts(
+        result.data.x,
+        result.data.y,
+        prior=result.prior,
+        noise_std=result.data.noise_std,
+        hidden_units=result.fit.network.hidden_units,
+        progress=progress,
+    )
+
+
+def _gap(a: Predictive, b: Predictive, where: Array) -> float:
+    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
+    return float(np.sqrt(squared[where].mean()))
+
+
+def _replace(result: SinusoidResult, **changes: Any) -> SinusoidResult:
+    return SinusoidResult(**{**result.__dict__, **changes})
