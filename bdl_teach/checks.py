@@ -16,7 +16,7 @@ Array = NDArray[Any]
 def number(name: str, value: Any) -> float:
     """Return ``value`` as a finite float or raise ``ValueError``."""
     try:
-        result = float(value)
+        result = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
         result = math.nan
     if not math.isfinite(result):
