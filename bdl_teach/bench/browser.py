@@ -126,11 +126,13 @@ def open_and_run(notebook: Notebook, server: Server, session: Session) -> None:
 def drive(
     notebook: Notebook, view: ExplorerView, slider: int, steps: int, seconds: float
 ) -> SliderFigures:
-    """Single steps up the range and back down, then a drag."""
+    """Single steps up the range and back down, a drag, and back to where the slider was."""
     notebook.focus(view.number, slider)
+    start = notebook.value(view.number, slider)
     effects = walk(notebook, view.number, slider, steps + WARM_UP)
     taken = [e for e in effects if e.moved][WARM_UP:]
     flood = notebook.flood(view.number, slider, seconds) if taken else None
+    notebook.restore(view.number, slider, start)
     paints = [e.paints[0] for e in taken if e.paints]
     label = view.sliders[slider]
     return SliderFigures(view.number, label, paints, len(taken) - len(paints), flood)

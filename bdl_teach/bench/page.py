@@ -130,12 +130,25 @@ class Notebook:
         """Give a slider the keyboard."""
         return bool(self._probe("focus", explorer, slider))
 
+    def value(self, explorer: int, slider: int) -> str:
+        """The value of a slider, in a form that :meth:`restore` takes."""
+        return str(self._probe("value", explorer, slider))
+
+    def restore(self, explorer: int, slider: int, value: str) -> bool:
+        """Move a slider back to ``value`` and wait for the picture; say whether it got there."""
+        start = self._probe("clear")
+        moved = value != self.value(explorer, slider)
+        done = bool(self._probe("restore", explorer, slider, value))
+        if moved:
+            self._settled(explorer, start, PATIENCE_MS, quiet=500.0)
+        return done
+
     def press(self, explorer: int, slider: int, key: str) -> Effect:
         """Press a key on the focused slider, and wait for what it does to the picture."""
-        before = self._probe("value", explorer, slider)
+        before = self.value(explorer, slider)
         start = self._probe("clear")
         self.page.keyboard.press(key)
-        moved = self._probe("value", explorer, slider) != before
+        moved = self.value(explorer, slider) != before
         paints = self._settled(explorer, start, PATIENCE_MS if moved else QUIET_MS)
         pressed: list[float] = self.page.evaluate("() => window.bdlProbe.keys")
         return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])

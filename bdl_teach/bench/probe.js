@@ -65,6 +65,8 @@
     const name = handle.closest(".widget-slider, .jupyter-widgets")?.querySelector(".widget-label");
     return (name?.textContent || handle.getAttribute("aria-label") || "").trim();
   };
+  const press = (handle, key) =>
+    handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   probe.list = () =>
     probe.explorers().map(({ handles, buttons }) => ({
       sliders: handles.map(label),
@@ -85,6 +87,14 @@
   probe.status = (explorer) => {
     const texts = [...probe.explorers()[explorer].box.querySelectorAll(".widget-html-content")];
     return texts.map((e) => e.textContent.trim()).join(" ");
+  };
+  // Move a slider back to a value that `probe.value` gave, key by key.
+  probe.restore = (explorer, i, wanted) => {
+    const handle = probe.slider(explorer, i);
+    for (const key of ["ArrowLeft", "ArrowRight"]) {
+      for (let n = 0; n < 500 && probe.value(explorer, i) !== wanted; n++) press(handle, key);
+    }
+    return probe.value(explorer, i) === wanted;
   };
   probe.click = (explorer, i) => {
     const button = probe.explorers()[explorer].buttons[i];
@@ -126,7 +136,7 @@
           return resolve({ begin, end: clock(), sent, changed });
         }
         for (; sent < ((clock() - begin) / 1000) * rate; sent++) {
-          handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+          press(handle, key);
           const now = probe.value(explorer, i);
           stuck = now === value ? stuck + 1 : 0;
           if (now !== value) changed = clock();
