@@ -19,6 +19,10 @@ _LOG = logging.getLogger("bdl_teach")
 _PROGRAMS: WeakSet[Compiled] = WeakSet()
 
 
+# A program is traced once for each shape on purpose; TensorFlow would warn a learner about it.
+tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.getMessage())
+
+
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
     """Say whether XLA compiles and runs a tiny loop on this machine's CPU (probed once)."""

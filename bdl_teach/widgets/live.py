@@ -283,8 +283,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self.result = result
         self.ticks += 1
         self._image.value = picture
-        spent = f"refit {1e3 * (computed - start):.0f} ms"
-        self._say(f"{self._describe(result)} · {spent}")
+        spent = f" · refit {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
+        self._say(f"{self._describe(result)}{spent}")
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""

@@ -117,17 +117,17 @@ class SinusoidExplorer(Explorer):
             "kl_weight": controls.log_slider(
                 "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
             ),
-            "n_samples": controls.count_slider(
-                "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
-            ),
             "n_predictions": controls.log_slider(
                 "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
             ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
             "width": controls.count_slider(
                 "hidden width", d["width"], 2, 32, "units in each of the two hidden layers"
             ),
-            "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
-            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "n_samples": controls.count_slider(
+                "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
+            ),
             "nuts": controls.toggle(
                 "compare with NUTS", "sample the true posterior in the background: half a minute"
             ),
@@ -165,9 +165,9 @@ class SinusoidExplorer(Explorer):
 
     def _make_history_panel(self, canvas: Canvas, ax: Any) -> None:
         plots.tidy(ax, "How the free energy fell", "Adam step", "nats")
-        ax.set_yscale("symlog", linthresh=100)
-        ax.set(xlim=(0, 1500), ylim=(-150, 1e5))
-        ax.set_yticks([-100, 0, 100, 1e3, 1e4, 1e5])
+        ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
+        ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
+        ax.set_yticks([0, 500, 1e3, 1e4, 1e5])
         self._history = plots.HistoryArtists(ax)
         plots.legend_above(ax, columns=3)
         canvas.animate(self._history.artists)
