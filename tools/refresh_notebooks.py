@@ -1,0 +1,171 @@
+"""Build notebooks/*.ipynb from notebooks/text/*.py: run every cell, and store it normalised.
+
+Two runs on two machines differ in nothing but the pictures' pixels and the figures that a
+model's randomness moves: no timings, no paths, no random cell ids, no widget state.
+
+    python tools/refresh_notebooks.py [--only 03_bayes_by_backprop]   run and write
+    python tools/refresh_notebooks.py --check                         compare, run nothing
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+KEPT_CELL_METADATA = ("jupyter", "slideshow", "tags")
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+TIMEOUT = 300  # seconds for one cell
+
+# What TensorFlow, absl and XLA write to stderr of their own accord.
+NOISE = re.compile(
+    r"^(WARNING:tensorflow|WARNING: All log messages|[IWE]0000 |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    r"|To enable the following instructions|.*TF_ENABLE_ONEDNN_OPTS|.*oneDNN custom operations)"
+)
+PATH_OF_A_MACHINE = re.compile(r"(/home/|/root/|/tmp/|/Users/|/usr/|/opt/|[A-Z]:\\\\)")
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="compare; run and write nothing")
+    parser.add_argument("--only", metavar="NAME", help="one notebook, such as 00_start_here")
+    options = parser.parse_args(argv)
+    names = [options.only] if options.only else sorted(p.stem for p in text_files())
+    if not options.check:
+        for name in names:
+            refresh(name)
+        return 0
+    complaints = [line for name in names for line in faults(name)]
+    if not options.only:
+        complaints += unpaired()
+    print("\n".join(complaints) or "notebooks and texts agree, and are normalised")
+    return 1 if complaints else 0
+
+
+def text_files() -> list[Path]:
+    return sorted((NOTEBOOKS / "text").glob("*.py"))
+
+
+def refresh(name: str) -> None:
+    """Run the text version of one notebook and write the notebook beside it."""
+    from nbclient import NotebookClient  # only a run needs it
+
+    os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # an explorer's output holds its picture
+
+    notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    notebook.metadata = {"kernelspec": KERNEL}
+    place = {"metadata": {"path": str(NOTEBOOKS)}}
+    client = NotebookClient(
+        notebook,
+        timeout=TIMEOUT,
+        kernel_name="python3",
+        resources=place,
+        record_timing=False,
+        store_widget_state=False,
+    )
+    client.execute()
+    (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
+    print(f"{name}: {len(notebook.cells)} cells")
+
+
+def dumps(notebook: Any) -> str:
+    return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
+
+
+def normalise(notebook: Any) -> Any:
+    """Strip a notebook, in place, of what differs from run to run; doing it twice is once."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict(
+        {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    )
+    count = 0
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:03d}"
+        kept = {k: cell.metadata[k] for k in KEPT_CELL_METADATA if k in cell.metadata}
+        cell.metadata = nbformat.from_dict(kept)
+        if cell.cell_type == "code":
+            ran = cell.execution_count is not None
+            count += ran
+            cell.execution_count = count if ran else None
+            cell.outputs = _outputs(cell.outputs, cell.execution_count)
+    return notebook
+
+
+def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
+    kept: list[Any] = []
+    for output in outputs:
+        if output.output_type == "stream":
+            if output.name == "stderr":
+                lines = output.text.splitlines(keepends=True)
+                output.text = "".join(line for line in lines if not NOISE.match(line))
+            if not output.text.strip():
+                continue
+            if kept and kept[-1].output_type == "stream" and kept[-1].name == output.name:
+                kept[-1].text += output.text  # how a stream is cut is chance
+                continue
+        elif "data" in output:
+            view = output.data.pop(WIDGET_VIEW, None)
+            if view is not None and "image/png" not in output.data:
+                continue
+            output.metadata = nbformat.from_dict({})
+            if output.output_type == "execute_result":
+                output.execution_count = count
+        kept.append(output)
+    return kept
+
+
+def faults(name: str) -> list[str]:
+    """Say in what a stored notebook is not its text's, or not normalised."""
+    path = NOTEBOOKS / f"{name}.ipynb"
+    if not path.is_file():
+        return [f"{name}: notebooks/{path.name} is missing"]
+    raw = path.read_bytes().decode("utf-8")
+    notebook = nbformat.reads(raw, as_version=4)
+    text = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    found = [] if len(notebook.cells) == len(text.cells) else [f"{name}: number of cells"]
+    for i, (a, b) in enumerate(zip(notebook.cells, text.cells, strict=False)):
+        for what, mine, other in (
+            ("type", a.cell_type, b.cell_type),
+            ("source", a.source, b.source),
+            ("metadata", _told(a), _told(b)),
+        ):
+            if mine != other:
+                found.append(f"{name}: cell {i}: {what} differs from the text")
+    if raw != dumps(normalise(nbformat.reads(raw, as_version=4))):
+        found.append(f"{name}: not normalised; run tools/refresh_notebooks.py")
+    return found + [f"{name}: {line}" for line in _leaks(notebook)]
+
+
+def _told(cell: Any) -> dict[str, Any]:
+    return {k: cell.metadata[k] for k in KEPT_CELL_METADATA if cell.metadata.get(k)}
+
+
+def _leaks(notebook: Any) -> list[str]:
+    """Outputs that name a place on the machine that ran them."""
+    found = []
+    for i, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            texts = [output.get("text", ""), output.get("data", {}).get("text/plain", "")]
+            if PATH_OF_A_MACHINE.search("\n".join(texts)):
+                found.append(f"cell {i}: an output names a path of the machine")
+    return found
+
+
+def unpaired() -> list[str]:
+    """Name notebooks that have no text."""
+    texts = {p.stem for p in text_files()}
+    return [f"{p.stem}: no text" for p in NOTEBOOKS.glob("*.ipynb") if p.stem not in texts]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
