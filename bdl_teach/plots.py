@@ -144,6 +144,29 @@ class OverlayArtists:
         return changed
 
 
+class FunctionArtists:
+    """Single functions, such as networks drawn from the prior, as thin grey lines."""
+
+    def __init__(self, ax: Axes, x: Array, label: str) -> None:
+        self._x = x
+        self._lines = LineCollection([], colors=GREY, linewidths=0.9, zorder=0.5, label=label)
+        ax.add_collection(self._lines, autolim=False)
+        self.show(None)
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return [self._lines]
+
+    def show(self, functions: Array | None) -> bool:
+        """Move to ``functions`` [s, m], or hide; says whether that changed."""
+        changed = bool(self._lines.get_visible() != (functions is not None))
+        self._lines.set_visible(functions is not None)
+        drawn = () if functions is None else functions
+        self._lines.set_segments([np.column_stack([self._x, f]) for f in drawn])
+        return changed
+
+
 class HistoryArtists:
     """Free energy, complexity cost and likelihood cost against the optimiser's step."""
 

@@ -159,10 +159,17 @@ def draw_functions(
     return _evaluate(network, mean, std, eps, x, n_samples)
 
 
-def evaluate_weights(network: MLP, weights: Any, x: Any) -> Array:
-    """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``."""
+def evaluate_weights(network: MLP, weights: Any, x: Any, *, capacity: int = 0) -> Array:
+    """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
+
+    Args:
+        network: The network.
+        weights: Flat weight vectors ``[s, n_weights]``.
+        x: Inputs ``[m, d]``.
+        capacity: Compile for this many weight vectors, so that no smaller S compiles again.
+    """
     n, n_weights = weights.shape
-    padded = np.zeros((-(-n // _BLOCK) * _BLOCK, n_weights), np.float32)
+    padded = np.zeros((-(-max(n, capacity) // _BLOCK) * _BLOCK, n_weights), np.float32)
     padded[:n] = weights
     eps = tf.constant(padded.reshape(-1, _BLOCK, n_weights))
     return _evaluate(network, np.zeros(n_weights), np.ones(n_weights), eps, x, n)

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ MOVES: dict[type[Explorer], dict[str, Any]] = {
         "n": 20,
         "width": 10,
         "n_samples": 2,
+        "prior_functions": True,
     },
     KLBudgetLab: {"n_batches": 16, "kl_weight": 10**0.5, "scheme": "geometric"},
 }
@@ -156,7 +158,7 @@ def test_no_value_of_any_slider_traces_again(explorer: SinusoidExplorer) -> None
     explorer.preset("article")
     traces = trace_count()
     for name, control in explorer._controls.items():
-        if name == "nuts":
+        if name in ("nuts", "prior_functions"):
             continue
         low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
         for value in (low, high):
@@ -180,7 +182,7 @@ assert compiled > 3, "the dump counts compilations"
 for name, value in dict(sigma1=3.0, sigma2=0.5, pi=0.9, noise_std=0.5, kl_weight=0.1, seed=5,
                         n_predictions=1000, n=64, width=32, n_samples=10).items():
     explorer.preset("article").set(**{name: value})
-explorer.set(n=5, width=3, n_samples=3, n_predictions=1)
+explorer.set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
 for m in (1, 2, 16):
     lab.set(n_batches=m)
 lab.set(scheme="geometric")
@@ -268,6 +270,23 @@ def test_two_explorers_render_at_the_same_time(explorer: SinusoidExplorer) -> No
     lab.wait()
     assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
     lab.close()
+
+
+def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(n=8, width=2, nuts=True)
+    assert explorer.result.nuts is None
+    assert "NUTS is running" in explorer.status
+    for _ in range(600):
+        time.sleep(0.2)
+        if explorer.wait().result.nuts is not None:
+            break
+    assert explorer.result.gap > 0 and explorer.result.gap_outside > 0
+    assert "largest R-hat" in explorer.status
+    with_nuts = pixels(explorer)
+    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
+    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
+    assert explorer.set(sigma1=1.0).result.nuts is None, "the gold standard of other values"
+    explorer.preset("article")
 
 
 @pytest.mark.slow

@@ -112,6 +112,27 @@ class Fit:
         )
         return Predictive.from_samples(samples, self.noise_std)
 
+    def evaluate(self, weights: Any, x: Any) -> Array:
+        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of ``network``.
+            x: Inputs ``[m, d]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+
+        Raises:
+            ValueError: The shapes do not fit the network.
+        """
+        weights = checks.inputs("weights", weights, self.network.n_weights)
+        return predictive.evaluate_weights(
+            self._padded,
+            _embed(weights, self.network, self._padded),
+            checks.inputs("x", x, self.network.n_inputs),
+            capacity=self.capacity.n_predictions,
+        )
+
     @property
     def _padded(self) -> MLP:
         return MLP(self.network.n_inputs, self.capacity.hidden_units)
@@ -295,9 +316,9 @@ def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> Non
 
 
 def _embed(values: Array, network: MLP, padded: MLP) -> Array:
-    """Place the weights of ``network`` in the flat vector of ``padded``; zeros elsewhere."""
-    out = np.zeros(padded.n_weights)
-    out[network.positions_in(padded)] = values
+    """Place ``values`` [..., n_weights] in the flat vector of ``padded``; zeros elsewhere."""
+    out = np.zeros((*values.shape[:-1], padded.n_weights))
+    out[..., network.positions_in(padded)] = values
     return out
 
 

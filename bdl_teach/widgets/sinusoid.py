@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +36,7 @@ _DEFAULTS: dict[str, Any] = {
     "width": 20,
     "n": 32,
     "seed": 0,
+    "prior_functions": False,
     "nuts": False,
 }
 
@@ -50,6 +51,7 @@ class SinusoidResult:
         fit: The fitted posterior.
         x_grid: Where it predicts ``[m, 1]``.
         prediction: The predictive on ``x_grid``.
+        prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
         nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
         gap: Distance to NUTS where there are data, in the units of y: the root mean square over
@@ -62,6 +64,7 @@ class SinusoidResult:
     fit: bbb.Fit
     x_grid: Array
     prediction: Predictive
+    prior_functions: Array | None = None
     nuts: Predictive | None = None
     nuts_report: str = ""
     gap: float | None = None
@@ -128,6 +131,9 @@ class SinusoidExplorer(Explorer):
             "n_samples": controls.count_slider(
                 "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
+            "prior_functions": controls.toggle(
+                "prior functions", "ten networks drawn from the prior, before any data"
+            ),
             "nuts": controls.toggle(
                 "compare with NUTS", "sample the true posterior in the background: half a minute"
             ),
@@ -135,10 +141,14 @@ class SinusoidExplorer(Explorer):
 
     def _make_rows(self) -> list[Any]:
         self._nuts = NutsRunner(self._request)
-        *sliders, nuts = self._controls.values()
+        *sliders, prior, nuts = self._controls.values()
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         presets = controls.preset_buttons(self.PRESETS, self._choose)
-        return [self._nuts.bar, controls.grid(sliders), controls.row([nuts, resample, *presets])]
+        return [
+            self._nuts.bar,
+            controls.grid(sliders),
+            controls.row([prior, nuts, resample, *presets]),
+        ]
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 5.0)
@@ -155,12 +165,14 @@ class SinusoidExplorer(Explorer):
         plots.tidy(ax, "What the network believes about y", "x", "y")
         ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
         x = X_GRID[:, 0]
+        self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
         truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=4)
         self._function_axes = ax
+        canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
 
     def _make_history_panel(self, canvas: Canvas, ax: Any) -> None:
@@ -181,7 +193,11 @@ class SinusoidExplorer(Explorer):
         canvas.animate(self._weights.artists)
 
     def _compute(self, values: dict[str, Any]) -> SinusoidResult:
-        return self._beside_nuts(_refit(**_fit_values(values)), values)
+        result = _refit(**_fit_values(values))
+        if values["prior_functions"]:
+            weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
+            result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
+        return self._beside_nuts(result, values)
 
     def _beside_nuts(self, result: SinusoidResult, values: dict[str, Any]) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
@@ -195,10 +211,10 @@ class SinusoidExplorer(Explorer):
             report = self._nuts.error or "NUTS is running for these values"
             if not self._nuts.error:
                 self._nuts.want(key, partial(_sample, result))
-            return _replace(result, nuts_report=report)
+            return replace(result, nuts_report=report)
         self._nuts.cancel()
         nuts = gold.predict(X_GRID)
-        return _replace(
+        return replace(
             result,
             nuts=nuts,
             nuts_report=gold.report,
@@ -209,7 +225,7 @@ class SinusoidExplorer(Explorer):
     def _draw(self, result: SinusoidResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         self._band.update(result.prediction)
-        if self._gold.show(result.nuts):
+        if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
             plots.legend_above(self._function_axes, columns=4)
             self._canvas.redraw_background()
         self._history.update(result.fit.history)
@@ -249,7 +265,9 @@ class SinusoidExplorer(Explorer):
 
 def _fit_values(values: dict[str, Any]) -> dict[str, Any]:
     """The control values that a refit depends on."""
-    wanted = {name: value for name, value in values.items() if name != "nuts"}
+    wanted = {
+        name: value for name, value in values.items() if name not in ("nuts", "prior_functions")
+    }
     return {**wanted, "n_predictions": round(values["n_predictions"])}
 
 
@@ -289,7 +307,3 @@ def _sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exa
 def _gap(a: Predictive, b: Predictive, where: Array) -> float:
     squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return float(np.sqrt(squared[where].mean()))
-
-
-def _replace(result: SinusoidResult, **changes: Any) -> SinusoidResult:
-    return SinusoidResult(**{**result.__dict__, **changes})
