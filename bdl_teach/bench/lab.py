@@ -127,8 +127,11 @@ class Server:
             if self._request("/api/status"):
                 return
             time.sleep(0.2)
-        log = (self._home / "log").read_text(encoding="utf-8", errors="replace")
-        raise LabError(f"JupyterLab did not answer within {START_S:.0f} s:\n{log[-2000:]}")
+        raise LabError(f"JupyterLab did not answer within {START_S:.0f} s:\n{self.log()[-2000:]}")
+
+    def log(self) -> str:
+        """What JupyterLab and its kernels wrote so far."""
+        return (self._home / "log").read_text(encoding="utf-8", errors="replace")
 
     def _request(self, path: str, method: str = "GET") -> bool:
         headers = {"Authorization": f"token {self.token}"}

@@ -24,6 +24,7 @@ RUN_ALL = """() => {
     window.jupyterapp.commands.execute("notebook:run-all-cells")
         .finally(() => { window.bdlDone = true; });
 }"""
+CELLS = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells"
 SCROLL_THROUGH = """async () => {
     for (const cell of document.querySelectorAll(".jp-NotebookPanel .jp-Cell")) {
         cell.scrollIntoView();
@@ -70,11 +71,13 @@ class ExplorerView:
         number: Its place among the explorers of the notebook, from the top.
         sliders: Labels of its sliders.
         buttons: Labels of its buttons.
+        toggles: Numbers of those buttons that stay down.
     """
 
     number: int
     sliders: list[str] = field(default_factory=list)
     buttons: list[str] = field(default_factory=list)
+    toggles: list[int] = field(default_factory=list)
 
 
 class Notebook:
@@ -83,9 +86,11 @@ class Notebook:
     Attributes:
         page: The page, to look further than this class does.
         console: Errors that the page wrote to its console, or did not catch.
+        patience_ms: How long to wait for a picture that should change.
     """
 
     def __init__(self, browser: Browser, server: Server, name: str) -> None:
+        self.patience_ms = PATIENCE_MS
         self.console: list[str] = []
         self.page: Page = browser.new_page(viewport={"width": 1500, "height": 1100})
         self.page.add_init_script(PROBE.read_text(encoding="utf-8"))
@@ -119,8 +124,17 @@ class Notebook:
 
     def cell_errors(self) -> list[str]:
         """What cells raised."""
-        kind = '[data-mime-type="application/vnd.jupyter.error"]'
-        return self.page.locator(f"{PANEL} {kind}").all_inner_texts()
+        raised = [o for o in self._outputs() if o["output_type"] == "error"]
+        return [f"{output['ename']}: {output['evalue']}" for output in raised]
+
+    def stderr(self) -> list[str]:
+        """What cells, and threads that they started, wrote to stderr."""
+        return ["".join(o["text"]) for o in self._outputs() if o.get("name") == "stderr"]
+
+    def _outputs(self) -> list[dict[str, Any]]:
+        """All outputs, from JupyterLab's model: the page may hold only what is in view."""
+        cells = self.page.evaluate(CELLS)
+        return [output for cell in cells for output in cell.get("outputs", ())]
 
     def status(self, explorer: int) -> str:
         """The text of an explorer's status line."""
@@ -140,7 +154,7 @@ class Notebook:
         moved = value != self.value(explorer, slider)
         done = bool(self._probe("restore", explorer, slider, value))
         if moved:
-            self._settled(explorer, start, PATIENCE_MS, quiet=500.0)
+            self._settled(explorer, start, self.patience_ms, quiet=500.0)
         return done
 
     def press(self, explorer: int, slider: int, key: str) -> Effect:
@@ -149,7 +163,7 @@ class Notebook:
         start = self._probe("clear")
         self.page.keyboard.press(key)
         moved = self.value(explorer, slider) != before
-        paints = self._settled(explorer, start, PATIENCE_MS if moved else QUIET_MS)
+        paints = self._settled(explorer, start, self.patience_ms if moved else QUIET_MS)
         pressed: list[float] = self.page.evaluate("() => window.bdlProbe.keys")
         return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
 
@@ -157,7 +171,7 @@ class Notebook:
         """Click a button, and wait for what it does to the picture."""
         start = self._probe("clear")
         self._probe("click", explorer, button)
-        paints = self._settled(explorer, start, PATIENCE_MS)
+        paints = self._settled(explorer, start, self.patience_ms)
         return Effect(False, [time - start for time in paints])
 
     def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:

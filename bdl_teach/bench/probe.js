@@ -71,6 +71,7 @@
     probe.explorers().map(({ handles, buttons }) => ({
       sliders: handles.map(label),
       buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
+      toggles: buttons.flatMap((b, i) => (b.matches(".widget-toggle-button") ? [i] : [])),
     }));
   probe.slider = (explorer, i) => probe.explorers()[explorer].handles[i];
   probe.focus = (explorer, i) => {
