@@ -272,6 +272,14 @@ def test_two_explorers_render_at_the_same_time(explorer: SinusoidExplorer) -> No
     lab.close()
 
 
+def test_leaving_python_while_compiling_is_not_a_crash() -> None:
+    code = "from bdl_teach.widgets import SinusoidExplorer; SinusoidExplorer().wait()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
 def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: SinusoidExplorer) -> None:
     explorer.preset("article").set(n=8, width=2, nuts=True)
     assert explorer.result.nuts is None

@@ -1,4 +1,4 @@
-"""Draw docs/sinusoid.png, the still picture in the README: ``python -m tools.draw_readme_picture``."""
+"""Draw docs/sinusoid.png, the README's picture: ``python -m tools.draw_readme_picture``."""
 
 from __future__ import annotations
 

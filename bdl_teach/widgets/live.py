@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import ipywidgets
 
 from bdl_teach.errors import DivergedError
+from bdl_teach.widgets import background
 from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -119,7 +120,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             control.observe(self._on_change, names="value")
         Explorer._newest[type(self)] = self
         self._say("Loading TensorFlow …")
-        threading.Thread(target=self._work, daemon=True, name=type(self).__name__).start()
+        background.start(self._work)
         self._request()
 
     # What a subclass defines.
@@ -270,7 +271,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
                 self._show_failure(raised)
             self._slot.done(version, error)
             if self.ticks == 1 and error is None:
-                threading.Thread(target=self._do_chores, daemon=True).start()
+                background.start(self._do_chores)
 
     def _tick(self, values: dict[str, Any]) -> None:
         start = time.perf_counter()
@@ -316,3 +317,9 @@ def _parts(widget: Any) -> list[Any]:
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
+
+
+@background.at_exit
+def _close_all() -> None:
+    for explorer in list(Explorer._newest.values()):
+        explorer.close()

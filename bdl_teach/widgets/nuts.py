@@ -8,6 +8,8 @@ from typing import Any
 
 import ipywidgets
 
+from bdl_teach.widgets import background
+
 _REST = 0.8  # seconds without a movement before the chains start
 _KEPT = 16  # results kept, over all explorers
 
@@ -34,6 +36,7 @@ class NutsRunner:
         self._job: tuple[Any, Callable[..., Any]] | None = None
         self._running: Any = None
         self._thread: threading.Thread | None = None
+        self._closed = False
         self.error: str = ""
         self.bar = ipywidgets.IntProgress(
             description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
@@ -50,8 +53,7 @@ class NutsRunner:
             self._job = (key, job)
             self._changed.notify_all()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, daemon=True, name="nuts")
-                self._thread.start()
+                self._thread = background.start(self._work)
 
     def cancel(self) -> None:
         """Forget what was asked for; running chains stop at their next report."""
@@ -59,10 +61,16 @@ class NutsRunner:
             self._job = None
             self._changed.notify_all()
 
+    def close(self) -> None:
+        """Forget what was asked for, and end the thread."""
+        with self._changed:
+            self._job, self._closed = None, True
+            self._changed.notify_all()
+
     def _work(self) -> None:
-        while True:
+        while not self._closed:
             with self._changed:
-                self._changed.wait_for(lambda: self._job is not None)
+                self._changed.wait_for(lambda: self._closed or self._job is not None)
                 job = self._job
                 while self._changed.wait(_REST):  # someone moved: wait again
                     job = self._job

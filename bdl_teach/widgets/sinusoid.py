@@ -259,7 +259,7 @@ class SinusoidExplorer(Explorer):
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
-        self._nuts.cancel()
+        self._nuts.close()
         super().close()
 
 
