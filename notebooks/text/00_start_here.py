@@ -1,0 +1,148 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # 0 · Start here
+#
+# **Time** 10 minutes
+#
+# **What you will be able to do**
+#
+# - say whether your machine is ready for the course;
+# - find the chapter that you need;
+# - read the notation, in English, Chinese and Russian, and in each of the sources;
+# - use the sliders, the predictions and the exercises the way they are meant.
+#
+# **Prerequisites** Python, NumPy, the chain rule, and having trained a neural network once.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Is this machine ready?
+#
+# The cell below looks at everything that the course needs. It prints only what you must know: if something is missing, the line says what to do. The full report, with versions and speeds, is `python3 -m bdl_teach doctor` in a terminal.
+
+# %% slideshow={"slide_type": "subslide"}
+from bdl_teach import doctor
+
+findings = {name: doctor.examine(name, needed, look) for name, needed, look in doctor.LOOKS}
+missing = [found for found in findings.values() if found.needed and not found.ok]
+for found in missing:
+    print(found)
+print("Something needed is missing." if missing else "Ready: everything that is needed is here.")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# One refit of the network that the next chapters are about: 32 points, 481 weights, 1500 steps of Adam. On a laptop it takes a few hundredths of a second, which is why a slider can do it while you move it.
+
+# %% slideshow={"slide_type": "fragment"}
+refit_ms = findings["refit"].number
+fast = refit_ms is not None and refit_ms < 400
+print("Sliders will feel live here." if fast else "Sliders will lag here; results are the same.")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Map
+#
+# The course follows one question: *how can a neural network know what it does not know?*
+#
+# | chapter | question | state |
+# |---|---|---|
+# | 0 Start here | is everything in place? | you are here |
+# | 1 From maximum likelihood to Bayes | what is a posterior, and why is it hard? | coming |
+# | 2 Reparameterization and the VAE | how does a gradient pass through a random number? | coming |
+# | [3 Bayes by Backprop](03_bayes_by_backprop.ipynb) | how is a distribution over weights trained? | **here**, without its image part |
+# | 4 Local reparameterization | how can the gradient be made quieter? | coming |
+# | 5 Empirical Bayes | can the prior be learnt? | coming |
+# | 6 Probabilistic backpropagation | can it be done without sampling? | coming |
+# | 7 Comparison and calibration | which method, when, and how wrong is it? | coming |
+#
+# Chapter 3 needs none of the others: it derives what it uses.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## How to use a chapter
+#
+# Every chapter has the same parts, in the same order.
+#
+# 1. **Predict first.** Write down what you expect. It takes a minute, and it is the difference between looking and learning.
+# 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. Nothing has to be believed. Change a number and run the cell: if the claim were false, it would fail.
+# 3. **Build it, then compare.** A short version from scratch, then the package, then TensorFlow Probability, on the same problem.
+# 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. Presets are buttons named after what they show. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
+# 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise.
+# 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
+#
+# **For lecturers:** every cell has a slide type. `jupyter nbconvert --to slides` makes a deck of a chapter; speaker notes are cells of type *notes*.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Try a check. This one should be right:
+
+# %% slideshow={"slide_type": "fragment"}
+import numpy as np
+
+from bdl_teach import exercises
+
+
+def band(mean, epistemic_std, noise_std):
+    total = np.sqrt(epistemic_std**2 + noise_std**2)
+    return mean - 2 * total, mean + 2 * total
+
+
+exercises.check("3.6", band, record=False)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# And this one has a mistake that many make. The check names it:
+
+# %% slideshow={"slide_type": "fragment"}
+def band(mean, epistemic_std, noise_std):
+    total = epistemic_std + noise_std
+    return mean - 2 * total, mean + 2 * total
+
+
+exercises.check("3.6", band, record=False)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Notation
+#
+# One symbol, one meaning, in all chapters. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
+#
+# | symbol | English | 中文 | русский | in the sources |
+# |---|---|---|---|---|
+# | $D$, $n$ or $N$ | data, number of points | 数据集 | выборка, датасет; число объектов | blog, article 𝒟; paper $L$ for the number |
+# | $x$, $y$ | input, target | 输入、目标 | признаки, целевая переменная | |
+# | $\hat y$, $f(w, x)$ | output of the network | 网络输出、预测值 | выход сети, предсказание | book ŷ |
+# | $w$ | weights | 权重 | веса | book also θ; paper $\mathbf W$ |
+# | $\varepsilon$ | noise, standard normal | 噪声、随机扰动 | шум, стандартный нормальный | book, blog ϵ |
+# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$ |
+# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance |
+# | $\rho$ | unconstrained parameter, σ = softplus(ρ) | 无约束参数 | параметр без ограничений | appendix uses σ directly |
+# | $\theta$ | parameters of $q$: μ and ρ | 变分参数 | вариационные параметры | book also for weights |
+# | $s$, `noise_std` | sd of the noise on $y$ | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise` |
+# | $P(w)$ | prior | 先验分布 | априорное распределение | appendix ℙr |
+# | $P(D\mid w)$ | likelihood | 似然 | правдоподобие | |
+# | $P(w\mid D)$ | posterior | 后验分布 | апостериорное распределение | |
+# | $P(D)$ | evidence, marginal likelihood | 证据、边缘似然 | обоснованность, маргинальная вероятность датасета | |
+# | $q(w\mid\theta)$ | variational posterior | 变分后验、近似分布 | вариационное распределение | book also $Q$ |
+# | $\mathrm{KL}[q\,\Vert\,p]$ | Kullback-Leibler divergence, in nats | KL 散度 | дивергенция Кульбака-Лейблера | blog, appendix $D_{\mathrm{KL}}$ |
+# | $F$ | free energy = −ELBO, minimised | 自由能 | свободная энергия | book ℒ, called ELBO; appendix $L$ |
+# | ELBO | evidence lower bound = −F, maximised | 证据下界 | нижняя оценка обоснованности | article, paper ℒ |
+# | $\sigma_1, \sigma_2, \pi$ | scale-mixture prior | 混合尺度先验 | смесь гауссиан, априорная | |
+# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
+# | $S$ | Monte-Carlo draws | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
+# | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
+# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 4) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 5: $\gamma = \mu/\sigma$ |
+# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision |
+# | | epistemic uncertainty | 认知不确定性 | эпистемическая неопределённость | |
+# | | aleatoric uncertainty | 偶然不确定性 | алеаторная неопределённость | |
+# | | reparameterization trick | 重参数化技巧 | трюк репараметризации | |
+# | | empirical Bayes | 经验贝叶斯 | эмпирический Байес | |
+# | | Monte Carlo | 蒙特卡罗方法 | метод Монте-Карло | |
+#
+# Logarithms are natural, so that information is in **nats**. $\mathcal N(\mu, \sigma^2)$ has the *variance* as its second argument; functions of the package take *standard deviations* and say so in the name (`_std`). KL is summed over all weights and belongs to the whole data set.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Links
+#
+# - Next: [chapter 3, Bayes by Backprop](03_bayes_by_backprop.ipynb)
+# - In a terminal, in the folder of the course: `python3 -m bdl_teach doctor` (what works here, and how fast), `python3 -m bdl_teach test` (check everything)
+# - [JupyterLab's documentation](https://jupyterlab.readthedocs.io) · [ipywidgets](https://ipywidgets.readthedocs.io) · [TensorFlow Probability](https://www.tensorflow.org/probability)
