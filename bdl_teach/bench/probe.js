@@ -2,6 +2,7 @@
 // repainted with other pixels, on the page's clock (performance.now, 0 = start of navigation).
 (() => {
   const probe = (window.bdlProbe = { keys: [], paints: [], errors: [] });
+  const SMALLEST = 8000; // a picture with a smaller area on the page, in px², shows nothing
   const clock = () => performance.now();
   const shown = new WeakMap(); // picture -> number made of its pixels
   const canvas = document.createElement("canvas");
@@ -34,7 +35,8 @@
       if (image.tagName !== "IMG" || !image.matches(".widget-image")) return;
       afterPaint(() => {
         const time = clock();
-        if (!image.naturalWidth) return;
+        const { width, height } = image.getBoundingClientRect();
+        if (!image.naturalWidth || width * height < SMALLEST) return; // nobody can see it
         const now = digest(image);
         if (shown.get(image) !== now) probe.paints.push({ time, image });
         shown.set(image, now);
