@@ -76,21 +76,26 @@ def test_history_sums():
         np.testing.assert_array_equal(history["step"], np.arange(1, 61))
 
 
-@pytest.mark.parametrize("n_samples", [1, 3])
+def exact_costs(fit: bbb.Fit, prior_std: float) -> dict[str, float]:
+    """KL and expected likelihood cost of a linear model at the given μ and σ."""
+    f = DATA.x[:, 0] * fit.mean[0] + fit.mean[1]
+    f_var = DATA.x[:, 0] ** 2 * fit.std[0] ** 2 + fit.std[1] ** 2
+    nll = densities.gaussian_nll(DATA.y[:, 0], f, fit.noise_std**2) + f_var / 2 / fit.noise_std**2
+    kl = densities.gaussian_kl(fit.mean, fit.std, 0.0, prior_std)
+    return {"complexity_cost": kl.sum(), "likelihood_cost": nll.sum()}
+
+
+@pytest.mark.parametrize("n_samples", [1, 10])
 @pytest.mark.parametrize("n_batches", [1, 4])
 def test_history_estimates_the_whole_kl_and_the_whole_likelihood(n_batches, n_samples):
+    """Whatever the number of batches and draws, and to 5 standard errors over six seeds."""
     options = {"hidden_units": (), "prior": Gaussian(0.8), "noise_std": 2.0}
-    fit = frozen(**options, n_batches=n_batches, n_samples=n_samples)
-    w = fit.mean + fit.std * np.random.default_rng(0).standard_normal((200_000, 2))
-    misfit = ((DATA.y - DATA.x * w[:, 0] - w[:, 1]) ** 2).sum(axis=0)
-    exact = {
-        "complexity_cost": densities.gaussian_kl(fit.mean, fit.std, 0.0, 0.8).sum(),
-        "likelihood_cost": (misfit / 8).mean() + 8 * np.log(2.0 * np.sqrt(2 * np.pi)),
-    }
-    for name, truth in exact.items():
-        records = fit.history[name]
-        assert len(records) == 100
-        assert abs(records.mean() - truth) < 5 * records.std() / 10
+    options |= {"n_batches": n_batches, "n_samples": n_samples}
+    fits = [frozen(**options, seed=seed) for seed in range(6)]
+    for name in ("complexity_cost", "likelihood_cost"):
+        errors = np.array([fit.history[name] - exact_costs(fit, 0.8)[name] for fit in fits])
+        assert errors.shape == (6, 100)
+        assert abs(errors.mean()) < 5 * errors.std(axis=1).mean() / np.sqrt(errors.size)
 
 
 def test_the_free_energy_falls():
@@ -246,6 +251,20 @@ def test_a_fit_carries_its_weights_in_the_order_of_its_network():
     assert fit.network.n_weights == 10
     assert (fit.std > 0).all()
     np.testing.assert_allclose(fit.signal_to_noise, np.abs(fit.mean) / fit.std)
+
+
+def test_sigma_starts_at_softplus_of_rho():
+    for rho in (-3.0, 0.0, 2.0):
+        np.testing.assert_allclose(frozen(initial_rho=rho).std, np.log1p(np.exp(rho)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("capacity", [None, Capacity(8, (7,), 1, 200)], ids=str)
+def test_weights_of_your_own_are_evaluated_in_the_order_of_the_network(capacity):
+    fit = small(capacity=capacity)
+    w = np.random.default_rng(0).normal(size=(60, 10))
+    hidden = np.maximum(DATA.x * w[:, None, :3] + w[:, None, 3:6], 0.0)  # [60, 8, 3]
+    by_hand = (hidden * w[:, None, 6:9]).sum(axis=-1) + w[:, 9:]
+    np.testing.assert_allclose(fit.evaluate(w, DATA.x), by_hand, rtol=1e-4, atol=1e-5)
 
 
 def test_the_first_predictive_draws_are_kept_when_more_are_asked_for():

@@ -72,6 +72,10 @@ def gradients(**bad: Any) -> Any:
     return estimators.bbb_gradients(**{**good, "prior": Gaussian(1.0), **bad})
 
 
+def evaluate(**bad: Any) -> Any:
+    return BBB_FIT.evaluate(**{"weights": np.ones((2, 3)), "x": np.ones((1, 2)), **bad})
+
+
 SHARED_BY_FITS = {
     "x": st.one_of(NO_INPUTS, spoiled(X)),
     "y": st.one_of(NO_TARGETS, spoiled(Y)),
@@ -131,6 +135,7 @@ DOORS = [
     *door(Gaussian, sigma=NOT_POSITIVE),
     *door(elbo.minibatch_weights, n_batches=NO_COUNT),
     *door(BBB_FIT.predict, x=TEST_INPUTS),
+    *door(evaluate, x=TEST_INPUTS, weights=st.one_of(NO_INPUTS, spoiled(np.ones((2, 3))))),
     *door(NUTS_FIT.predict, x=TEST_INPUTS),
     *door(POINT_FIT.predict, x=TEST_INPUTS),
     *door(LINEAR.predict, x=TEST_INPUTS),
