@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import entr
-from sklearn.metrics import roc_auc_score
 
 from bdl_teach.densities import gaussian_nll
 
@@ -69,6 +68,8 @@ def auroc(labels: Any, scores: Any) -> float:
     labels, scores = _paired(labels=labels, scores=scores)
     if len(np.unique(labels)) != 2:
         raise ValueError(f"labels: expected two classes, got {np.unique(labels)}")
+    from sklearn.metrics import roc_auc_score  # 50 MB that only this function needs
+
     return float(roc_auc_score(labels, scores))
 
 

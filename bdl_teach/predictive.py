@@ -18,6 +18,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
 _BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the cache
+_ROWS = 1000  # weight vectors that a program has room for; more come in thousands
 
 
 @dataclass(frozen=True)
@@ -114,31 +115,8 @@ def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 
-@lru_cache(maxsize=32)
-def _evaluator(network: MLP) -> Compiled:
-    """Compile: evaluate ``network`` at w = mean + std · eps, a block of draws at a time."""
-
-    def evaluate(mean: Any, std: Any, eps: Any, x: Any, n_blocks: Any) -> Any:
-        def block(i: Any, out: Any) -> tuple[Any, Any]:
-            f = network(mean + std * eps[i], x)[..., 0]  # [block, m]
-            return i + 1, tf.tensor_scatter_nd_update(out, [[i]], f[None])
-
-        out = tf.zeros([*eps.shape[:2], x.shape[0]], eps.dtype)
-        _, out = tf.while_loop(lambda i, _: i < n_blocks, block, (tf.constant(0), out))
-        return tf.reshape(out, [-1, x.shape[0]])
-
-    return Compiled(evaluate)
-
-
-@lru_cache(maxsize=8)
-def _prediction_noise(n_weights: int, n_blocks: int, seed: int) -> Any:
-    """Standard normal draws ``[n_blocks, block, n_weights]``; more blocks keep the first ones."""
-    rng = np.random.default_rng([seed, 0x5EED])
-    return tf.constant(rng.standard_normal((n_blocks, _BLOCK, n_weights), dtype=np.float32))
-
-
 def draw_functions(
-    network: MLP, mean: Any, std: Any, x: Any, *, n_samples: int, seed: int, capacity: int = 0
+    network: MLP, mean: Array, std: Array, x: Array, *, n_samples: int, seed: int
 ) -> Array:
     """Evaluate networks whose weights are drawn from N(mean, std²).
 
@@ -149,38 +127,53 @@ def draw_functions(
         x: Inputs ``[m, d]``.
         n_samples: Number of draws S.
         seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
-        capacity: Compile for this many draws, so that no smaller S compiles again.
 
     Returns:
         Outputs ``[s, m]``, float32.
     """
-    n_blocks = -(-max(capacity, n_samples) // _BLOCK)
-    eps = _prediction_noise(network.n_weights, n_blocks, seed)
-    return _evaluate(network, mean, std, eps, x, n_samples)
+    eps = _prediction_noise(network.n_weights, _power_of_two(n_samples), seed)[:n_samples]
+    return evaluate_weights(network, mean + std * eps, x)
 
 
-def evaluate_weights(network: MLP, weights: Any, x: Any, *, capacity: int = 0) -> Array:
+def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
 
-    Args:
-        network: The network.
-        weights: Flat weight vectors ``[s, n_weights]``.
-        x: Inputs ``[m, d]``.
-        capacity: Compile for this many weight vectors, so that no smaller S compiles again.
+    Weights are padded to thousands and x to a power of two, so that hardly any new number of
+    draws or inputs compiles again.
     """
-    n, n_weights = weights.shape
-    padded = np.zeros((-(-max(n, capacity) // _BLOCK) * _BLOCK, n_weights), np.float32)
+    n, m = len(weights), len(x)
+    padded = np.zeros((-(-n // _ROWS) * _ROWS, network.n_weights), np.float32)
     padded[:n] = weights
-    eps = tf.constant(padded.reshape(-1, _BLOCK, n_weights))
-    return _evaluate(network, np.zeros(n_weights), np.ones(n_weights), eps, x, n)
+    inputs = np.zeros((_power_of_two(m), network.n_inputs), np.float32)
+    inputs[:m] = x
+    blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
+    out = _evaluator(network)(blocks, tf.constant(inputs), tf.constant(-(-n // _BLOCK)))
+    return np.asarray(out)[:n, :m]
 
 
-def _evaluate(network: MLP, mean: Any, std: Any, eps: Any, x: Any, n_samples: int) -> Array:
-    out = _evaluator(network)(
-        tf.constant(mean, tf.float32),
-        tf.constant(std, tf.float32),
-        eps,
-        tf.constant(x, tf.float32),
-        tf.constant(-(-n_samples // _BLOCK)),
-    )
-    return np.asarray(out[:n_samples])
+@lru_cache(maxsize=32)
+def _evaluator(network: MLP) -> Compiled:
+    """Compile: evaluate ``network`` for the first ``n_blocks`` of weights [blocks, block, d]."""
+
+    def evaluate(weights: Any, x: Any, n_blocks: Any) -> Any:
+        def block(i: Any, out: Any) -> tuple[Any, Any]:
+            f = network(weights[i], x)[..., 0]  # [block, m]
+            return i + 1, tf.tensor_scatter_nd_update(out, [[i]], f[None])
+
+        out = tf.zeros([*weights.shape[:2], x.shape[0]], weights.dtype)
+        _, out = tf.while_loop(lambda i, _: i < n_blocks, block, (tf.constant(0), out))
+        return tf.reshape(out, [-1, x.shape[0]])
+
+    return Compiled(evaluate)
+
+
+@lru_cache(maxsize=8)
+def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
+    """Standard normal draws ``[n_rows, n_weights]``; more rows keep the first ones."""
+    rng = np.random.default_rng([seed, 0x5EED])
+    return rng.standard_normal((n_rows, n_weights), dtype=np.float32)
+
+
+def _power_of_two(n: int) -> int:
+    """Smallest power of two that is at least ``n``, and at least 64."""
+    return max(64, 1 << (n - 1).bit_length())

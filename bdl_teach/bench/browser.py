@@ -96,7 +96,7 @@ def measure(path: str, options: argparse.Namespace) -> Session:
         notebook = Notebook(browser, server, file.name)
         open_and_run(notebook, server, session)
         snapshot(notebook, options.screenshot, "run")
-        for view in notebook.explorers():
+        for view in notebook.distinct_explorers():
             for slider, label in enumerate(view.sliders):
                 if options.slider in label:
                     say(f"{label} ...")

@@ -122,6 +122,13 @@ class Notebook:
         """The explorers of the notebook, from top to bottom."""
         return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
 
+    def distinct_explorers(self) -> list[ExplorerView]:
+        """The same without further views of an explorer that was shown above."""
+        first: dict[tuple[str, ...], ExplorerView] = {}
+        for view in self.explorers():
+            first.setdefault((*view.sliders, *view.buttons), view)
+        return list(first.values())
+
     def cell_errors(self) -> list[str]:
         """What cells raised."""
         raised = [o for o in self._outputs() if o["output_type"] == "error"]
@@ -139,6 +146,10 @@ class Notebook:
     def status(self, explorer: int) -> str:
         """The text of an explorer's status line."""
         return str(self._probe("status", explorer))
+
+    def pictures(self, explorer: int) -> int:
+        """How many pictures an explorer shows that are large enough to see."""
+        return int(self._probe("pictures", explorer))
 
     def focus(self, explorer: int, slider: int) -> bool:
         """Give a slider the keyboard."""

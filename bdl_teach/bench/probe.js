@@ -8,6 +8,11 @@
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("2d", { willReadFrequently: true });
 
+  const visible = (image) => {
+    const { width, height } = image.getBoundingClientRect();
+    return image.naturalWidth > 0 && width * height >= SMALLEST;
+  };
+
   // A number made of the pixels, from a small copy of the picture.
   const digest = (image) => {
     const scale = Math.min(1, 220 / image.naturalWidth);
@@ -35,8 +40,7 @@
       if (image.tagName !== "IMG" || !image.matches(".widget-image")) return;
       afterPaint(() => {
         const time = clock();
-        const { width, height } = image.getBoundingClientRect();
-        if (!image.naturalWidth || width * height < SMALLEST) return; // nobody can see it
+        if (!visible(image)) return;
         const now = digest(image);
         if (shown.get(image) !== now) probe.paints.push({ time, image });
         shown.set(image, now);
@@ -86,6 +90,10 @@
     const handle = probe.slider(explorer, i);
     const readout = handle.closest(".jupyter-widgets")?.querySelector(".widget-readout");
     return handle.getAttribute("aria-valuenow") + "|" + (readout ? readout.textContent : "");
+  };
+  probe.pictures = (explorer) => {
+    const images = probe.explorers()[explorer].box.querySelectorAll("img.widget-image");
+    return [...images].filter(visible).length;
   };
   probe.status = (explorer) => {
     const texts = [...probe.explorers()[explorer].box.querySelectorAll(".widget-html-content")];

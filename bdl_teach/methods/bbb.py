@@ -34,13 +34,11 @@ class Capacity(NamedTuple):
         n: Data points.
         hidden_units: Width of each hidden layer.
         n_samples: Weight draws a step: 1, or more than 1.
-        n_predictions: Weight draws a prediction.
     """
 
     n: int
     hidden_units: tuple[int, ...]
     n_samples: int
-    n_predictions: int = 0
 
 
 class _Problem(NamedTuple):
@@ -71,7 +69,7 @@ class Fit:
         history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
             one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
             ``kl_weight``.
-        capacity: Sizes that the prediction is compiled for.
+        capacity: Sizes that it was compiled for.
     """
 
     mean: Array
@@ -108,7 +106,6 @@ class Fit:
             x,
             n_samples=checks.count("n_samples", n_samples),
             seed=checks.count("seed", seed, 0),
-            capacity=self.capacity.n_predictions,
         )
         return Predictive.from_samples(samples, self.noise_std)
 
@@ -130,7 +127,6 @@ class Fit:
             self._padded,
             _embed(weights, self.network, self._padded),
             checks.inputs("x", x, self.network.n_inputs),
-            capacity=self.capacity.n_predictions,
         )
 
     @property

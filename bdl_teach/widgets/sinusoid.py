@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 X_GRID = np.linspace(-1.5, 1.5, 201)[:, None]
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 # Sizes that refits are compiled for: (N, width), and samples a step. The first is the default's.
-_ROOM, _ROOM_SAMPLES, _ROOM_DRAWS = ((32, 20), (64, 32)), (1, 10), 1000
-DEFAULT_ROOM = (32, (20, 20), 1, _ROOM_DRAWS)  # a ``bbb.Capacity``, without loading TensorFlow
+_ROOM, _ROOM_SAMPLES = ((32, 20), (64, 32)), (1, 10)
+DEFAULT_ROOM = (32, (20, 20), 1)  # a ``bbb.Capacity``, without loading TensorFlow
 _DEFAULTS: dict[str, Any] = {
     "sigma1": 1.5,
     "sigma2": 0.1,
@@ -282,7 +282,7 @@ def _refit(
     prior = ScaleMixture(sigma1, sigma2, pi)
     room_n, room_width = next(r for r in _ROOM if n <= r[0] and width <= r[1])
     room_samples = next(r for r in _ROOM_SAMPLES if n_samples <= r)
-    capacity = bbb.Capacity(room_n, (room_width, room_width), room_samples, _ROOM_DRAWS)
+    capacity = bbb.Capacity(room_n, (room_width, room_width), room_samples)
     fit = bbb.fit(
         data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
         n_samples=n_samples, kl_weight=kl_weight, seed=seed, capacity=capacity,
