@@ -204,8 +204,8 @@ def test_the_draws_differ_from_step_to_step_and_within_a_step():
     [
         (1, Capacity(20, (3,), 1)),
         (1, Capacity(8, (7,), 1)),
-        (1, Capacity(20, (7,), 10, 200)),
-        (3, Capacity(20, (7,), 10, 200)),
+        (1, Capacity(20, (7,), 10)),
+        (3, Capacity(20, (7,), 10)),
     ],
     ids=str,
 )
@@ -219,9 +219,8 @@ def test_capacity_changes_nothing_but_rounding(n_samples, capacity):
         np.testing.assert_allclose(roomy.history[name], column, rtol=1e-3)
 
 
-def test_capacity_for_predictions_changes_no_draw():
-    capacity = Capacity(8, (3,), 1, 300)
-    one, two = small(steps=30), small(steps=30, capacity=capacity)
+def test_room_for_more_data_changes_no_predictive_draw():
+    one, two = small(steps=30), small(steps=30, capacity=Capacity(20, (3,), 1))
     samples = [fit.predict(DATA.x, n_samples=70).samples for fit in (one, two)]
     np.testing.assert_allclose(*samples, rtol=1e-3, atol=1e-3)
 
@@ -258,7 +257,7 @@ def test_sigma_starts_at_softplus_of_rho():
         np.testing.assert_allclose(frozen(initial_rho=rho).std, np.log1p(np.exp(rho)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("capacity", [None, Capacity(8, (7,), 1, 200)], ids=str)
+@pytest.mark.parametrize("capacity", [None, Capacity(8, (7,), 1)], ids=str)
 def test_weights_of_your_own_are_evaluated_in_the_order_of_the_network(capacity):
     fit = small(capacity=capacity)
     w = np.random.default_rng(0).normal(size=(60, 10))

@@ -14,7 +14,7 @@ from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb
 
 GRID = np.linspace(-1.0, 1.0, 11)[:, None]
-ROOM = bbb.Capacity(n=16, hidden_units=(5, 5), n_samples=10, n_predictions=200)
+ROOM = bbb.Capacity(n=16, hidden_units=(5, 5), n_samples=10)
 SWEEP = {
     "prior": [ScaleMixture(0.3, 0.01, 0.1), ScaleMixture(2.0, 0.2, 1.0), Gaussian(0.5)],
     "noise_std": [0.2, 2.0],

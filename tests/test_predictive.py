@@ -27,11 +27,9 @@ def mixture_cdf(p: Predictive, y: np.ndarray) -> np.ndarray:
     return stats.norm(p.samples, p.aleatoric_std).cdf(y).mean(axis=0)
 
 
-def draw(n_samples: int, capacity: int = 0, seed: int = 1) -> np.ndarray:
+def draw(n_samples: int, seed: int = 1) -> np.ndarray:
     mean, std = np.linspace(-1.0, 1.0, 13), np.full(13, 0.3)
-    return predictive.draw_functions(
-        NETWORK, mean, std, GRID, n_samples=n_samples, seed=seed, capacity=capacity
-    )
+    return predictive.draw_functions(NETWORK, mean, std, GRID, n_samples=n_samples, seed=seed)
 
 
 # Moments
@@ -143,8 +141,10 @@ def test_the_first_draws_are_kept_when_more_are_asked_for():
         np.testing.assert_allclose(few, many[:n_samples], rtol=1e-5, atol=1e-6)
 
 
-def test_a_capacity_changes_no_draw():
-    np.testing.assert_allclose(draw(60, capacity=500), draw(60), rtol=1e-5, atol=1e-6)
+def test_more_inputs_change_no_draw():
+    mean, std, x = np.linspace(-1.0, 1.0, 13), np.full(13, 0.3), np.linspace(-1, 1, 201)[:, None]
+    dense = predictive.draw_functions(NETWORK, mean, std, x, n_samples=5, seed=1)
+    np.testing.assert_allclose(dense[:, ::25], draw(5), rtol=1e-5, atol=1e-6)
 
 
 def test_the_seed_decides_the_draws():
