@@ -38,6 +38,7 @@ class Visit:
 
     explorers: list[ExplorerView]
     cell_errors: list[str]
+    hidden: list[int] = field(default_factory=list)
     dead_sliders: list[str] = field(default_factory=list)
     dead_buttons: list[str] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
@@ -73,9 +74,10 @@ def visit(browser: Browser, request: pytest.FixtureRequest, tmp_path_factory) ->
         notebook.start_all()
         notebook.await_all()
         seen = Visit(notebook.explorers(), notebook.cell_errors())
-        for view in seen.explorers:
+        for view in notebook.distinct_explorers():
             move_sliders(notebook, view, seen, pictures)
             click_buttons(notebook, view, seen, pictures)
+        seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
         seen.cell_errors = notebook.cell_errors()
         seen.console, seen.stderr = notebook.console, notebook.stderr()
         seen.log = server.log()
@@ -109,6 +111,10 @@ def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures:
 
 def test_no_cell_raises(visit: Visit) -> None:
     assert visit.cell_errors == []
+
+
+def test_every_explorer_shows_its_picture(visit: Visit) -> None:
+    assert visit.hidden == []
 
 
 def test_every_slider_changes_the_picture_by_keyboard(visit: Visit) -> None:
@@ -186,6 +192,7 @@ def test_the_driver_finds_the_explorer(sample: Notebook) -> None:
     (view,) = sample.explorers()
     assert (view.sliders, view.buttons, view.toggles) == (["live", "dead"], ["seven"], [])
     assert TROUBLE.search(sample.status(0))
+    assert sample.pictures(0) == 1
 
 
 def test_the_driver_tells_a_live_slider_from_a_dead_one(sample: Notebook) -> None:
