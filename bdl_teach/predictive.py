@@ -115,24 +115,17 @@ def _log_normal(y: Array, mean: Array, std: Array) -> Array:
     return np.where(std > 0, log_density, np.where(y == mean, np.inf, -np.inf))
 
 
-def draw_functions(
-    network: MLP, mean: Array, std: Array, x: Array, *, n_samples: int, seed: int
-) -> Array:
-    """Evaluate networks whose weights are drawn from N(mean, std²).
+def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
+    """Draw weight vectors from N(mean, std²): ``[s, n_weights]``.
 
     Args:
-        network: The network.
         mean: Means of the weights ``[n_weights]``.
         std: Standard deviations of the weights ``[n_weights]``.
-        x: Inputs ``[m, d]``.
         n_samples: Number of draws S.
         seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
-
-    Returns:
-        Outputs ``[s, m]``, float32.
     """
-    eps = _prediction_noise(network.n_weights, _power_of_two(n_samples), seed)[:n_samples]
-    return evaluate_weights(network, mean + std * eps, x)
+    eps = _prediction_noise(len(mean), _power_of_two(n_samples), seed)[:n_samples]
+    return np.asarray(mean + std * eps)
 
 
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:

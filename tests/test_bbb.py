@@ -219,8 +219,8 @@ def test_capacity_changes_nothing_but_rounding(n_samples, capacity):
         np.testing.assert_allclose(roomy.history[name], column, rtol=1e-3)
 
 
-def test_room_for_more_data_changes_no_predictive_draw():
-    one, two = small(steps=30), small(steps=30, capacity=Capacity(20, (3,), 1))
+def test_capacity_changes_no_predictive_draw():
+    one, two = small(steps=30), small(steps=30, capacity=Capacity(20, (7,), 1))
     samples = [fit.predict(DATA.x, n_samples=70).samples for fit in (one, two)]
     np.testing.assert_allclose(*samples, rtol=1e-3, atol=1e-3)
 

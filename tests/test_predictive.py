@@ -29,7 +29,8 @@ def mixture_cdf(p: Predictive, y: np.ndarray) -> np.ndarray:
 
 def draw(n_samples: int, seed: int = 1) -> np.ndarray:
     mean, std = np.linspace(-1.0, 1.0, 13), np.full(13, 0.3)
-    return predictive.draw_functions(NETWORK, mean, std, GRID, n_samples=n_samples, seed=seed)
+    weights = predictive.draw_weights(mean, std, n_samples, seed)
+    return predictive.evaluate_weights(NETWORK, weights, GRID)
 
 
 # Moments
@@ -143,7 +144,8 @@ def test_the_first_draws_are_kept_when_more_are_asked_for():
 
 def test_more_inputs_change_no_draw():
     mean, std, x = np.linspace(-1.0, 1.0, 13), np.full(13, 0.3), np.linspace(-1, 1, 201)[:, None]
-    dense = predictive.draw_functions(NETWORK, mean, std, x, n_samples=5, seed=1)
+    weights = predictive.draw_weights(mean, std, 5, seed=1)
+    dense = predictive.evaluate_weights(NETWORK, weights, x)
     np.testing.assert_allclose(dense[:, ::25], draw(5), rtol=1e-5, atol=1e-6)
 
 
@@ -155,7 +157,7 @@ def test_the_seed_decides_the_draws():
 def test_draws_have_the_moments_that_they_are_drawn_from():
     linear, n = MLP(1, ()), 20_000
     mean, std = np.array([2.0, -1.0]), np.array([0.5, 0.1])  # slope and bias
-    f = predictive.draw_functions(linear, mean, std, GRID, n_samples=n, seed=1)
+    f = predictive.evaluate_weights(linear, predictive.draw_weights(mean, std, n, seed=1), GRID)
     exact = np.hypot(std[0] * GRID[:, 0], std[1])
     assert (np.abs(f.mean(axis=0) - (2 * GRID[:, 0] - 1)) < 5 * exact / np.sqrt(n)).all()
     np.testing.assert_allclose(f.std(axis=0), exact, rtol=5 / np.sqrt(2 * n))

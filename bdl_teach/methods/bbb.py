@@ -22,7 +22,10 @@ from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-REMEDY = "lower the learning rate, or raise the noise_std"
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std or the prior"
+)
 _STRIDE = 97  # distance in the table of ε between two draws of one step
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 
@@ -98,16 +101,13 @@ class Fit:
         Raises:
             ValueError: x does not fit the network, or S < 1.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        samples = predictive.draw_functions(
-            self._padded,
-            _embed(self.mean, self.network, self._padded),
-            _embed(self.std, self.network, self._padded),
-            x,
-            n_samples=checks.count("n_samples", n_samples),
-            seed=checks.count("seed", seed, 0),
+        weights = predictive.draw_weights(
+            self.mean,
+            self.std,
+            checks.count("n_samples", n_samples),
+            checks.count("seed", seed, 0),
         )
-        return Predictive.from_samples(samples, self.noise_std)
+        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
 
     def evaluate(self, weights: Any, x: Any) -> Array:
         """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
@@ -251,7 +251,7 @@ def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -
     draws = [p.eps[(step + _STRIDE * (2 * block + i)) % p.eps.shape[0]] for i in range(2)]
     eps = tf.stack(draws) if weight.shape.rank else draws[0]  # [(2,) n_weights]
     std = tf.nn.softplus(rho)
-    w = (mu + std * eps) * p.unit_mask  # [(2,) n_weights]
+    w = mu + std * eps  # [(2,) n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     complexity = tf.reduce_sum(weight * elbo.complexity_cost(eps, std, log_prior, p.unit_mask))
     nll = elbo.likelihood_cost(p.y, network(w, p.x), p.noise_std, row_weight)

@@ -22,7 +22,7 @@ from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
-REMEDY = "lower the learning rate, or raise the noise_std"
+REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 
 
 class _Problem(NamedTuple):
