@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdl_teach.exercises import chapter3
+from bdl_teach.exercises import chapter3_extend, chapter3_objective, chapter3_scales
 from bdl_teach.exercises.engine import Exercise, Mistake, Result, Session
 
-REGISTRY: dict[str, Exercise] = {e.number: e for e in chapter3.EXERCISES}
+_MODULES = (chapter3_objective, chapter3_scales, chapter3_extend)
+
+REGISTRY: dict[str, Exercise] = {e.number: e for m in _MODULES for e in m.EXERCISES}
 SESSION = Session(REGISTRY)
 
 __all__ = ["REGISTRY", "SESSION", "Exercise", "Mistake", "Result", "Session", "check", "progress"]
