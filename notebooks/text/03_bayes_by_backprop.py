@@ -460,11 +460,18 @@ panel(ax, "A spike for weights at rest, a wide foot for those at work", "weight 
 # %% slideshow={"slide_type": "fragment"}
 x_grid = np.linspace(-1.5, 1.5, 201)[:, None]
 network = MLP(1, (20, 20))
+
+
+def evaluate(w, x):
+    """Outputs [s, m] of the networks with weights w [s, 481] at inputs x [m, 1]."""
+    return network(tf.constant(w, tf.float32), tf.constant(x, tf.float32))[..., 0].numpy()
+
+# %% slideshow={"slide_type": "fragment"}
 priors = [densities.ScaleMixture(1.5, 0.1, 0.5), densities.ScaleMixture(0.5, 0.1, 0.5),
           densities.ScaleMixture(1.5, 1.5, 0.5)]
 fig, axes = plt.subplots(1, 3, sharey=True, layout="constrained")
 for ax, prior_k in zip(axes, priors, strict=True):
-    f = evaluate_weights(network, prior_k.sample((50, 481), seed=1), x_grid)
+    f = evaluate(prior_k.sample((50, 481), seed=1), x_grid)
     ax.plot(x_grid, f[:12].T, color=BLUE, lw=1)
     ax.set_title(f"σ₁ = {prior_k.sigma1}, σ₂ = {prior_k.sigma2}", fontsize=13)
     ax.set(ylim=(-60, 60), xlabel="x")
@@ -590,7 +597,7 @@ def costs(mean, std, draws=400):
     """Complexity and likelihood cost, averaged over fresh draws, in nats."""
     eps = np.random.default_rng(7).standard_normal((draws, mean.size)).astype("float32")
     w = mean + std * eps
-    f = evaluate_weights(network, w, data.x)[..., None]
+    f = evaluate(w, data.x)[..., None]
     c = elbo.complexity_cost(eps, np.float32(std), np.float32(prior.log_prob(w)))
     n = elbo.likelihood_cost(data.y.astype("float32"), f, 1.0)
     return np.mean(c), np.mean(n)
@@ -973,7 +980,7 @@ for name, ranking in zip(errors, (order, at_random), strict=True):
     for fraction in fractions:
         w = fit.mean.copy()
         w[ranking[: int(fraction * w.size)]] = 0.0
-        f = evaluate_weights(network, w[None], x_grid)[0]
+        f = evaluate(w[None], x_grid)[0]
         errors[name].append(metrics.rmse(data.truth(x_in)[:, 0], f[inside]))
 assert errors["lowest |μ|/σ first"][4] < 1.2 * errors["lowest |μ|/σ first"][0]
 
@@ -1008,7 +1015,7 @@ ax.fill_between(x_curve[:, 0], mean - 2 * std, mean + 2 * std, color=BLUE, alpha
                 label="±2 sd epistemic")
 plots.draw_truth(ax, x_curve, curve.truth(x_curve))
 plots.draw_data(ax, curve.x, curve.y)
-ax.set_ylim(-1, 2)
+ax.set_ylim(-0.8, 1.4)
 panel(ax, "The paper's curve: the band opens where the data end", "x", "y", loc="upper right")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1262,7 +1269,7 @@ for a, b in ((0.0, 1.0), (0.5, 0.3), (-1.0, 2.0)):
     print(f"w ~ N({a}, {b}²): E relu = {formula:.3f}, relu E = {max(a, 0):.3f}")
 
 # %% slideshow={"slide_type": "fragment"}
-one_pass = evaluate_weights(network, fit.mean[None], x_grid)[0]
+one_pass = evaluate(fit.mean[None], x_grid)[0]
 for name, mask in (("among the data", inside), ("outside", ~inside)):
     gap = metrics.rmse(pred.mean[mask], one_pass[mask])
     noise = np.sqrt(np.mean(pred.mc_error[mask] ** 2))
