@@ -89,6 +89,12 @@ def test_the_state_rebuilds_the_explorer(any_explorer: Explorer) -> None:
     rebuilt.close()
 
 
+def test_the_picture_has_words_for_who_cannot_see_it(any_explorer: Explorer) -> None:
+    assert any_explorer._image.tooltip == any_explorer.ALT
+    assert "free energy" in any_explorer.ALT
+    assert "free energy" in any_explorer.status
+
+
 def test_there_and_back_is_the_same_picture(explorer: SinusoidExplorer) -> None:
     before = pixels(explorer.preset("article"))
     assert (pixels(explorer.set(sigma1=3.0)) != before).any()

@@ -48,6 +48,10 @@ class KLBudgetLab(Explorer):
         ValueError: No such control, or a value outside its range.
     """
 
+    ALT: ClassVar[str] = (
+        "Three plots: the share of the KL of each minibatch; the free energy by training step; "
+        "the network's mean and its ±2 sd bands."
+    )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
         "32 uniform": (

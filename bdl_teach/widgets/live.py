@@ -93,6 +93,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         ticks: How many pictures have been made.
     """
 
+    ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
     PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
     _newest: ClassVar[dict[type, Explorer]] = {}
 
@@ -105,7 +106,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
-        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"})
+        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"}, tooltip=self.ALT)
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = self._canvas.figure.text(

@@ -81,6 +81,10 @@ class SinusoidExplorer(Explorer):
         ValueError: No such control, or a value outside its range.
     """
 
+    ALT: ClassVar[str] = (
+        "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
+        "energy by training step; the prior against the fitted weights."
+    )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
         "few points": ("Six points: the band opens between them", {**_DEFAULTS, "n": 6}),
