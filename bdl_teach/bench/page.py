@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bdl_teach.bench.lab import Server
+from bdl_teach.bench.lab import LabError, Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -97,8 +97,19 @@ class Notebook:
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
         self.page.goto(server.address(name), wait_until="domcontentloaded")
-        self.page.wait_for_selector(f"{PANEL} .jp-Cell", timeout=60_000)
-        self.page.wait_for_function(KERNEL_IS_READY, timeout=60_000)
+        open_panel = f"() => document.querySelector({PANEL + ' .jp-Cell'!r})"
+        self._wait(open_panel, 60.0, "the notebook did not open")
+        self._wait(KERNEL_IS_READY, 60.0, "the kernel did not get ready")
+
+    def _wait(self, until: str, timeout_s: float, otherwise: str) -> None:
+        from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+        try:
+            self.page.wait_for_function(until, timeout=1000 * timeout_s)
+        except PlaywrightTimeoutError:
+            said = "; ".join(self.console) or "nothing"
+            sentence = f"Within {timeout_s:.0f} s {otherwise}. The page's console said: {said}."
+            raise LabError(sentence) from None
 
     def _note(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -110,12 +121,12 @@ class Notebook:
 
     def await_all(self, timeout_s: float = 600.0) -> None:
         """Wait until every cell has run, and pass over the notebook so that all is shown."""
-        self.page.wait_for_function("() => window.bdlDone", timeout=1000 * timeout_s)
+        self._wait("() => window.bdlDone", timeout_s, "the cells did not finish")
         self.page.evaluate(SCROLL_THROUGH)
 
     def first_picture_s(self, timeout_s: float = 120.0) -> float:
         """Wait for the first picture of an explorer; seconds since navigation began."""
-        self.page.wait_for_function("() => window.bdlProbe.paints.length", timeout=1000 * timeout_s)
+        self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
         return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
 
     def explorers(self) -> list[ExplorerView]:
