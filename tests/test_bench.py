@@ -277,7 +277,7 @@ class FakeExplorer:
         self.values, self.ticks, self.closed = {}, 0, False
         self.broken, self.forgets = broken, forgets
 
-    def wait(self):
+    def warm(self):
         return self
 
     def set(self, **values):

@@ -47,7 +47,7 @@ def drive(explorer: Any, ticks: int, warm_up: int) -> dict[str, Any]:
     """Move one control after another, waiting for each picture; return what was seen."""
     from bdl_teach.bench.live import resident_mb
 
-    explorer.wait()
+    explorer.warm()  # what is compiled in the background is no leak
     values = moves()
     exceptions: list[str] = []
     wanted: dict[str, float] = {}
