@@ -1,7 +1,7 @@
 // Runs in every page before its own scripts: notes each key press and each picture that was
 // repainted with other pixels, on the page's clock (performance.now, 0 = start of navigation).
 (() => {
-  const probe = (window.bdlProbe = { keys: [], paints: [], errors: [] });
+  const probe = (window.bdlProbe = { keys: [], paints: [] });
   const SMALLEST = 8000; // a picture with a smaller area on the page, in px², shows nothing
   const clock = () => performance.now();
   const shown = new WeakMap(); // picture -> number made of its pixels
@@ -48,7 +48,6 @@
     },
     true,
   );
-  window.addEventListener("unhandledrejection", (e) => probe.errors.push(String(e.reason)));
 
   // An explorer is the smallest widget box round a slider that also holds a picture.
   probe.explorers = () => {

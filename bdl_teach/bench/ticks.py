@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,21 +48,11 @@ def drive(explorer: Any, ticks: int, warm_up: int) -> dict[str, Any]:
 
     explorer.warm()  # what is compiled in the background is no leak
     values = moves()
-    exceptions: list[str] = []
-    wanted: dict[str, float] = {}
-    before = 0.0
-    for i in range(warm_up + ticks):
-        if i == warm_up:
-            before = resident_mb()
-        name, value = next(values)
-        wanted[name] = value
-        try:
-            explorer.set(**{name: value})
-        except Exception as error:  # counted, and the next tick has to work again
-            exceptions.append(f"tick {i}, {name} = {value:g}: {error}")
-        if sys.stderr.isatty() and i % 50 == 0:
-            print(f"\r{i} ticks", end="\r", file=sys.stderr)
+    wanted, exceptions = _take(explorer, values, warm_up)
+    before = resident_mb()
+    more, late = _take(explorer, values, ticks)
     after, state = resident_mb(), explorer.state()
+    wanted.update(more)
     kept = all(abs(state[name] - value) < 1e-6 * abs(value) for name, value in wanted.items())
     pictures = explorer.ticks
     explorer.close()
@@ -73,9 +62,25 @@ def drive(explorer: Any, ticks: int, warm_up: int) -> dict[str, Any]:
         "before_mb": before,
         "after_mb": after,
         "growth_mb": after - before,
-        "exceptions": exceptions,
+        "exceptions": exceptions + late,
         "last_value_kept": kept,
     }
+
+
+def _take(
+    explorer: Any, values: Iterator[tuple[str, float]], ticks: int
+) -> tuple[dict[str, float], list[str]]:
+    """Make that many moves; return the last value of each control, and what was raised."""
+    wanted: dict[str, float] = {}
+    exceptions: list[str] = []
+    for i in range(ticks):
+        name, value = next(values)
+        wanted[name] = value
+        try:
+            explorer.set(**{name: value})
+        except Exception as error:  # counted, and the next tick has to work again
+            exceptions.append(f"tick {i}, {name} = {value:g}: {error}")
+    return wanted, exceptions
 
 
 def moves(seed: int = 0) -> Iterator[tuple[str, float]]:
