@@ -154,8 +154,9 @@ class KLBudgetLab(Explorer):
     def _describe(self, result: KLBudgetResult) -> str:
         last = {name: values[-1] for name, values in result.fit.history.items()}
         first = result.shares[:10].sum()
+        m = len(result.shares)
+        paid = f"the first 10 carry {100 * first:.1f} % of the KL" if m > 10 else "in every epoch"
         return (
-            f"{len(result.shares)} minibatches: the first {min(10, len(result.shares))} carry "
-            f"{100 * first:.1f} % of the KL; free energy {last['free_energy']:.0f} nats "
+            f"{m} minibatch{'es' * (m > 1)}: {paid}; free energy {last['free_energy']:.0f} nats "
             f"(complexity {last['complexity_cost']:.0f}, likelihood {last['likelihood_cost']:.0f})."
         )

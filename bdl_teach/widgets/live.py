@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import ipywidgets
+import traitlets
 
 from bdl_teach.errors import DivergedError
 from bdl_teach.widgets import background
@@ -80,6 +81,12 @@ class LatestValue:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+
+
+class _Picture(ipywidgets.Image):  # type: ignore[misc]
+    """An image that may have a tooltip: the front end also asks it for a ``description``."""
+
+    description = traitlets.Unicode("").tag(sync=True)
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,8 +23,9 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 X_GRID = np.linspace(-1.5, 1.5, 201)[:, None]
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-# Sizes that refits are compiled for: (N, width), and samples a step. The first is the default's.
-_ROOM, _ROOM_SAMPLES = ((32, 20), (64, 32)), (1, 10)
+# (N, width, samples a step) that refits are compiled for; the first that is large enough is used.
+# Each holds some 30 MB of the kernel, and a refit in a larger one takes longer.
+_ROOMS = ((32, 20, 1), (32, 20, 10), (64, 32, 10))
 DEFAULT_ROOM = (32, (20, 20), 1)  # a ``bbb.Capacity``, without loading TensorFlow
 _DEFAULTS: dict[str, Any] = {
     "sigma1": 1.5,
@@ -150,14 +152,14 @@ class SinusoidExplorer(Explorer):
         presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             self._nuts.bar,
-            controls.grid(sliders),
+            controls.grid(sliders, columns=3),
             controls.row([prior, nuts, resample, *presets]),
         ]
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 5.0)
+        canvas = Canvas(10.4, 4.6)
         grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.87, bottom=0.1,
+            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
             wspace=0.19, hspace=0.85,
         )  # fmt: skip
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
@@ -252,10 +254,9 @@ class SinusoidExplorer(Explorer):
 
     def _chores(self) -> Iterator[Callable[[], Any]]:
         """Compile each size that a slider can ask for, the default's neighbours first."""
-        for n, width in _ROOM:
-            for n_samples in _ROOM_SAMPLES:
-                values = {**_DEFAULTS, "n_samples": n_samples, "width": width, "n": n}
-                yield partial(_refit, **_fit_values(values))
+        for n, width, n_samples in _ROOMS:
+            values = {**_DEFAULTS, "n_samples": n_samples, "width": width, "n": n}
+            yield partial(_refit, **_fit_values(values))
 
     def _resample(self) -> None:
         self._assign({"seed": (self._controls["seed"].value + 1) % 100})
@@ -284,9 +285,9 @@ def _refit(
 
     data = datasets.sinusoid(n, noise_std, seed)
     prior = ScaleMixture(sigma1, sigma2, pi)
-    room_n, room_width = next(r for r in _ROOM if n <= r[0] and width <= r[1])
-    room_samples = next(r for r in _ROOM_SAMPLES if n_samples <= r)
-    capacity = bbb.Capacity(room_n, (room_width, room_width), room_samples)
+    wanted = (n, width, n_samples)
+    room = next(r for r in _ROOMS if all(map(operator.le, wanted, r)))
+    capacity = bbb.Capacity(room[0], (room[1], room[1]), room[2])
     fit = bbb.fit(
         data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
         n_samples=n_samples, kl_weight=kl_weight, seed=seed, capacity=capacity,
