@@ -90,8 +90,8 @@ def test_the_state_rebuilds_the_explorer(any_explorer: Explorer) -> None:
 
 
 def test_the_picture_has_words_for_who_cannot_see_it(any_explorer: Explorer) -> None:
-    assert any_explorer._image.tooltip == any_explorer.ALT
-    assert "free energy" in any_explorer.ALT
+    words = any_explorer._repr_mimebundle_()["text/plain"]
+    assert words.startswith(any_explorer.ALT) and "free energy" in any_explorer.ALT
     assert "free energy" in any_explorer.status
 
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import ipywidgets
-import traitlets
 
 from bdl_teach.errors import DivergedError
 from bdl_teach.widgets import background
@@ -81,12 +80,6 @@ class LatestValue:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-
-
-class _Picture(ipywidgets.Image):  # type: ignore[misc]
-    """An image that may have a tooltip: the front end also asks it for a ``description``."""
-
-    description = traitlets.Unicode("").tag(sync=True)
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]
@@ -227,7 +220,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
         if self.result is not None:
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = self._describe(self.result)
+            bundle["text/plain"] = f"{self.ALT} {self._describe(self.result)}"
         return bundle
 
     # The engine.
