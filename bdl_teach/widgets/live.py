@@ -106,7 +106,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
-        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"}, tooltip=self.ALT)
+        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = self._canvas.figure.text(
