@@ -186,7 +186,7 @@ modules = lambda: len({f.split(".")[0] for f in os.listdir(sys.argv[1])})
 compiled = modules()
 assert compiled > 3, "the dump counts compilations"
 for name, value in dict(sigma1=3.0, sigma2=0.5, pi=0.9, noise_std=0.5, kl_weight=0.1, seed=5,
-                        n_predictions=1000, n=64, width=32, n_samples=10).items():
+                        n_predictions=1000, n=64, width=2, n_samples=10).items():
     explorer.preset("article").set(**{name: value})
 explorer.set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
 for m in (1, 2, 16):

@@ -25,7 +25,7 @@ X_GRID = np.linspace(-1.5, 1.5, 201)[:, None]
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 # (N, width, samples a step) that refits are compiled for; the first that is large enough is used.
 # Each holds some 30 MB of the kernel, and a refit in a larger one takes longer.
-_ROOMS = ((32, 20, 1), (32, 20, 10), (64, 32, 10))
+_ROOMS = ((32, 20, 1), (32, 20, 10), (64, 20, 10))
 DEFAULT_ROOM = (32, (20, 20), 1)  # a ``bbb.Capacity``, without loading TensorFlow
 _DEFAULTS: dict[str, Any] = {
     "sigma1": 1.5,
@@ -132,7 +132,7 @@ class SinusoidExplorer(Explorer):
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
             "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
             "width": controls.count_slider(
-                "hidden width", d["width"], 2, 32, "units in each of the two hidden layers"
+                "hidden width", d["width"], 2, 20, "units in each of the two hidden layers"
             ),
             "n_samples": controls.count_slider(
                 "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
