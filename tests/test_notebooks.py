@@ -68,7 +68,7 @@ def test_the_builder_says_what_is_wrong(
     (tmp_path / "text").mkdir()
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1)")])
     notebook.metadata["widgets"] = {}
-    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="/home/me/x\n")]
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="/usr/me/x\n")]
     nbformat.write(notebook, tmp_path / "a.ipynb")
     (tmp_path / "text" / "a.py").write_text("# %%\nprint(2)\n", encoding="utf-8")
     monkeypatch.setattr(refresh, "NOTEBOOKS", tmp_path)
