@@ -30,7 +30,7 @@ NOISE = re.compile(
     r"^(WARNING:tensorflow|WARNING: All log messages|[IWE]0000 |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     r"|To enable the following instructions|.*TF_ENABLE_ONEDNN_OPTS|.*oneDNN custom operations)"
 )
-PATH_OF_A_MACHINE = re.compile(r"(/home/|/root/|/tmp/|/Users/|/usr/|/opt/|[A-Z]:\\\\)")
+PATH_OF_A_MACHINE = re.compile(r"(/(home|root|tmp|Users|usr|opt)/|[A-Z]:\\\\)")
 
 
 def main(argv: list[str] | None = None) -> int:

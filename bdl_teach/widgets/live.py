@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import html
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,10 +20,6 @@ import ipywidgets
 from bdl_teach.errors import DivergedError
 from bdl_teach.widgets import background
 from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
-
-# Python lets a thread keep the interpreter for 5 ms before another may have it; with the kernel's
-# main thread and the worker both busy, that wait is a large part of a tick.
-sys.setswitchinterval(5e-4)
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
