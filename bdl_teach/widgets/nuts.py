@@ -34,7 +34,6 @@ class NutsRunner:
         self._on_ready = on_ready
         self._changed = threading.Condition()
         self._job: tuple[Any, Callable[..., Any]] | None = None
-        self._running: Any = None
         self._thread: threading.Thread | None = None
         self._closed = False
         self.error: str = ""
