@@ -1,9 +1,12 @@
-"""The toy problems: what they are, and that a seed decides every draw."""
+"""The data: toys that a seed decides, real sets as published, and bytes that can be trusted."""
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from bdl_teach.datasets import blundell_curve, sinusoid
+from bdl_teach import datasets
+from bdl_teach.datasets import blundell_curve, sinusoid, store, tables
 
 MAKERS = [sinusoid, blundell_curve]
 
@@ -100,3 +103,154 @@ def test_blundell_noise_sits_inside_the_sines():
     steep = np.abs(slope) > 0.5
     n = steep.sum()
     assert eps[steep].std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * n) + 1e-2)
+
+
+# Real sets: their bytes live in $BDL_TEACH_DATA or the cache, and are not fetched by a test
+
+SHAPES = {
+    "boston": (506, 13),
+    "concrete": (1030, 8),
+    "energy": (768, 8),
+    "kin8nm": (8192, 8),
+    "naval": (11934, 16),
+    "power": (9568, 4),
+    "protein": (45730, 9),
+    "wine": (1599, 11),
+    "yacht": (308, 6),
+}
+
+
+def need(*paths: str) -> None:
+    for path in paths:
+        if not (datasets.folder() / path).is_file():
+            pytest.skip(f"no {path} in {datasets.folder()}: set BDL_TEACH_DATA to a folder with it")
+
+
+def need_set(name: str) -> None:
+    need(*(file.path for file in store.files_of(name)))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_uci_sets_have_the_published_sizes(name):
+    need_set(name)
+    table = datasets.uci(name)
+    assert table.x.shape == SHAPES[name]
+    assert table.y.shape == (len(table.x),)
+    assert np.isfinite(table.x).all()
+    assert np.isfinite(table.y).all()
+    assert len(table.splits()) == (5 if name == "protein" else 20)
+
+
+def test_naval_predicts_the_compressor_from_all_but_the_turbine():
+    need_set("naval")
+    naval = datasets.uci("naval")
+    assert naval.y.min() == pytest.approx(0.95)
+    assert naval.y.max() == pytest.approx(1.0)
+
+
+def test_every_uci_name_has_a_set_and_another_is_refused():
+    assert set(datasets.UCI) == set(SHAPES)
+    with pytest.raises(ValueError, match="name: expected one of boston, .*got 'mnist'"):
+        datasets.uci("mnist")
+
+
+def test_california_is_the_table_of_scikit_learn():
+    need(tables.CALIFORNIA)
+    table = datasets.california()
+    assert table.x.shape == (20640, 8)
+    assert table.y.mean() == pytest.approx(2.0686, abs=5e-5)
+    assert table.feature_names[0] == "MedInc"
+
+
+def test_alzheimers_has_no_identity_and_no_doctor_among_its_features():
+    need_set("alzheimers")
+    table = datasets.alzheimers()
+    assert table.x.shape == (2149, 32)
+    assert set(np.unique(table.y)) == {0.0, 1.0}
+    assert {"PatientID", "DoctorInCharge", "Diagnosis"}.isdisjoint(table.feature_names)
+    age = table.x[:, table.feature_names.index("Age")]
+    assert (age.min(), age.max()) == (60, 90)
+    train, test = table.splits()[0]
+    assert (len(table.splits()), len(train), len(test)) == (5, 1719, 430)
+
+
+def test_the_sprite_holds_ninety_pictures_of_each_class_in_order():
+    need_set("fashion-sprite")
+    fashion = datasets.fashion_sprite()
+    assert fashion.images.shape == (900, 28, 28)
+    np.testing.assert_array_equal(fashion.labels, np.repeat(range(10), 90))
+    assert fashion.class_names[0] == "T-shirt/top"
+    inside = [fashion.images[fashion.labels == label].mean(axis=0) for label in range(10)]
+    trouser, bag = inside[1], inside[8]
+    assert bag[14].mean() > trouser[14].mean() > 0.1  # a bag is wide, trousers are narrow
+    assert trouser[:, :4].max() < 0.2
+
+
+def test_mnist_test_is_read_with_its_labels():
+    need_set("mnist-test")
+    mnist = datasets.mnist_test()
+    assert mnist.images.shape == (10000, 28, 28)
+    assert mnist.labels[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
+    assert np.bincount(mnist.labels).tolist() == [
+        *(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
+    ]
+
+
+def test_digits_are_always_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "nothing"))
+    digits = datasets.digits()
+    assert digits.images.shape == (1797, 8, 8)
+    assert digits.labels[:10].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("load", [datasets.fashion_sprite, datasets.mnist_test, datasets.digits])
+def test_pictures_lie_between_0_and_1(load):
+    if load is not datasets.digits:
+        need_set("fashion-sprite" if load is datasets.fashion_sprite else "mnist-test")
+    images = load().images
+    assert images.dtype == np.float32
+    assert (images.min(), images.max()) == (0.0, 1.0)
+
+
+# Splits
+
+
+def test_published_splits_follow_the_recipe():
+    n = 506
+    np.random.seed(1)
+    recipe = [np.random.choice(range(n), n, replace=False) for _ in range(3)]
+    for (train, test), order in zip(datasets.splits(n, 3), recipe, strict=True):
+        np.testing.assert_array_equal(train, order[:455])
+        np.testing.assert_array_equal(test, order[455:])
+
+
+@pytest.mark.parametrize(
+    ("n", "n_train", "first"), [(506, 455, 307), (308, 277, 73), (45730, 41157, 13171)]
+)
+def test_published_splits_have_their_sizes_and_first_rows(n, n_train, first):
+    train, test = datasets.splits(n, 1)[0]
+    assert (len(train), len(test), train[0]) == (n_train, n - n_train, first)
+
+
+@given(
+    n=st.integers(2, 300),
+    n_splits=st.integers(1, 4),
+    share=st.floats(0.01, 0.99),
+    seed=st.integers(0, 2**31),
+)
+def test_a_split_uses_each_row_once(n, n_splits, share, seed):
+    assume(0 < round(share * n) < n)
+    again = datasets.splits(n, n_splits + 1, share, seed)
+    for (train, test), (train_again, _) in zip(
+        datasets.splits(n, n_splits, share, seed), again, strict=False
+    ):
+        np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
+        np.testing.assert_array_equal(train, train_again)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"n": 1}, {"train_share": 1.0}, {"train_share": 0.0}, {"n_splits": 0}, {"seed": -1}]
+)
+def test_a_split_without_both_sides_is_refused(bad):
+    with pytest.raises(ValueError, match="expected.*got"):
+        datasets.splits(**{"n": 10, **bad})

@@ -1,0 +1,28 @@
+"""The data of the course: toy problems drawn from a seed, and real sets fetched once.
+
+The real ones are kept in ``$BDL_TEACH_DATA`` or the user's cache folder; without them and
+without a network a loader raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
+``digits`` comes with scikit-learn and is always there.
+"""
+
+from bdl_teach.datasets.images import Images, digits, fashion_sprite, mnist_test
+from bdl_teach.datasets.store import folder
+from bdl_teach.datasets.tables import UCI, Table, alzheimers, california, splits, uci
+from bdl_teach.datasets.toy import Regression1D, blundell_curve, sinusoid
+
+__all__ = [
+    "UCI",
+    "Images",
+    "Regression1D",
+    "Table",
+    "alzheimers",
+    "blundell_curve",
+    "california",
+    "digits",
+    "fashion_sprite",
+    "folder",
+    "mnist_test",
+    "sinusoid",
+    "splits",
+    "uci",
+]

@@ -1,0 +1,127 @@
+"""Small pictures: Fashion-MNIST, the MNIST test set, scikit-learn's digits."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bdl_teach.checks import Array
+from bdl_teach.datasets import store
+from bdl_teach.errors import DatasetUnavailable
+
+FASHION = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
+DIGITS = tuple(str(digit) for digit in range(10))
+_SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled grey pictures.
+
+    Attributes:
+        name: What the `data` command calls them.
+        images: ``[n, height, width]``, float32 in [0, 1], 1 the brightest.
+        labels: ``[n]``, the number of the class.
+        class_names: The classes in order.
+    """
+
+    name: str
+    images: Array
+    labels: Array
+    class_names: tuple[str, ...]
+
+
+def fashion_sprite(full: bool = False) -> Images:
+    """Fashion-MNIST: its sprite of 900 pictures, ninety a class in order, or the whole of it.
+
+    Args:
+        full: Take all 70,000 (first the 60,000 for training) from ``tf_keras.datasets``, which
+            keeps them in a folder of its own.
+
+    Returns:
+        :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
+
+    Raises:
+        DatasetUnavailable: They are neither in the data folder nor reachable.
+
+    Source: Xiao, Rasul & Vollgraf 2017 (arXiv:1708.07747).
+    """
+    if full:
+        return _whole_fashion()
+    from PIL import Image
+
+    (file,) = store.files_of("fashion-sprite")
+    with Image.open(store.fetch(file.path)) as sprite:
+        grey = np.asarray(sprite.convert("L"))
+    tiles = grey.reshape(_GRID, _SIDE, _GRID, _SIDE).swapaxes(1, 2).reshape(-1, _SIDE, _SIDE)
+    labels = np.repeat(np.arange(10), len(tiles) // 10)
+    return Images("fashion-sprite", _unit(tiles), labels, FASHION)
+
+
+def _whole_fashion() -> Images:
+    from tf_keras.datasets import fashion_mnist
+
+    from bdl_teach import backend  # noqa: F401  (it sets TensorFlow up first)
+
+    try:
+        (train, train_labels), (test, test_labels) = fashion_mnist.load_data()
+    except Exception as error:  # Keras turns a broken download into any of several errors
+        raise DatasetUnavailable(
+            "fashion-full: tf_keras could not load Fashion-MNIST from ~/.keras/datasets/"
+            f"fashion-mnist nor fetch it ({error}). If that folder exists, a file in it may be "
+            "damaged: delete it. With a network, run `python3 -m bdl_teach data fashion-full`."
+        ) from error
+    pictures, labels = np.concatenate([train, test]), np.concatenate([train_labels, test_labels])
+    return Images("fashion-full", _unit(pictures), labels.astype(np.int64), FASHION)
+
+
+def mnist_test() -> Images:
+    """The 10,000 handwritten digits of the MNIST test set.
+
+    Returns:
+        :class:`Images` of 28 × 28 pixels.
+
+    Raises:
+        DatasetUnavailable: They are neither in the data folder nor reachable.
+
+    Source: LeCun, Cortes & Burges, "The MNIST database of handwritten digits", CC BY-SA 3.0.
+    """
+    pictures, labels = (_read_idx(store.fetch(file.path)) for file in store.files_of("mnist-test"))
+    return Images("mnist-test", _unit(pictures), labels.astype(np.int64), DIGITS)
+
+
+def digits() -> Images:
+    """1797 handwritten digits of 8 × 8 pixels; bundled with scikit-learn, so always there.
+
+    Source: Alpaydin & Kaynak 1998, through ``sklearn.datasets.load_digits``.
+    """
+    from sklearn.datasets import load_digits
+
+    bundled = load_digits()
+    return Images("digits", _unit(bundled.images, 16.0), bundled.target.astype(np.int64), DIGITS)
+
+
+def _unit(pixels: Array, brightest: float = 255.0) -> Array:
+    """Scale pixels to [0, 1], as float32."""
+    return np.asarray(pixels / np.float32(brightest), dtype=np.float32)
+
+
+def _read_idx(path: Path) -> Array:
+    """Read an IDX file of bytes: two zeros, type, rank; each size as a big-endian int; data."""
+    raw = gzip.decompress(path.read_bytes())
+    shape = np.frombuffer(raw, ">i4", count=raw[3], offset=4)
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
