@@ -32,7 +32,7 @@ def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
         if dtypes:
             return function(*(tf.convert_to_tensor(a, dtypes[0]) for a in arguments))
         doubles = [tf.constant(np.asarray(a, dtype=np.float64)) for a in arguments]
-        return function(*doubles).numpy()
+        return tf.nest.map_structure(lambda t: t.numpy(), function(*doubles))
 
     return wrapper
 
@@ -152,6 +152,11 @@ class ScaleMixture:
         """Log density of each weight, in nats, of the shape of ``w``."""
         return scale_mixture_log_prob(w, *self.mixture)
 
+    def density(self, w: Any) -> Any:
+        """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
+        components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
+        return sum(share * _normal_density(w, sigma) for share, sigma in components)
+
     def sample(self, shape: Any, seed: int = 0) -> Any:
         """Draw weights of the given ``shape`` from the prior (NumPy, float64)."""
         rng = np.random.default_rng(seed)
@@ -186,9 +191,17 @@ class Gaussian:
         """Log density of each weight, in nats, of the shape of ``w``."""
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
+    def density(self, w: Any) -> Any:
+        """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
+        return _normal_density(w, self.sigma)
+
     def sample(self, shape: Any, seed: int = 0) -> Any:
         """Draw weights of the given ``shape`` from the prior (NumPy, float64)."""
         return self.sigma * np.random.default_rng(seed).standard_normal(shape)
+
+
+def _normal_density(w: Any, sigma: float) -> Any:
+    return np.exp(-0.5 * np.square(np.asarray(w) / sigma)) / (sigma * math.sqrt(2 * math.pi))
 
 
 Prior = ScaleMixture | Gaussian

@@ -198,7 +198,7 @@ class WeightArtists:
 
     def __init__(self, ax: Axes, edges: Array, floor: float = 1e-4) -> None:
         self._edges, self._floor = edges, floor
-        self._grid = np.linspace(edges[0], edges[-1], 161)
+        self._grid = np.linspace(edges[0], edges[-1], 101)
         self._bars = ax.stairs(
             np.full(len(edges) - 1, floor), edges, baseline=floor, fill=True, color=SKY, alpha=0.7
         )
@@ -220,7 +220,8 @@ class WeightArtists:
         inside = np.clip(mean, self._edges[0], self._edges[-1])
         density, _ = np.histogram(inside, self._edges, density=True)
         self._bars.set_data(np.maximum(density, self._floor))
-        self._prior.set_ydata(np.exp(prior.log_prob(self._grid)))
-        scaled = (self._grid - mean[:, None]) / std[:, None]  # [n_weights, grid]
-        each = np.exp(-0.5 * scaled**2) / (std[:, None] * np.sqrt(2 * np.pi))
+        self._prior.set_ydata(prior.density(self._grid))
+        mean, std = mean[:, None].astype(np.float32), std[:, None].astype(np.float32)
+        scaled = (self._grid.astype(np.float32) - mean) / std  # [n_weights, grid]
+        each = np.exp(-0.5 * scaled**2) / (std * np.sqrt(2 * np.pi))
         self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._floor))

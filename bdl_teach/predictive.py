@@ -18,7 +18,7 @@ from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
 _BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the cache
-_ROWS = 1000  # weight vectors that a program has room for; more come in thousands
+_ROWS = 250  # weight vectors that one run of a program has room for
 
 
 @dataclass(frozen=True)
@@ -131,17 +131,25 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
 def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     """Evaluate the network for given weights ``[s, n_weights]`` at ``x`` [m, d]: ``[s, m]``.
 
-    Weights are padded to thousands and x to a power of two, so that hardly any new number of
-    draws or inputs compiles again.
+    Weights are taken 250 at a time and x is padded to a power of two, so that hardly any new
+    number of draws or inputs compiles again.
     """
-    n, m = len(weights), len(x)
-    padded = np.zeros((-(-n // _ROWS) * _ROWS, network.n_weights), np.float32)
-    padded[:n] = weights
+    m = len(x)
     inputs = np.zeros((_power_of_two(m), network.n_inputs), np.float32)
     inputs[:m] = x
+    starts = range(0, len(weights), _ROWS)
+    parts = [_evaluate_rows(network, weights[i : i + _ROWS], inputs) for i in starts]
+    return np.concatenate(parts)[:, :m]
+
+
+def _evaluate_rows(network: MLP, weights: Array, inputs: Array) -> Array:
+    """Evaluate at most ``_ROWS`` weight vectors, padded to that many."""
+    n = len(weights)
+    padded = np.zeros((_ROWS, network.n_weights), np.float32)
+    padded[:n] = weights
     blocks = tf.constant(padded.reshape(-1, _BLOCK, network.n_weights))
     out = _evaluator(network)(blocks, tf.constant(inputs), tf.constant(-(-n // _BLOCK)))
-    return np.asarray(out)[:n, :m]
+    return np.asarray(out)[:n]
 
 
 @lru_cache(maxsize=32)

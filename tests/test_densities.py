@@ -192,3 +192,9 @@ def test_the_seed_decides_the_samples():
     prior = ScaleMixture()
     np.testing.assert_array_equal(prior.sample((5,), seed=3), prior.sample((5,), seed=3))
     assert (prior.sample((5,), seed=3) != prior.sample((5,), seed=4)).all()
+
+
+@pytest.mark.parametrize("prior", [ScaleMixture(1.5, 0.1, 0.3), Gaussian(0.7)])
+def test_density_is_the_exponential_of_the_log_density(prior: ScaleMixture | Gaussian) -> None:
+    w = np.linspace(-6, 6, 121)
+    np.testing.assert_allclose(prior.density(w), np.exp(prior.log_prob(w)), rtol=1e-12)

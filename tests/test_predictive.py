@@ -171,3 +171,13 @@ def test_given_weights_are_evaluated_each_on_its_own(n):
     w = weights[n // 2]
     hidden = np.maximum(GRID * w[:4] + w[4:8], 0.0)
     np.testing.assert_allclose(together[n // 2], hidden @ w[8:12] + w[12], rtol=1e-4, atol=1e-5)
+
+
+def test_more_draws_than_one_run_holds_are_all_evaluated() -> None:
+    network = MLP(1, (3,))
+    weights = np.random.default_rng(0).standard_normal((601, network.n_weights))
+    x = np.linspace(-1, 1, 5)[:, None]
+    together = predictive.evaluate_weights(network, weights, x)
+    one_by_one = [predictive.evaluate_weights(network, w[None], x)[0] for w in weights[::60]]
+    np.testing.assert_allclose(together[::60], one_by_one, rtol=1e-6)
+    assert together.shape == (601, 5)

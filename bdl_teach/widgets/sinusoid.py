@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods import bbb, exact
     from bdl_teach.predictive import Predictive
 
-X_GRID = np.linspace(-1.5, 1.5, 201)[:, None]
+X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 # (N, width, samples a step) that refits are compiled for; the first that is large enough is used.
 # Each holds some 30 MB of the kernel, and a refit in a larger one takes longer.
