@@ -1,0 +1,286 @@
+"""Probabilistic backpropagation: Gaussian weights, learned one point at a time, no sampling.
+
+q(w) = Π N(w | m, v), q(γ) = Gamma(γ | α, β) over the noise precision, q(λ) likewise over the
+prior's precision. For each point log Z = log N(y | m_z, v_z + β/(α−1)) is computed by moments
+through the layers, and its gradient moves m and v as assumed density filtering (ADF) does; after
+each epoch one sweep of expectation propagation refines the prior.
+
+Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
+Bayesian neural networks", sections 3.1-3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import checks
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+from bdl_teach.errors import DivergedError
+from bdl_teach.methods import pbp_loop
+from bdl_teach.methods.pbp_loop import State
+from bdl_teach.methods.pbp_moments import (
+    adf_update,
+    gamma_update,
+    linear_moments,
+    log_z,
+    relu_moments,
+)
+from bdl_teach.predictive import Predictive
+
+__all__ = [
+    "Fit",
+    "Scaling",
+    "State",
+    "Step",
+    "adf_update",
+    "fit",
+    "gamma_update",
+    "linear_moments",
+    "log_z",
+    "relu_moments",
+    "steps",
+]
+
+REMEDY = "look for values of x far outside the others: log Z overflowed"
+
+
+class Scaling(NamedTuple):
+    """What is subtracted and divided by at the door, and undone at the way out.
+
+    Attributes:
+        x_mean: ``[d]``.
+        x_std: ``[d]``, 1 for a constant column.
+        y_mean: In the units of y.
+        y_std: In the units of y, 1 for a constant target.
+    """
+
+    x_mean: Array
+    x_std: Array
+    y_mean: float
+    y_std: float
+
+    @classmethod
+    def of(cls, x: Array, y: Array) -> Scaling:
+        """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
+        x_std, y_std = x.std(axis=0), float(y.std())
+        x_std = np.where(x_std > 0, x_std, 1.0)
+        return cls(x.mean(axis=0), x_std, float(y.mean()), y_std if y_std > 0 else 1.0)
+
+    def inputs(self, x: Array) -> Array:
+        """Standardised inputs ``[n, d]``."""
+        return np.asarray((x - self.x_mean) / self.x_std)
+
+    def targets(self, y: Array) -> Array:
+        """Standardised targets ``[n]``."""
+        return np.asarray((y[:, 0] - self.y_mean) / self.y_std)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted posterior over weights and noise.
+
+    Attributes:
+        state: The posterior, in standardised units; see :class:`pbp_loop.State`.
+        scaling: What the data were standardised by.
+        history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
+            ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
+            points of log Z *before* each was learned, in nats of the standardised y.
+    """
+
+    state: State
+    scaling: Scaling
+    history: dict[str, Array]
+
+    @property
+    def alpha(self) -> float:
+        """α of the noise precision: about half the number of updates, once there were many."""
+        return float(self.state.noise[0])
+
+    @property
+    def beta(self) -> float:
+        """β of the noise precision, in standardised units."""
+        return float(self.state.noise[1])
+
+    @property
+    def noise_std(self) -> float:
+        """√(β/(α−1)) in the units of y."""
+        return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
+
+    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Propagate means and variances through the network; nothing is sampled.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Accepted so that every method is called alike.
+            seed: Accepted likewise.
+
+        Returns:
+            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
+
+        Raises:
+            ValueError: x does not fit the network.
+        """
+        x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
+        mean, var = pbp_loop.forward(tf.constant(x), self.state.mean, self.state.var)
+        unit = self.scaling.y_std
+        return Predictive(
+            mean.numpy() * unit + self.scaling.y_mean,
+            np.sqrt(var.numpy()) * unit,
+            np.full(len(x), self.noise_std),
+        )
+
+
+class Step(NamedTuple):
+    """What :func:`steps` yields.
+
+    Attributes:
+        epoch: Counted from 0.
+        point: Row of the data that was learned; None for a refinement of the prior.
+        log_z: Its log Z before it was learned, in nats of the standardised y; NaN for None.
+        fit: The posterior after it, without a history.
+    """
+
+    epoch: int
+    point: int | None
+    log_z: float
+    fit: Fit
+
+
+def fit(
+    x: Any,
+    y: Any,
+    *,
+    hidden_units: tuple[int, ...] = (50,),
+    epochs: int = 40,
+    refine_prior: bool = True,
+    seed: int = 0,
+) -> Fit:
+    """Fit a Bayesian network by probabilistic backpropagation.
+
+    The data are standardised inside; there is no learning rate and no noise level to choose.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        epochs: Passes over the data, each in a new order.
+        refine_prior: Refine the prior factors after each epoch, as the paper does.
+        seed: Seed of the starting point and of the orders.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: log Z left the finite numbers.
+    """
+    problem = _Problem.of(x, y, hidden_units, seed)
+    state, records = problem.start, []
+    for epoch in range(checks.count("epochs", epochs)):
+        order = problem.order(epoch)
+        state, total = problem.advance(state, order, 0, problem.n, refine=refine_prior)
+        if not np.isfinite(total):
+            raise DivergedError((epoch + 1) * problem.n, REMEDY)
+        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), total / problem.n))
+    return problem.fitted(state, _history(records, problem.scaling.y_std))
+
+
+def steps(
+    x: Any,
+    y: Any,
+    *,
+    hidden_units: tuple[int, ...] = (50,),
+    epochs: int = 1,
+    refine_prior: bool = True,
+    seed: int = 0,
+) -> Iterator[Step]:
+    """Do what :func:`fit` does, one point at a time, and yield the posterior after each.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer.
+        epochs: Passes over the data.
+        refine_prior: Refine the prior factors after each epoch, which is a step of its own.
+        seed: Seed of the starting point and of the orders; the same as in :func:`fit`.
+
+    Yields:
+        A :class:`Step` for each point, and one for each refinement.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    problem = _Problem.of(x, y, hidden_units, seed)
+    state = problem.start
+    for epoch in range(checks.count("epochs", epochs)):
+        order = problem.order(epoch)
+        for i in range(problem.n):
+            state, log_z_i = problem.advance(state, order, i, i + 1, refine=False)
+            yield Step(epoch, int(order[i]), log_z_i, problem.fitted(state))
+        if refine_prior:
+            state, _ = problem.advance(state, order, 0, 0, refine=True)
+            yield Step(epoch, None, float("nan"), problem.fitted(state))
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Standardised data, padded to a power of two so that few sizes compile, and the start."""
+
+    x: Any  # [rows, d]
+    y: Any  # [rows]
+    n: int
+    scaling: Scaling
+    start: State
+    seed: int
+
+    @classmethod
+    def of(cls, x: Any, y: Any, hidden_units: Any, seed: int) -> _Problem:
+        x, y = checks.regression_data(x, y)
+        widths = checks.layer_widths("hidden_units", hidden_units)
+        seed = checks.count("seed", seed, 0)
+        scaling = Scaling.of(x, y)
+        start = pbp_loop.initial_state((x.shape[1], *widths, 1), seed)
+        return cls(
+            _padded(scaling.inputs(x)),
+            _padded(scaling.targets(y)),
+            len(x),
+            scaling,
+            tf.nest.map_structure(tf.constant, start),
+            seed,
+        )
+
+    def order(self, epoch: int) -> Array:
+        """Return the order of the points in an epoch ``[n]``."""
+        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
+
+    def advance(
+        self, state: State, order: Array, start: int, stop: int, *, refine: bool
+    ) -> tuple[State, float]:
+        """Learn the points order[start:stop]; return the new state and their Σ log Z."""
+        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
+        state, total = pbp_loop.advance()(state, self.x, self.y, _padded(order), *limits)
+        return state, float(total)
+
+    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+        arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
+        return Fit(arrays, self.scaling, history or {})
+
+
+def _padded(rows: Array) -> Any:
+    """Pad with zeros to a power of two of rows, at least 64."""
+    room = max(64, 1 << (len(rows) - 1).bit_length())
+    return tf.constant(
+        np.concatenate([rows, np.zeros((room - len(rows), *rows.shape[1:]))]).astype(rows.dtype)
+    )
+
+
+def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:
+    names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
+    columns = dict(zip(names, np.array(records).T, strict=True))
+    noise_std = np.sqrt(columns["beta"] / (columns["alpha"] - 1.0)) * y_std
+    return {**columns, "noise_std": noise_std}

@@ -1,0 +1,344 @@
+"""Probabilistic backpropagation: its closed forms, its loop against a trace, what fits learn."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import integrate, stats
+
+from bdl_teach.backend import tf
+from bdl_teach.methods import pbp, pbp_loop
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2.0, 2.0, (40, 3))
+Y = 300.0 + 50.0 * (np.abs(X[:, :1]) + 0.3 * X[:, 1:2] + 0.2 * RNG.standard_normal((40, 1)))
+SMALL = {"hidden_units": (5,), "epochs": 3}
+MOMENTS = ("mean", "var")
+
+
+def small(**changes) -> pbp.Fit:
+    return pbp.fit(X, Y, **{**SMALL, **changes})
+
+
+# Moments
+
+
+def test_relu_moments_match_the_oracle_from_alpha_minus_40_to_40(oracle):
+    table = oracle("rectified_gaussian")
+    for case in table["cases"]:
+        got = pbp.relu_moments(case["m"], case["v"])
+        for value, name in zip(got, MOMENTS, strict=True):
+            assert_allclose(value, case[name], rtol=table["rtol"], err_msg=str(case["alpha"]))
+
+
+def test_the_gradients_of_relu_moments_match_the_oracle(oracle):
+    table = oracle("rectified_gaussian")
+    for case in table["cases"]:
+        m, v = (tf.constant(case[name], tf.float64) for name in "mv")
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([m, v])
+            moments = pbp.relu_moments(m, v)
+        for moment, name in zip(moments, MOMENTS, strict=True):
+            for source, by in ((m, "m"), (v, "v")):
+                got = tape.gradient(moment, source)
+                assert_allclose(got, case[f"d{name}_d{by}"], rtol=table["rtol"], err_msg=str(case))
+
+
+@pytest.mark.parametrize("alpha", [-12.0, -2.0, -0.3, 0.0, 0.7, 5.0])
+def test_relu_moments_equal_quadrature(alpha):
+    m, v = 1.7 * alpha, 1.7**2
+    density = stats.norm(m, 1.7).pdf
+    top = max(m, 0.0) + 20.0
+    first, second = (
+        integrate.quad(lambda a, k=k: a**k * density(a), 0.0, top, epsabs=0.0, limit=200)[0]
+        for k in (1, 2)
+    )
+    assert_allclose(pbp.relu_moments(m, v), (first, second - first**2), rtol=1e-8)
+
+
+@given(m=st.floats(-1e6, 1e6), v=st.floats(0.0, 1e6))
+def test_relu_moments_are_finite_and_never_negative(m, v):
+    mean, var = pbp.relu_moments(m, v)
+    assert np.isfinite(mean)
+    assert np.isfinite(var)
+    assert mean >= max(m, 0.0) * (1 - 1e-12)
+    assert 0.0 <= var <= v
+
+
+def test_a_known_input_stays_known_through_a_relu():
+    moments = pbp.relu_moments([3.0, -2.0, 0.0], 0.0)
+    assert_allclose(moments, [[3.0, 0.0, 0.0], [0.0] * 3], rtol=0.0, atol=1e-99)
+
+
+def test_linear_moments_are_those_of_drawn_weights():
+    rng = np.random.default_rng(3)
+    mean, var = rng.normal(size=4), rng.uniform(0.1, 1.0, 4)
+    w_mean, w_var = rng.normal(size=(2, 5)), rng.uniform(0.1, 1.0, (2, 5))
+    n = 200_000
+    z = np.column_stack([mean + np.sqrt(var) * rng.standard_normal((n, 4)), np.ones(n)])
+    w = w_mean + np.sqrt(w_var) * rng.standard_normal((n, 2, 5))
+    draws = np.einsum("nij,nj->ni", w, z) / np.sqrt(5)
+    got_mean, got_var = pbp.linear_moments(mean, var, w_mean, w_var)
+    assert_allclose(got_mean, draws.mean(axis=0), atol=5 * np.sqrt(got_var.max() / n))
+    fourth = ((draws - draws.mean(axis=0)) ** 4).mean(axis=0)
+    error = np.sqrt((fourth / draws.var(axis=0) ** 2 - 1) / n)  # relative, of a sample variance
+    assert (np.abs(got_var / draws.var(axis=0) - 1) < 5 * error).all()
+
+
+def test_moments_through_the_layers_match_the_oracle(oracle):
+    table = oracle("pbp_update")
+    for case in table["cases"]:
+        mean, var = np.array(case["x"]), np.zeros(len(case["x"]))
+        for layer in case["trace"]:
+            weights = (np.array(case[name][layer["layer"]]) for name in ("W_mean", "W_var"))
+            mean, var = pbp.linear_moments(mean, var, *weights)
+            assert_allclose((mean, var), (layer["m_linear"], layer["v_linear"]), table["rtol"])
+            if "m_relu" in layer:
+                mean, var = pbp.relu_moments(mean, var)
+                assert_allclose((mean, var), (layer["m_relu"], layer["v_relu"]), table["rtol"])
+        assert_allclose((mean[0], var[0]), (case["out_mean"], case["out_var"]), table["rtol"])
+
+
+# Updates
+
+
+def test_one_point_moves_weights_and_noise_as_the_oracle_says(oracle):
+    table = oracle("pbp_update")
+    for case in table["cases"]:
+        weights = [[np.array(w) for w in case[name]] for name in ("W_mean", "W_var")]
+        tensors = tf.nest.map_structure(tf.constant, weights)
+        noise = case["alpha"], case["beta"]
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            f_mean, f_var = pbp_loop.forward(tf.constant([case["x"]], tf.float64), *tensors)
+            score = pbp.log_z(case["y"], f_mean, f_var, *noise)
+        assert_allclose(score[0], case["logZ"], table["rtol"])
+        slopes = tape.gradient(score, tensors)
+        for layer, (m, v) in enumerate(zip(*weights, strict=True)):
+            for got, name in zip(slopes, ("dlogZ_dm", "dlogZ_dv"), strict=True):
+                assert_allclose(got[layer], case[name][layer], table["rtol"])
+            new = pbp.adf_update(m, v, slopes[0][layer].numpy(), slopes[1][layer].numpy())
+            for got, name in zip(new, ("new_mean", "new_var"), strict=True):
+                assert_allclose(got, case[name][layer], table["rtol"])
+        new = pbp.gamma_update(*noise, case["y"] - case["out_mean"], case["out_var"])
+        assert_allclose(new, (case["new_alpha"], case["new_beta"]), table["rtol"])
+
+
+def test_adf_matches_moments_by_quadrature(oracle):
+    table = oracle("adf_gaussian")
+    for case in table["cases"]:
+        got = pbp.adf_update(case["m"], case["v"], case["dlogZ_dm"], case["dlogZ_dv"])
+        assert_allclose(got, (case["new_m"], case["new_v"]), table["rtol"])
+
+
+@given(
+    m=st.floats(-3.0, 3.0), v=st.floats(0.01, 5.0), y=st.floats(-3.0, 3.0), s2=st.floats(0.01, 5.0)
+)
+def test_adf_of_a_gaussian_likelihood_is_the_exact_posterior(m, v, y, s2):
+    residual, total = y - m, v + s2
+    slope, curve = residual / total, 0.5 * (residual**2 / total**2 - 1.0 / total)
+    exact_var = 1.0 / (1.0 / v + 1.0 / s2)
+    expected = exact_var * (m / v + y / s2), exact_var
+    assert_allclose(pbp.adf_update(m, v, slope, curve), expected, rtol=1e-8, atol=1e-12)
+
+
+def test_the_gamma_update_matches_the_oracle(oracle):
+    table = oracle("pbp_gamma_update")
+    for case in table["cases"]:
+        got = pbp.gamma_update(case["alpha"], case["beta"], case["resid"], case["v"])
+        assert_allclose(got, (case["new_alpha"], case["new_beta"]), table["rtol"])
+
+
+def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
+    """With v = 0, y ~ N(0, 1/γ) is conjugate: α + ½, β + ½ r²; Z is a Gaussian for a Student-t."""
+    for alpha, r in itertools.product((100.0, 1e4, 1e6), (0.1, 1.0, 2.0)):
+        new_alpha, new_beta = pbp.gamma_update(alpha, alpha, r, 0.0)
+        assert new_alpha - alpha == pytest.approx(0.5, rel=5.0 / alpha + 1e-6)
+        assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
+
+
+def test_the_gaussian_z_comes_near_the_exact_moments_of_the_noise(oracle):
+    for case in oracle("pbp_gamma_exact")["cases"]:
+        alpha, beta = pbp.gamma_update(case["alpha"], case["beta"], case["y"], case["v"])
+        exact = case["moment_matched_alpha"] / case["moment_matched_beta"]
+        assert exact == pytest.approx(case["E_gamma"], rel=1e-6)
+        assert alpha / beta == pytest.approx(exact, rel=0.25)  # an approximation, not an equality
+
+
+@pytest.mark.parametrize("alpha", [1e3, 1e6, 1e9])
+def test_alpha_never_saturates(alpha):
+    new_alpha, _ = pbp.gamma_update(alpha, alpha / 12, 0.3, 1e-3)
+    assert 0.4 < new_alpha - alpha < 0.6
+
+
+# The loop
+
+
+def flat(parts) -> np.ndarray:
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def test_three_epochs_follow_the_trace_point_by_point_and_refinement_by_refinement(oracle):
+    trace = oracle("pbp_trace")
+    start = pbp_loop.initial_state(trace["sizes"], seed=0)
+    assert start.var[0][0, 0] == pytest.approx(trace["init_var"])
+    parts = np.split(trace["init_mean"], np.cumsum([m.size for m in start.mean])[:-1])
+    means = [p.reshape(m.shape) for p, m in zip(parts, start.mean, strict=True)]
+    state = tf.nest.map_structure(tf.constant, start._replace(mean=tuple(means)))
+    x, y = (tf.constant(trace[name], tf.float64) for name in ("X", "y"))
+    order, n = tf.range(30, dtype=tf.int64), tf.constant(30)
+    for epoch in trace["epochs"]:
+        state, _ = pbp_loop.advance()(state, x, y, order, tf.constant(0), n, tf.constant(False))
+        assert_allclose(flat(state.mean), epoch["mean_before_refine"], rtol=trace["rtol"])
+        assert_allclose(flat(state.var), epoch["var_before_refine"], rtol=trace["rtol"])
+        state, _ = pbp_loop.advance()(state, x, y, order, n, n, tf.constant(True))
+        assert_allclose(flat(state.mean), epoch["mean"], rtol=trace["rtol"])
+        assert_allclose(flat(state.var), epoch["var"], rtol=trace["rtol"])
+        assert_allclose(state.noise, (epoch["alpha_noise"], epoch["beta_noise"]), trace["rtol"])
+        assert_allclose(state.prior, (epoch["alpha_prior"], epoch["beta_prior"]), trace["rtol"])
+    prediction = pbp_loop.forward(tf.constant(trace["x_test"], tf.float64), state.mean, state.var)
+    assert_allclose(prediction, (trace["pred_mean"], trace["pred_var"]), trace["rtol"])
+    noise_var = state.noise[1] / (state.noise[0] - 1)
+    assert_allclose(noise_var, trace["pred_noise_var"], trace["rtol"])
+
+
+def test_steps_end_where_the_fit_does():
+    taken = list(pbp.steps(X, Y, **{**SMALL, "epochs": 2}))
+    whole = small(epochs=2)
+    assert [s.point for s in taken[:40]] != [s.point for s in taken[41:81]]
+    assert sorted(s.point for s in taken[:40]) == list(range(40))
+    assert taken[40].point is None
+    for got, expected in zip(taken[-1].fit.state, whole.state, strict=True):
+        assert_allclose(flat(got), flat(expected), rtol=1e-9)
+    log_z = [s.log_z for s in taken[:40]]
+    assert np.mean(log_z) == pytest.approx(whole.history["log_z"][0], rel=1e-9)
+
+
+def test_an_update_that_would_leave_no_variance_is_skipped():
+    m, v = tf.constant([1.0, 1.0], tf.float64), tf.constant([0.5, 0.5], tf.float64)
+    bad = tf.constant([-0.1, 0.4], tf.float64)
+    mean, var = pbp_loop._valid(m, v, m + 1.0, bad)
+    assert_array_equal(mean, [1.0, 2.0])
+    assert_array_equal(var, [0.5, 0.4])
+    nan = tf.constant([np.nan, 0.4], tf.float64)
+    assert_array_equal(pbp_loop._valid(m, v, nan, v)[0], [1.0, 0.4])
+
+
+def test_one_far_outlier_leaves_a_sound_posterior():
+    y = Y.copy()
+    y[7] = 1e7
+    fit = pbp.fit(X, y, **SMALL)
+    assert fit.alpha > 1.0
+    assert all((v > 0).all() for v in fit.state.var)
+    assert np.isfinite(fit.predict(X).total_std).all()
+
+
+# What fits learn
+
+
+def test_predictions_come_in_the_units_of_y():
+    fit = small(epochs=40)
+    prediction = fit.predict(X)
+    assert prediction.samples is None
+    assert np.sqrt(np.mean((prediction.mean - Y[:, 0]) ** 2)) < 0.4 * Y.std()
+    assert 5.0 < fit.noise_std < 25.0  # drawn with 10
+    scaled = pbp.fit(1e-3 * X + 5.0, 1e4 * Y, **SMALL).predict(1e-3 * X + 5.0)
+    assert_allclose(scaled.mean, 1e4 * small().predict(X).mean, rtol=1e-6)
+    assert_allclose(scaled.epistemic_std, 1e4 * small().predict(X).epistemic_std, rtol=1e-6)
+
+
+def test_uncertainty_grows_away_from_the_data():
+    fit = small(epochs=40)
+    near, far = fit.predict(X), fit.predict(10.0 * X)
+    assert far.epistemic_std.mean() > 3 * near.epistemic_std.mean()
+
+
+def test_alpha_counts_half_the_updates():
+    fit = small(epochs=40)
+    assert 0.5 < fit.alpha / (len(X) * 40 / 2) <= 1.01
+
+
+def test_the_predictive_density_of_the_next_point_improves():
+    log_z = small(epochs=10).history["log_z"]
+    assert log_z[-1] > log_z[0] + 0.1
+
+
+@pytest.mark.parametrize(
+    "moved", [{"hidden_units": (4,)}, {"epochs": 4}, {"refine_prior": False}, {"seed": 1}], ids=str
+)
+def test_moving_a_knob_changes_the_result(moved):
+    before, after = small().predict(X), small(**moved).predict(X)
+    assert np.abs(before.mean - after.mean).max() > 1e-3 * Y.std()
+
+
+def test_the_same_seed_gives_the_same_fit():
+    assert_array_equal(flat(small(seed=5).state.mean), flat(small(seed=5).state.mean))
+
+
+@pytest.mark.parametrize("hidden", [(), (5, 4)])
+def test_any_number_of_hidden_layers_will_do(hidden):
+    fit = small(hidden_units=hidden)
+    assert [m.shape[0] for m in fit.state.mean] == [*hidden, 1]
+    assert np.isfinite(fit.predict(X).log_prob(Y)).all()
+
+
+def test_constant_columns_and_a_constant_target_are_no_trouble():
+    x = np.column_stack([X[:, :2], np.full(40, 7.0)])
+    assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
+
+
+def test_new_values_and_new_lengths_of_the_data_compile_nothing():
+    small()
+    before = pbp_loop.advance().traces
+    small(seed=3, epochs=1)
+    pbp.fit(2.0 * X[:33], Y[:33], **SMALL)
+    assert pbp_loop.advance().traces == before
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epochs": 0}, "epochs: expected an integer >= 1"),
+        ({"hidden_units": (0,)}, r"hidden_units\[0\]"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_a_bad_argument_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+    with pytest.raises(ValueError, match=message):
+        next(pbp.steps(X, Y, **{**SMALL, **changes}))
+
+
+def test_data_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="y: expected shape"):
+        pbp.fit(X, Y[:5])
+    with pytest.raises(ValueError, match="NaN"):
+        pbp.fit(np.where(X > 1.9, np.nan, X), Y)
+    with pytest.raises(ValueError, match="expected 3 columns"):
+        small().predict(X[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pbp.relu_moments(0.0, -1.0), "var: expected finite numbers >= 0"),
+        (lambda: pbp.relu_moments(np.nan, 1.0), "mean: expected finite"),
+        (lambda: pbp.adf_update(0.0, 0.0, 1.0, 1.0), "v: expected finite numbers > 0"),
+        (lambda: pbp.gamma_update(1.0, 1.0, 0.0, 0.0), "alpha: expected finite numbers > 1"),
+        (lambda: pbp.gamma_update(6.0, 0.0, 0.0, 0.0), "beta: expected finite numbers > 0"),
+        (lambda: pbp.gamma_update(6.0, 6.0, 0.0, -1.0), "var"),
+        (lambda: pbp.linear_moments([1.0], [0.0], [[1.0]], [[1.0]]), r"\[out, 2\]"),
+        (lambda: pbp.linear_moments([1.0], [0.0, 0.0], [[1.0]], [[1.0]]), "one shape"),
+        (lambda: pbp.linear_moments([1.0], [0.0], [[1.0, 2.0]], [[1.0]]), "weight_var"),
+    ],
+)
+def test_moments_and_updates_refuse_what_has_no_meaning(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
