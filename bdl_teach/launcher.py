@@ -1,4 +1,4 @@
-"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `bench`.
+"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, `bench`.
 
 Standard library only. Each command is run by the Python of `.venv` (see environment.py), so
 that any supported Python can start it and nothing has to be installed by hand.
@@ -77,6 +77,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     doctor = _add(commands, "doctor", run_doctor, "say what works on this machine")
     doctor.add_argument("--json", action="store_true", help="print it for a script")
+    data = _add(commands, "data", run_data, "fetch the data sets ahead of a lecture")
+    data.add_argument("names", nargs="*", metavar="name", help="default: all of the small ones")
+    data.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
     text = "measure: `bench live` a refit, `bench browser` key press to paint"
     bench = _add(commands, "bench", run_bench, text, passes_on=True, add_help=False)
     bench.set_defaults(help=bench.format_help())
@@ -162,6 +165,13 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     python = environment.ensure(ROOT)
     flags = ["--json"] if options.json else []
     return hand_over([str(python), "-c", INSIDE, "doctor", *flags])
+
+
+def run_data(options: argparse.Namespace, _: list[str]) -> int:
+    """Fetch or list data sets from inside the environment."""
+    python = environment.ensure(ROOT)
+    flags = ["--list"] if options.list else []
+    return hand_over([str(python), "-c", INSIDE, "data", *flags, *options.names])
 
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:

@@ -383,9 +383,13 @@ def test_ctrl_c_lets_the_tests_tidy_up_and_then_stops(
     assert (root / "tidy").exists()
 
 
-@pytest.mark.parametrize("name", ["doctor", "bench"])
+@pytest.mark.parametrize("name", ["doctor", "bench", "data"])
 def test_a_report_is_run_inside_the_environment(calls: Calls, name: str) -> None:
-    arguments = {"doctor": ["--json"], "bench": ["live", "--seconds", "3"]}[name]
+    arguments = {
+        "doctor": ["--json"],
+        "bench": ["live", "--seconds", "3"],
+        "data": ["--list", "uci", "digits"],
+    }[name]
     assert launcher.main([name, *arguments]) == 0
     assert calls == [["PY", "-c", launcher.INSIDE, name, *arguments]]
 
@@ -430,7 +434,7 @@ def test_a_fault_is_a_sentence_and_a_code_and_no_traceback(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["", "lab", "test", "doctor", "bench"])
+@pytest.mark.parametrize("name", ["", "lab", "test", "doctor", "data", "bench"])
 def test_help_builds_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

@@ -147,7 +147,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
-    for command in ("lab", "test", "doctor", "bench live", "bench browser"):
+    for command in ("lab", "test", "doctor", "data", "bench live", "bench browser"):
         assert f"\npython3 -m bdl_teach {command}" in README
 
 

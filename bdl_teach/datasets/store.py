@@ -129,7 +129,7 @@ def files_of(dataset: str) -> list[RemoteFile]:
 
 
 def state(path: str) -> str:
-    """Say whether a file of the data folder is ``"sound"``, ``"missing"`` or ``"damaged"``.
+    """Say whether a file of the data folder is ``"there"``, ``"missing"`` or ``"damaged"``.
 
     Raises:
         OSError: It is there and cannot be read.
@@ -137,7 +137,7 @@ def state(path: str) -> str:
     place = folder() / path
     if not place.is_file():
         return "missing"
-    return "sound" if pooch.file_hash(str(place)) == FILES[path].sha256 else "damaged"
+    return "there" if pooch.file_hash(str(place)) == FILES[path].sha256 else "damaged"
 
 
 def fetch(path: str, progress: Any = False) -> Path:
@@ -154,7 +154,7 @@ def fetch(path: str, progress: Any = False) -> Path:
     try:
         before = state(path)
         damaged = before == "damaged"
-        if before != "sound":
+        if before != "there":
             download(file, folder(), progress)
     except (OSError, ValueError) as error:
         raise unavailable(file, place, reason(error), damaged=damaged) from error

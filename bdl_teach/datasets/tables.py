@@ -162,11 +162,11 @@ def california(progress: Any = False) -> Table:
 
 
 def california_state() -> str:
-    """Say whether the California table is ``"sound"``, ``"missing"`` or ``"damaged"``."""
+    """Say whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``."""
     place = store.folder() / CALIFORNIA
     if not place.exists():
         return "missing"
-    return "damaged" if _read_california(place.parent) is None else "sound"
+    return "damaged" if _read_california(place.parent) is None else "there"
 
 
 def _read_california(home: Path) -> Any:

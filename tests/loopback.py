@@ -1,0 +1,52 @@
+"""A loopback web server that can fail in every way, and a data folder that is served by it."""
+
+import hashlib
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from bdl_teach.datasets import store
+
+PATH = "uci/yacht.txt"
+RIGHT = b"1.5 2.5\n" * 60_000  # more than one chunk
+
+
+class Server:
+    """A loopback web server that gives right, wrong or cut-short bytes, and counts."""
+
+    def __init__(self) -> None:
+        self.gives, self.status, self.claims, self.asked = RIGHT, 200, len(RIGHT), 0
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked += 1
+                self.send_response(server.status)
+                self.send_header("Content-Length", str(server.claims))
+                self.end_headers()
+                self.wfile.write(server.gives)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._http.server_port}/file"
+        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+def empty_folder(folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make ``folder`` the empty data folder, and the server the home of the yacht set."""
+    monkeypatch.setenv("BDL_TEACH_DATA", str(folder))
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    sha256 = hashlib.sha256(RIGHT).hexdigest()
+    file = replace(store.FILES[PATH], address=server.address, sha256=sha256)
+    monkeypatch.setitem(store.FILES, PATH, file)
+    return folder
