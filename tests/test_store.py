@@ -3,24 +3,30 @@
 import errno
 import gzip
 import importlib
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
+import numpy as np
 import pooch
 import pytest
 import requests
 from loopback import PATH, RIGHT, Server, empty_folder
+from sklearn.datasets import _california_housing
 
 from bdl_teach import DatasetUnavailable, datasets
 from bdl_teach.datasets import images, store, tables
 
-README = Path(__file__).resolve().parents[2] / "shared" / "data" / "README.md"
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+README = SHARED / "README.md"
 
 
 @pytest.fixture
@@ -202,13 +208,11 @@ def test_addresses_and_hashes_are_those_of_the_data_folder_s_readme() -> None:
 
 
 def test_california_goes_through_the_archive_of_scikit_learn() -> None:
-    from sklearn.datasets._california_housing import ARCHIVE
-
-    ours = tables._ARCHIVE
+    ours, theirs = tables._ARCHIVE, _california_housing.ARCHIVE
     assert (ours.path, ours.address, ours.sha256) == (
-        ARCHIVE.filename,
-        ARCHIVE.url,
-        ARCHIVE.checksum,
+        theirs.filename,
+        theirs.url,
+        theirs.checksum,
     )
 
 
@@ -228,10 +232,31 @@ def test_california_without_a_network_or_damaged_is_refused_and_named(
     assert files_in(home) == ([] if content is None else [tables.CALIFORNIA])
 
 
-def test_another_table_in_california_s_place_is_damaged(home: Path) -> None:
-    import joblib
-    import numpy as np
+def test_california_is_made_apart_and_moved_into_place(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = SHARED / tables.CALIFORNIA
+    if not kept.is_file():
+        pytest.skip("no shared/data/california beside the checkout")
+    columns = [8, 7, 2, 3, 4, 5, 6, 1, 0]  # the order that scikit-learn gives the archive's
 
+    def download(file: store.RemoteFile, into: Path, _: object) -> None:
+        rows = joblib.load(kept)[:, np.argsort(columns)]
+        text = "\n".join(",".join(map(repr, row)) for row in rows.tolist()).encode()
+        with tarfile.open(into / file.path, "w:gz") as archive:
+            member = tarfile.TarInfo("CaliforniaHousing/cal_housing.data")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+
+    monkeypatch.setattr(store, "download", download)
+    unchecked = _california_housing.ARCHIVE._replace(checksum=None)
+    monkeypatch.setattr(_california_housing, "ARCHIVE", unchecked)
+    assert datasets.california().y.mean() == pytest.approx(2.0686, abs=5e-5)
+    assert files_in(home) == [tables.CALIFORNIA]
+    assert tables.california_state() == "there"
+
+
+def test_another_table_in_california_s_place_is_damaged(home: Path) -> None:
     place = home / tables.CALIFORNIA
     place.parent.mkdir(parents=True)
     joblib.dump(np.ones((20640, 9)), place)
