@@ -196,7 +196,7 @@ def reason(error: Exception) -> str:
         return "the server did not answer in time"
     if isinstance(error, requests.RequestException):
         return "no connection, or it broke off"
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError) and "hash" in str(error):
         return "what came has the wrong SHA-256: it was cut short or changed on its way"
     number = getattr(error, "errno", None)
     if number == errno.ENOSPC:

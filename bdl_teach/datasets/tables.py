@@ -190,5 +190,5 @@ def _fetch_california(place: Path, progress: Any) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as apart:
         store.download(_ARCHIVE, Path(apart), progress)
-        fetch_california_housing(data_home=apart, n_retries=0)
+        fetch_california_housing(data_home=apart, n_retries=1)
         os.replace(Path(apart) / place.name, place)
