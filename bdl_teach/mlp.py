@@ -72,8 +72,8 @@ class MLP:
         parts = self.unflatten(w)
         h = tf.transpose(x)  # [units, n]: one column a data point
         for weight, bias in zip(parts[0:-2:2], parts[1:-2:2], strict=True):
-            h = tf.nn.relu(_multiply(weight, h) + bias)  # [..., out, in] @ [..., in, n]
-        return tf.linalg.matrix_transpose(_multiply(parts[-2], h) + parts[-1])
+            h = tf.nn.relu(multiply(weight, h) + bias)  # [..., out, in] @ [..., in, n]
+        return tf.linalg.matrix_transpose(multiply(parts[-2], h) + parts[-1])
 
     def positions_in(self, larger: MLP) -> Array:
         """Return where each of this network's weights sits in a ``larger`` one's flat vector."""
@@ -88,6 +88,6 @@ class MLP:
         )
 
 
-def _multiply(weight: Any, h: Any) -> Any:
-    """Matrix product; for one input feature a product by broadcasting, which XLA fuses."""
+def multiply(weight: Any, h: Any) -> Any:
+    """Matrix product [..., out, in] @ [..., in, n]; for one input a product (XLA fuses it)."""
     return weight * h if h.shape[-2] == 1 else tf.matmul(weight, h)
