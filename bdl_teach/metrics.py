@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
+from scipy.special import entr, logsumexp
 
 from bdl_teach.densities import gaussian_nll
 
@@ -104,6 +104,45 @@ def mutual_information(probabilities: Any) -> Any:
     """
     p = _class_probabilities(probabilities)
     return predictive_entropy(p) - entr(p).sum(axis=-1).mean(axis=0)
+
+
+def variance_score(probabilities: Any) -> Any:
+    """Variance of the class probabilities over the draws, averaged over the classes.
+
+    Blind to what the draws agree on: draws that all say "any class" score 0, as draws that are
+    all certain of one class do. :func:`predictive_entropy` tells the two apart.
+
+    Args:
+        probabilities: ``[t, n, c]``: T draws, n inputs, c classes; rows sum to 1.
+
+    Returns:
+        ``[n]``, in [0, ¼].
+
+    Raises:
+        ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
+    """
+    return _class_probabilities(probabilities).var(axis=0).mean(axis=-1)
+
+
+def class_log_likelihood(log_probabilities: Any, labels: Any) -> float:
+    """Mean log probability of the labels under the averaged draws, log 1/T Σ_t p_t, in nats.
+
+    Args:
+        log_probabilities: ``[t, n, c]``: *logarithms*, so that a probability that would round to
+            0 has a finite cost.
+        labels: ``[n]``, whole numbers from 0 to c − 1.
+
+    Raises:
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+    """
+    logs = np.asarray(log_probabilities, dtype=np.float64)
+    _class_probabilities(np.exp(logs))
+    labels = np.asarray(labels)
+    n, c = logs.shape[1:]
+    if labels.shape != (n,) or not np.isin(labels, np.arange(c)).all():
+        raise ValueError(f"labels: expected {n} whole numbers from 0 to {c - 1}, got {labels}")
+    each = logs[:, np.arange(n), labels.astype(int)]  # [t, n]
+    return float(np.mean(logsumexp(each, axis=0)) - np.log(len(each)))
 
 
 def _paired(**arrays: Any) -> list[Any]:

@@ -47,6 +47,8 @@ def test_uncertainty_scores_equal_the_oracle(oracle):
     information = metrics.mutual_information(truth["S"])
     np.testing.assert_allclose(entropy, truth["predictive_entropy"], atol=truth["tol"], rtol=0)
     np.testing.assert_allclose(information, truth["mutual_information"], atol=truth["tol"], rtol=0)
+    variance = metrics.variance_score(truth["S"])
+    np.testing.assert_allclose(variance, truth["source_variance_score"], atol=truth["tol"], rtol=0)
     expected = entropy - information
     np.testing.assert_allclose(expected, truth["expected_entropy"], atol=truth["tol"], rtol=0)
 
@@ -57,6 +59,8 @@ def test_draws_that_agree_on_nothing_and_draws_that_disagree_are_told_apart(orac
     torn = np.eye(10)[[0, 1, 0, 1, 0, 1, 0]][:, None]
     assert metrics.predictive_entropy(ignorant)[0] == pytest.approx(truth["S2_entropy"], abs=1e-9)
     assert metrics.mutual_information(ignorant)[0] == pytest.approx(0.0, abs=1e-12)
+    assert metrics.variance_score(ignorant)[0] == pytest.approx(truth["S2_score"], abs=1e-12)
+    assert metrics.variance_score(torn)[0] == pytest.approx(truth["S1_score"], abs=1e-9)
     information = metrics.mutual_information(torn)[0]
     assert information == pytest.approx(stats.entropy([4 / 7, 3 / 7]), abs=1e-9)
 
@@ -121,6 +125,33 @@ def test_entropies_equal_scipy_and_information_is_never_negative(p):
     np.testing.assert_allclose(information, entropy - expected, atol=1e-9)
     assert (information >= -1e-12).all()
     assert (information <= np.log(p.shape[-1]) + 1e-12).all()
+
+
+@given(class_probabilities(), st.integers(0, 2**32 - 1))
+def test_class_log_likelihood_is_that_of_the_averaged_draws(p, seed):
+    labels = np.random.default_rng(seed).integers(p.shape[-1], size=p.shape[1])
+    averaged = p.mean(axis=0)[np.arange(len(labels)), labels]
+    ours = metrics.class_log_likelihood(np.log(p), labels)
+    assert ours == pytest.approx(np.log(averaged).mean(), abs=1e-9)
+
+
+def test_class_log_likelihood_stays_finite_where_probabilities_round_to_zero():
+    logs = np.array([[[0.0, -2000.0]], [[0.0, -1500.0]]])
+    assert metrics.class_log_likelihood(logs, [1]) == pytest.approx(-1500 - np.log(2))
+
+
+@pytest.mark.parametrize("labels", [[0], [0, 2], [0, 0.5], [-1, 0]])
+def test_labels_that_are_no_classes_are_refused(labels):
+    with pytest.raises(ValueError, match=r"labels: expected 2 whole numbers from 0 to 1, got"):
+        metrics.class_log_likelihood(np.log(np.full((3, 2, 2), 0.5)), labels)
+
+
+@given(class_probabilities())
+def test_the_variance_score_is_at_most_a_quarter_and_ignores_what_draws_share(p):
+    score = metrics.variance_score(p)
+    assert ((score >= 0) & (score <= 0.25)).all()
+    alike = np.repeat(p[:1], 4, axis=0)
+    np.testing.assert_allclose(metrics.variance_score(alike), 0.0, atol=1e-15)
 
 
 def test_a_certain_class_has_no_entropy():

@@ -1,0 +1,257 @@
+"""Bayes by Backprop for pictures: a small convolutional network of TFP's layers.
+
+q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of ``convnet.ConvNet``,
+and a Gaussian prior. Training minimises the free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)] with
+the KL in closed form and one weight draw a minibatch.
+
+The loop is one plain TensorFlow graph a step, not ``optimise.adam``: Keras' layers own their
+variables, and for convolutions on a CPU XLA is slower (0.45 s an epoch of 720 pictures against
+0.2 s).
+
+Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+
+from bdl_teach import checks, convnet, elbo
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+from bdl_teach.convnet import Built, ConvNet
+from bdl_teach.errors import DivergedError
+
+REMEDY = "lower the learning rate"
+_CHUNK = 128  # pictures evaluated at a time: their 64 maps of 28 × 28 take 26 MB
+_TRAINING, _PREDICTION = 1, 2  # streams of random numbers of one seed; 0 starts the network
+_NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
+
+# For hundreds of pictures instead of tens of thousands. With a KL weight of 1 the prior of
+# 127,000 weights outweighs 720 labels; with a small one the weights that matter learn, and those
+# that no training picture uses still go back to the prior: strange pictures make them speak.
+FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
+    {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.1, "initial_rho": -4.0}
+)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted Bayesian classifier of pictures.
+
+    Attributes:
+        network: Its sizes.
+        built: Its layers and variables.
+        pixel_scale: What pixels in [0, 1] are multiplied by.
+        history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
+            over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
+    """
+
+    network: ConvNet
+    built: Built
+    pixel_scale: float
+    history: dict[str, Array]
+
+    @property
+    def mean(self) -> Array:
+        """μ of each random weight ``[n_weights]``: kernels (and biases) layer by layer."""
+        return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
+
+    @property
+    def std(self) -> Array:
+        """σ of each random weight ``[n_weights]``."""
+        return np.concatenate(
+            [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
+        )
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|μ|/σ of each random weight ``[n_weights]``: what pruning sorts by."""
+        return np.abs(self.mean) / self.std
+
+    def predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
+        """Class probabilities of each of S networks drawn from the posterior.
+
+        Args:
+            images: ``[n, height, width]``, pixels in [0, 1].
+            n_samples: Number of draws S, >= 1; the source takes 7, the scores want 30 or more.
+            seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
+
+        Returns:
+            ``[s, n, classes]``; rows sum to 1. Their mean over s is the predictive distribution,
+            ``bdl_teach.metrics`` has the scores of uncertainty.
+
+        Raises:
+            ValueError: The pictures do not fit the network, or S < 1.
+        """
+        return np.exp(self.log_predict(images, n_samples, seed))
+
+    def log_predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
+        """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
+        s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        logits = np.empty((s, len(x), self.network.n_classes))
+        for i in range(s):
+            self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
+            for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
+                logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
+        return np.asarray(log_softmax(logits, axis=-1))
+
+    def pruned(self, fraction: float) -> Fit:
+        """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
+
+        Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
+
+        Args:
+            fraction: In [0, 1].
+
+        Raises:
+            ValueError: The fraction is out of range.
+        """
+        ratio = self.signal_to_noise
+        n_out = int(checks.probability("fraction", fraction) * ratio.size)
+        out = np.zeros(ratio.size, dtype=bool)
+        out[np.argsort(ratio, kind="stable")[:n_out]] = True
+        built = self.network.build()
+        built.model.set_weights(self.built.model.get_weights())
+        for mu, rho in built.gaussians:
+            gone, out = np.split(out, [mu.shape.num_elements()])
+            gone = gone.reshape(mu.shape)
+            mu.assign(tf.where(gone, 0.0, mu))
+            rho.assign(tf.where(gone, _NO_SPREAD, rho))
+        return replace(self, built=built)
+
+
+def fit(
+    images: Any,
+    labels: Any,
+    *,
+    epochs: int = 10,
+    learning_rate: float = 0.001,
+    batch_size: int = 32,
+    kl_weight: float = 1.0,
+    prior_std: float = 1.0,
+    initial_rho: float = -3.0,
+    filters: int = 64,
+    kernel_size: int = 5,
+    random_biases: bool = False,
+    pixel_scale: float = 1.0,
+    n_classes: int | None = None,
+    seed: int = 0,
+) -> Fit:
+    """Fit a Bayesian convolutional network by Bayes by Backprop.
+
+    The defaults are those of the source, which has 60,000 pictures; for a few hundred give
+    ``**FEW_IMAGES`` as well.
+
+    Args:
+        images: ``[n, height, width]``, pixels in [0, 1].
+        labels: ``[n]``, whole numbers from 0.
+        epochs: Passes over the pictures.
+        learning_rate: Adam step size, > 0.
+        batch_size: Pictures in a minibatch; the last one of an epoch may be smaller.
+        kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
+        prior_std: Standard deviation of each weight's Gaussian prior, > 0.
+        initial_rho: Starting value of every ρ; −3 is TFP's, σ = 0.049.
+        filters: Maps of the convolution.
+        kernel_size: Side of its window, in pixels.
+        random_biases: Give the biases a posterior and a prior too; TFP's layers have neither.
+        pixel_scale: Factor on the pixels; 255 undoes their scaling, as the source does.
+        n_classes: Number of classes; the largest label + 1 if not given.
+        seed: Seed of the starting point, of the order of the pictures and of every ε.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The free energy left the finite numbers.
+    """
+    x = _pictures(images)
+    y, n_classes = _classes(labels, len(x), n_classes)
+    network = ConvNet(
+        image_shape=(x.shape[1], x.shape[2]),
+        n_classes=n_classes,
+        filters=checks.count("filters", filters),
+        kernel_size=checks.count("kernel_size", kernel_size),
+        prior_std=checks.positive("prior_std", prior_std),
+        initial_rho=checks.number("initial_rho", initial_rho),
+        random_biases=bool(random_biases),
+        seed=checks.count("seed", seed, 0),
+    )
+    scale = checks.positive("pixel_scale", pixel_scale)
+    built = network.build()
+    adam = tf.keras.optimizers.legacy.Adam(checks.positive("learning_rate", learning_rate))
+    step = _train_step(built.model, adam, len(x), checks.non_negative("kl_weight", kl_weight))
+    size, rng = checks.count("batch_size", batch_size), np.random.default_rng([seed, _TRAINING])
+    records = []
+    for epoch in range(checks.count("epochs", epochs)):
+        draws = (convnet.key(seed, _TRAINING, epoch, i) for i in itertools.count())
+        batches = np.split(rng.permutation(len(x)), range(size, len(x), size))
+        records.append(_epoch(step, ((x[b] * scale, y[b]) for b in batches), built.draw, draws))
+        if not np.isfinite(records[-1]).all():
+            raise DivergedError((epoch + 1) * len(batches), REMEDY)
+    names = ("free_energy", "complexity_cost", "likelihood_cost")
+    history = dict(zip(names, np.array(records).T, strict=True))
+    history["epoch"] = np.arange(1, epochs + 1)
+    return Fit(network, built, scale, history)
+
+
+def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
+    """Return the graph of one Adam step, which gives (F, complexity, likelihood) in nats.
+
+    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
+    """
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
+            nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
+            complexity, likelihood = tf.add_n(model.losses), n_data * tf.reduce_mean(nll)
+            loss = elbo.free_energy(complexity, likelihood, kl_weight)
+        variables = model.trainable_variables
+        adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return tf.stack([loss, complexity, likelihood])
+
+    pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
+    signature = [pictures, tf.TensorSpec([None], tf.int32)]
+    graph: Callable[..., Any] = tf.function(step, input_signature=signature, autograph=False)
+    return graph
+
+
+def _epoch(
+    step: Callable[..., Any], batches: Iterable[Any], draw: Any, draws: Iterable[Any]
+) -> Array:
+    """Take one step a minibatch; return the mean of what the steps recorded."""
+    records = []
+    for (x, y), key in zip(batches, draws, strict=False):
+        draw.assign(key)
+        records.append(step(tf.constant(x, tf.float32), tf.constant(y, tf.int32)))
+    return np.asarray(tf.reduce_mean(records, axis=0))
+
+
+def _pictures(value: Any, shape: tuple[int, int] | None = None) -> Array:
+    """Return finite pictures ``[n, height, width, 1]`` as float32, or say what came."""
+    array = checks.finite("images", value)
+    wanted = "[n, height, width]" if shape is None else f"[n, {shape[0]}, {shape[1]}]"
+    if array.ndim != 3 or 0 in array.shape or (shape and array.shape[1:] != shape):
+        raise ValueError(f"images: expected shape {wanted} with n >= 1, got {array.shape}")
+    return array.astype(np.float32)[..., None]
+
+
+def _classes(value: Any, n: int, n_classes: int | None) -> tuple[Array, int]:
+    """Return labels ``[n]`` and the number of classes, at least two."""
+    labels = checks.finite("labels", value)
+    if labels.shape != (n,):
+        raise ValueError(f"labels: expected shape ({n},), one a picture, got {labels.shape}")
+    known = int(labels.max()) + 1 if n_classes is None else n_classes
+    known = checks.count("n_classes", known, 2)
+    if (labels != labels.astype(int)).any() or labels.min() < 0 or labels.max() >= known:
+        raise ValueError(f"labels: expected whole numbers from 0 to {known - 1}, got {labels}")
+    return labels.astype(np.int32), known
