@@ -1,14 +1,26 @@
-"""Gradient estimators of the free energy, written out by hand."""
+"""Gradient estimators of the free energy, written out by hand, and how noisy each of them is.
+
+Five estimators of one gradient: that of the expected likelihood cost of the linear model y = x·w,
+
+    E_q[ (N/M) Σ_i ½ (y_i − x_i·w)² / noise² ],   q(w) = Π_k N(w_k | μ_k, σ_k²),
+
+for a minibatch of M of the N data points. They agree in the mean and differ in the variance.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from bdl_teach import checks
-from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, as_prior
+from bdl_teach.checks import Array
+from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
+from bdl_teach.estimator_variance import VARIANCES, Gradients, Minibatch, minibatch, spread
+
+KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
 def prior_score(w: Any, prior: Prior) -> Any:
@@ -32,7 +44,15 @@ def prior_score(w: Any, prior: Prior) -> Any:
 
 
 def bbb_gradients(
-    mu: Any, rho: Any, eps: Any, x: Any, y: Any, noise_std: float, prior: Prior
+    mu: Any,
+    rho: Any,
+    eps: Any,
+    x: Any,
+    y: Any,
+    noise_std: float,
+    prior: Prior,
+    *,
+    path_only: bool = False,
 ) -> tuple[Any, Any]:
     """Pathwise gradients (Δμ, Δρ) of Bayes by Backprop for the one-weight model y = w·x.
 
@@ -47,6 +67,8 @@ def bbb_gradients(
         y: Targets, a number or ``[n]``.
         noise_std: Standard deviation of the noise, > 0.
         prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
+        path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
+            unbiased, and without noise once q is the posterior.
 
     Returns:
         (Δμ, Δρ), each of the shape of ``mu``, in float64.
@@ -54,7 +76,7 @@ def bbb_gradients(
     Raises:
         ValueError: ``noise_std`` is not > 0, a value is not finite, or shapes do not fit.
 
-    Source: Blundell et al. 2015, eq. 3 and 4.
+    Source: Blundell et al. 2015, eq. 3 and 4; Roeder, Wu & Duvenaud 2017 (path only).
     """
     noise_var = checks.positive("noise_std", noise_std) ** 2
     named = {"mu": mu, "rho": rho, "eps": eps, "x": x, "y": y}
@@ -66,6 +88,185 @@ def bbb_gradients(
     w = mu + sigma * eps
     likelihood_score = ((y - w[..., None] * x) * x).sum(axis=-1) / noise_var
     df_dw = -eps / sigma - prior_score(w, prior) - likelihood_score
-    df_dmu = eps / sigma
-    df_dsigma = (eps**2 - 1.0) / sigma
+    df_dmu = 0.0 if path_only else eps / sigma
+    df_dsigma = 0.0 if path_only else (eps**2 - 1.0) / sigma
     return df_dw + df_dmu, (df_dw * eps + df_dsigma) * slope
+
+
+def gradient_samples(
+    kind: str,
+    mu: Any,
+    sigma: Any,
+    x: Any,
+    y: Any,
+    *,
+    noise_std: float = 1.0,
+    n_data: int | None = None,
+    prior: Prior | None = None,
+    n_draws: int = 1000,
+    seed: int = 0,
+) -> Gradients:
+    """Draw the gradient of a minibatch's expected cost, as one estimator sees it.
+
+    ``"score"``: cost × ∇ log q, no derivative of the cost needed; ``"shared"``: one w for all M
+    points (Bayes by Backprop); ``"per_example"``: a w for each point; ``"local"``: each output
+    from its own mean and variance; ``"flipout"``: one w, with signs flipped for each point.
+
+    Args:
+        kind: One of ``KINDS``.
+        mu: Posterior means ``[d]``.
+        sigma: Posterior standard deviations ``[d]``, > 0.
+        x: Inputs of the minibatch ``[M, d]``.
+        y: Targets ``[M]`` or ``[M, 1]``.
+        noise_std: Standard deviation of the noise on y, > 0.
+        n_data: Points N in the whole data set; M if not given.
+        prior: Adds the gradient of KL[q ‖ P(w)], the same way for each kind: in closed form for a
+            ``Gaussian``, from a draw of weights of its own for a ``ScaleMixture``.
+        n_draws: How many gradients to draw.
+        seed: Seed of the draws.
+
+    Returns:
+        Draws of the gradient, ``[n_draws, d]`` each.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+
+    Source: Williams 1992 (score); Blundell et al. 2015 (shared); Kingma, Salimans & Welling 2015
+    (per example, local); Wen et al. 2018 (Flipout).
+    """
+    batch = minibatch(mu, sigma, x, y, noise_std, n_data)
+    draw = _DRAWS[checks.choice("kind", kind, KINDS)]
+    n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
+    draws = draw(batch, n_draws, np.random.default_rng([seed, 0]))
+    if prior is None:
+        return draws
+    eps = np.random.default_rng([seed, 1]).standard_normal((n_draws, len(batch.mu)))
+    kl = _kl_gradients(batch, as_prior("prior", prior), eps)
+    return Gradients(draws.mu + kl.mu, draws.sigma + kl.sigma)
+
+
+def expected_gradient(
+    mu: Any,
+    sigma: Any,
+    x: Any,
+    y: Any,
+    *,
+    noise_std: float = 1.0,
+    n_data: int | None = None,
+) -> Gradients:
+    """Return the gradient that all the estimators have in the mean, in closed form.
+
+    Arguments are those of :func:`gradient_samples`.
+
+    Returns:
+        ``[d]`` each: c Σ_i x_i (x_i·μ − y_i) and c Σ_i x_i² σ, with c = (N/M)/noise².
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    return minibatch(mu, sigma, x, y, noise_std, n_data).expected
+
+
+def gradient_variance(
+    kind: str,
+    mu: Any,
+    sigma: Any,
+    x: Any,
+    y: Any,
+    *,
+    noise_std: float = 1.0,
+    n_data: int | None = None,
+) -> Gradients:
+    """Return the variance of one draw of the gradient, in closed form, for a given minibatch.
+
+    For μ of one weight it is c² σ² (Σx²)² with shared weights and c² σ² Σx⁴ with noise for each
+    point: their ratio (Σx²)²/Σx⁴ is M where all x are equal. Arguments are those of
+    :func:`gradient_samples`.
+
+    Returns:
+        Variances ``[d]`` each.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    batch = minibatch(mu, sigma, x, y, noise_std, n_data)
+    return VARIANCES[checks.choice("kind", kind, KINDS)](batch)
+
+
+def row_covariance(kind: str, x: Any, sigma: Any) -> Array:
+    """Return the covariance of the outputs x_m·w of two data points ``[M, M]``.
+
+    It is Σ_k x_mk x_nk σ_k² where the points share one draw of w (``"score"``, ``"shared"``), and
+    only its diagonal where each point has noise of its own.
+
+    Args:
+        kind: One of ``KINDS``.
+        x: Inputs ``[M, d]``.
+        sigma: Posterior standard deviations ``[d]``, > 0.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    x = checks.inputs("x", x)
+    sigma = spread(sigma, x.shape[1])
+    covariance = (x * sigma**2) @ x.T
+    shared = checks.choice("kind", kind, KINDS) in ("score", "shared")
+    return np.asarray(covariance if shared else np.diag(np.diag(covariance)))
+
+
+def _score_draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
+    eps = rng.standard_normal((n, len(b.mu)))
+    error = b.residual + (b.sigma * eps) @ b.x.T  # [n, M]
+    cost = 0.5 * b.scale * (error**2).sum(axis=1)[:, None]
+    return Gradients(cost * eps / b.sigma, cost * (eps**2 - 1.0) / b.sigma)
+
+
+def _local_draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
+    zeta = rng.standard_normal((n, len(b.x)))
+    std = np.sqrt(b.output_var)
+    error = b.scale * (b.residual + std * zeta)  # [n, M]
+    slope = b.x**2 * b.sigma / np.where(std > 0, std, 1.0)[:, None]  # [M, d]: dstd/dσ
+    return Gradients(error @ b.x, (error * zeta) @ slope)
+
+
+def _pathwise(
+    noise: Callable[[Minibatch, int, np.random.Generator], Array],
+) -> Callable[[Minibatch, int, np.random.Generator], Gradients]:
+    """Draw with w_i = μ + σ ⊙ noise_i at data point i; noise is ``[n, M or 1, d]``."""
+
+    def draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
+        path = b.x * noise(b, n, rng)  # [n, M, d]: d output / dσ
+        error = b.scale * (b.residual + path @ b.sigma)  # [n, M]
+        return Gradients(error @ b.x, np.einsum("nm,nmd->nd", error, path))
+
+    return draws
+
+
+def _shared_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
+    return rng.standard_normal((n, 1, len(b.mu)))
+
+
+def _own_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
+    return rng.standard_normal((n, *b.x.shape))
+
+
+def _flipped_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
+    signs = 2.0 * rng.integers(0, 2, (n, *b.x.shape)) - 1.0  # r_i s_i: one output
+    return _shared_noise(b, n, rng) * signs
+
+
+_DRAWS: dict[str, Callable[[Minibatch, int, np.random.Generator], Gradients]] = {
+    "score": _score_draws,
+    "shared": _pathwise(_shared_noise),
+    "per_example": _pathwise(_own_noise),
+    "local": _local_draws,
+    "flipout": _pathwise(_flipped_noise),
+}
+
+
+def _kl_gradients(b: Minibatch, prior: Prior, eps: Array) -> Gradients:
+    """Gradient of KL[q ‖ P(w)] along w = μ + σ ⊙ ε, or in closed form."""
+    if isinstance(prior, Gaussian):
+        return Gradients(b.mu / prior.sigma**2, b.sigma / prior.sigma**2 - 1.0 / b.sigma)
+    score = prior_score(b.mu + b.sigma * eps, prior)  # [n, d]
+    return Gradients(-score, -score * eps - 1.0 / b.sigma)

@@ -1,4 +1,4 @@
-"""Gradients of the free energy written out by hand, against quadrature and autodiff."""
+"""Gradients of the free energy written out by hand, and their noise, against autodiff."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from scipy.special import expit
 from bdl_teach import densities, estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.estimators import KINDS
 
 PRIORS = [Gaussian(1.0), ScaleMixture(1.5, 0.1, 0.5), ScaleMixture(1.5, 0.1, 0.0)]
 X, Y = np.array([0.5, -1.2, 2.0]), np.array([0.3, -0.4, 1.1])
@@ -86,6 +87,36 @@ def test_at_the_exact_posterior_only_the_partial_term_is_noisy(oracle):
     assert abs(delta_mu.var() - truth["var_full"]) < 5 * error
 
 
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_the_path_alone_has_the_same_mean(prior):
+    """The explicit partials that it leaves out are 0 in the mean."""
+    n = 100_000
+    eps = np.random.default_rng(0).standard_normal(n)
+    parts = np.full(n, 0.3), np.full(n, -0.4), eps, X, Y, 0.8, prior
+    full = estimators.bbb_gradients(*parts)
+    for a, b in zip(full, estimators.bbb_gradients(*parts, path_only=True), strict=True):
+        assert abs((a - b).mean()) < 5 * (a - b).std() / np.sqrt(n)
+        assert (a - b).std() > 0.1
+
+
+def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
+    """And less than the whole near it: Var Δμ is Λ²σ² and (Λσ − 1/σ)²."""
+    truth = oracle("stl_variance")
+    mu, precision = truth["mu"], truth["sigma"] ** -2
+    y = mu * precision / (precision - 1.0)
+    eps = np.random.default_rng(0).standard_normal(50_000)
+    for sigma, path_var in ((truth["sigma"], truth["var_path_only"]), (1.1 * truth["sigma"], None)):
+        rho = np.full_like(eps, inverse_softplus(sigma))
+        parts = np.full_like(eps, mu), rho, eps, 1.0, y, (precision - 1.0) ** -0.5, Gaussian(1.0)
+        full = estimators.bbb_gradients(*parts)[0].var()
+        path = estimators.bbb_gradients(*parts, path_only=True)[0].var()
+        if path_var is None:
+            path_var = (precision * sigma - 1.0 / sigma) ** 2
+        assert path == pytest.approx(path_var, rel=5 * np.sqrt(2 / len(eps)), abs=1e-18)
+        assert full == pytest.approx((precision * sigma) ** 2, rel=5 * np.sqrt(2 / len(eps)))
+        assert path < full / 10
+
+
 def test_prior_score_is_the_slope_of_the_log_density(oracle):
     truth = oracle("scale_mixture")
     for case in truth["cases"]:
@@ -110,3 +141,170 @@ def test_gradients_keep_the_shape_of_the_parameters_and_float64():
     for delta in estimators.bbb_gradients(values, values, values, X, Y, 1.0, Gaussian(1.0)):
         assert delta.shape == shape
         assert delta.dtype == np.float64
+
+
+# Five estimators of one gradient
+
+RNG = np.random.default_rng(7)
+BATCH = {
+    "mu": RNG.normal(size=3),
+    "sigma": RNG.uniform(0.2, 1.0, 3),
+    "x": RNG.normal(size=(6, 3)),
+    "y": RNG.normal(size=6),
+    "noise_std": 0.7,
+    "n_data": 60,
+}
+
+
+def expected_cost(mu, sigma, prior=None):
+    """Closed form: the cost at μ, plus half the output variance; plus the KL of a Gaussian."""
+    x, y = tf.constant(BATCH["x"]), tf.constant(BATCH["y"])
+    scale = BATCH["n_data"] / len(BATCH["y"]) / BATCH["noise_std"] ** 2
+    error = (tf.linalg.matvec(x, mu) - y) ** 2 + tf.linalg.matvec(x**2, sigma**2)
+    cost = 0.5 * scale * tf.reduce_sum(error)
+    if prior is not None:
+        q, p = tfd.Normal(mu, sigma), tfd.Normal(np.float64(0.0), np.float64(prior.sigma))
+        cost += tf.reduce_sum(tfd.kl_divergence(q, p))
+    return cost
+
+
+def by_autodiff(prior=None) -> list[np.ndarray]:
+    theta = [tf.constant(BATCH["mu"]), tf.constant(BATCH["sigma"])]
+    with tf.GradientTape() as tape:
+        tape.watch(theta)
+        cost = expected_cost(*theta, prior)
+    return [g.numpy() for g in tape.gradient(cost, theta)]
+
+
+def assert_mean(draws, truth, errors=5.0):
+    for sample, exact in zip(draws, truth, strict=True):
+        error = sample.std(axis=0) / np.sqrt(len(sample))
+        assert (np.abs(sample.mean(axis=0) - exact) < errors * error).all()
+
+
+def test_the_expected_gradient_equals_autodiff():
+    for ours, theirs in zip(estimators.expected_gradient(**BATCH), by_autodiff(), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_estimator_is_unbiased_against_autodiff(kind):
+    assert_mean(estimators.gradient_samples(kind, **BATCH, n_draws=40_000), by_autodiff())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_total_gradient_is_unbiased_against_autodiff(kind):
+    prior = Gaussian(0.8)
+    draws = estimators.gradient_samples(kind, **BATCH, prior=prior, n_draws=40_000, seed=1)
+    assert_mean(draws, by_autodiff(prior))
+
+
+def test_the_total_gradient_under_a_mixture_is_unbiased_against_quadrature():
+    prior = ScaleMixture()
+    nodes = np.linspace(-10.0, 10.0, 20_001)
+    weights = np.exp(-0.5 * nodes**2)
+    weights /= weights.sum()
+    score = estimators.prior_score(BATCH["mu"][:, None] + BATCH["sigma"][:, None] * nodes, prior)
+    kl = -score @ weights, -(score * nodes) @ weights - 1 / BATCH["sigma"]
+    truth = [a + b for a, b in zip(by_autodiff(), kl, strict=True)]
+    draws = estimators.gradient_samples("local", **BATCH, prior=prior, n_draws=40_000)
+    assert_mean(draws, truth)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_variance_is_that_of_the_closed_form(kind):
+    n = 40_000
+    draws = estimators.gradient_samples(kind, **BATCH, n_draws=n, seed=2)
+    for sample, exact in zip(draws, estimators.gradient_variance(kind, **BATCH), strict=True):
+        square = (sample - sample.mean(axis=0)) ** 2
+        assert (np.abs(square.mean(axis=0) - exact) < 5 * square.std(axis=0) / np.sqrt(n)).all()
+
+
+def test_the_variances_of_one_weight_equal_the_oracle(oracle):
+    truth = oracle("local_reparam")
+    for case in truth["grad_variance"]:
+        x = np.array(case["x"])[:, None]
+        parts = {"mu": [0.5], "sigma": [case["sigma_w"]], "x": x, "y": 0.7 * x}
+        parts |= {"noise_std": case["noise_var"] ** 0.5, "n_data": case["N"]}
+        shared, local = (estimators.gradient_variance(k, **parts).mu for k in ("shared", "local"))
+        assert shared == pytest.approx(case["var_grad_mu_shared_weight"], rel=1e-10)
+        assert local == pytest.approx(case["var_grad_mu_local"], rel=1e-10)
+        assert shared / local == pytest.approx(case["ratio"], rel=1e-10)
+        assert shared / local == pytest.approx((x**2).sum() ** 2 / (x**4).sum(), rel=1e-10)
+
+
+def test_equal_inputs_make_the_ratio_the_batch_size(oracle):
+    for case in oracle("local_reparam")["ratio_equal_x"]:
+        x = np.full((case["M"], 1), 1.3)
+        parts = {"mu": [0.5], "sigma": [0.3], "x": x, "y": x, "n_data": 64}
+        shared, local = (estimators.gradient_variance(k, **parts).mu for k in ("shared", "local"))
+        assert shared / local == pytest.approx(case["ratio_all_x_equal"], rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_noise_of_its_own_for_each_point_averages_out(kind):
+    """Var ∝ 1/M, or constant, for minibatches of M of the same N points; x repeats itself."""
+    variance = []
+    for copies in (1, 16):
+        x, y = np.tile(BATCH["x"], (copies, 1)), np.tile(BATCH["y"], copies)
+        options = BATCH | {"x": x, "y": y, "n_data": 6 * 16}
+        variance.append(estimators.gradient_variance(kind, **options).mu)
+    fall = 1.0 if kind in ("score", "shared") else 16.0
+    np.testing.assert_allclose(variance[0] / variance[1], fall, rtol=1e-10)
+
+
+def test_for_sigma_local_has_the_least_noise_and_flipout_keeps_the_size_of_its_draw():
+    spread = {kind: estimators.gradient_variance(kind, **BATCH).sigma for kind in KINDS}
+    assert (spread["local"] < spread["per_example"]).all()
+    scale = 10.0 / 0.7**2
+    floor = 2 * scale**2 * (BATCH["x"] ** 2).sum(axis=0) ** 2 * BATCH["sigma"] ** 2
+    assert (spread["flipout"] > floor).all()  # |ε| is shared: this part does not fall with M
+
+
+def test_rows_that_share_weights_covary(oracle):
+    for case in oracle("local_reparam")["cases"]:
+        for j, sigma in enumerate(np.transpose(case["sigma"])):
+            truth = np.array(case["cov_shared"])[:, :, j]
+            shared = estimators.row_covariance("shared", case["X"], sigma)
+            np.testing.assert_allclose(shared, truth, rtol=1e-10, atol=1e-14)
+            for kind in ("per_example", "local", "flipout"):
+                own = estimators.row_covariance(kind, case["X"], sigma)
+                np.testing.assert_allclose(own, np.diag(np.diag(truth)), rtol=1e-10)
+
+
+def test_a_data_point_at_zero_adds_no_noise():
+    x = np.vstack([BATCH["x"], np.zeros(3)])
+    options = BATCH | {"x": x, "y": [*BATCH["y"], 1.0], "n_data": 70}
+    for kind in KINDS[1:]:
+        ours = estimators.gradient_variance(kind, **options)
+        np.testing.assert_allclose(ours, estimators.gradient_variance(kind, **BATCH))
+        assert np.isfinite(estimators.gradient_samples(kind, **options, n_draws=5)).all()
+
+
+def test_the_seed_moves_the_draws():
+    one, two, same = (
+        estimators.gradient_samples("local", **BATCH, n_draws=4, seed=seed) for seed in (0, 1, 0)
+    )
+    assert (one.mu != two.mu).all()
+    np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "pathwise"}, "kind: expected one of score, shared"),
+        ({"sigma": [0.1, 0.0, 0.1]}, "sigma: expected 3 numbers > 0"),
+        ({"sigma": [0.1]}, "sigma: expected 3 numbers > 0"),
+        ({"mu": 0.0}, "mu: expected shape"),
+        ({"x": [1.0]}, "x: expected shape"),
+        ({"y": np.zeros(5)}, "y: expected shape"),
+        ({"noise_std": 0.0}, "noise_std: expected"),
+        ({"n_data": 5}, "n_data: expected an integer >= 6"),
+        ({"n_draws": 0}, "n_draws: expected"),
+        ({"prior": "gauss"}, "prior: expected"),
+    ],
+    ids=str,
+)
+def test_gradient_samples_refuse_what_does_not_fit(changes, message):
+    with pytest.raises(ValueError, match=message):
+        estimators.gradient_samples(**{"kind": "local"} | BATCH | changes)
