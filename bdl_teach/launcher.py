@@ -1,4 +1,4 @@
-"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, `bench`.
+"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, `reproduce`, `bench`.
 
 Standard library only. Each command is run by the Python of `.venv` (see environment.py), so
 that any supported Python can start it and nothing has to be installed by hand.
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bdl_teach import environment
+from bdl_teach import environment, reproduce
 from bdl_teach.environment import Trouble, say
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def make_parser() -> argparse.ArgumentParser:
     data = _add(commands, "data", run_data, "fetch the data sets ahead of a lecture")
     data.add_argument("names", nargs="*", metavar="name", help="default: all of the small ones")
     data.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
+    text = "lay a paper's figures beside ours; `reproduce --list` says which papers"
+    reproduce.add_arguments(_add(commands, "reproduce", run_reproduce, text))
     text = "measure: `bench live` a refit, `bench browser` key press to paint"
     bench = _add(commands, "bench", run_bench, text, passes_on=True, add_help=False)
     bench.set_defaults(help=bench.format_help())
@@ -172,6 +174,14 @@ def run_data(options: argparse.Namespace, _: list[str]) -> int:
     python = environment.ensure(ROOT)
     flags = ["--list"] if options.list else []
     return hand_over([str(python), "-c", INSIDE, "data", *flags, *options.names])
+
+
+def run_reproduce(options: argparse.Namespace, _: list[str]) -> int:
+    """Reproduce a table from inside the environment; listing them needs none."""
+    if options.list:
+        return reproduce.show()
+    python = environment.ensure(ROOT)
+    return hand_over([str(python), "-c", INSIDE, "reproduce", *reproduce.as_arguments(options)])
 
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:

@@ -434,7 +434,7 @@ def test_a_fault_is_a_sentence_and_a_code_and_no_traceback(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["", "lab", "test", "doctor", "data", "bench"])
+@pytest.mark.parametrize("name", ["", "lab", "test", "doctor", "data", "reproduce", "bench"])
 def test_help_builds_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

@@ -1,1 +1,104 @@
-"""Published tables beside our own figures: `python3 -m bdl_teach reproduce TABLE`."""
+"""Published tables beside our own figures: `python3 -m bdl_teach reproduce TABLE`.
+
+Each table is a module of ``bdl_teach.reproduce.tables`` with a ``TABLE``. Its tasks run side by
+side, here or on a Dask cluster; each result is kept as it comes, so that a run that was stopped,
+or killed, goes on where it was.
+
+Importing this package needs the standard library only: the launcher reads its command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import errno
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from bdl_teach.environment import say
+from bdl_teach.reproduce import tables
+
+ABOUT = "Run a paper's experiment and lay its figures beside the published ones."
+FULL = "The disk is full. What had finished is kept; make room and start again."
+EPILOG = "Results are kept as they come: start a stopped run again and it goes on where it was."
+
+
+def files() -> dict[str, Path]:
+    """The tables that there are, as the command line calls them, with their modules' files."""
+    found = {
+        path.stem.replace("_", "-"): path
+        for folder in tables.__path__
+        for path in Path(folder).glob("[!_]*.py")
+    }
+    return dict(sorted(found.items()))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `reproduce`."""
+    parser.epilog = EPILOG
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("table", nargs="?", choices=files(), metavar="TABLE", help=", ".join(files()))
+    what.add_argument("--list", action="store_true", help="say what each table is; run nothing")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--jobs", type=int, metavar="N", help="processes side by side, -1 for every core; default 1"
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786"
+    )
+    parser.add_argument("--quick", action="store_true", help="a few tasks that take seconds")
+    parser.add_argument("--only", metavar="PATTERN", help="the tasks whose name contains it")
+    parser.add_argument("--fresh", action="store_true", help="forget the results of these tasks")
+    parser.add_argument("--csv", type=_absolute, metavar="FILE", help="write the table there too")
+    parser.add_argument(
+        "--store", type=_absolute, metavar="FOLDER", help="for results; default: your cache folder"
+    )
+
+
+def _absolute(path: str) -> Path:
+    """A path that still means the same once the launcher has changed the folder."""
+    return Path(path).expanduser().absolute()
+
+
+def as_arguments(options: argparse.Namespace) -> list[str]:
+    """The command line that gives these options."""
+    flags = [f"--{name}" for name in ("list", "quick", "fresh") if getattr(options, name)]
+    values = [
+        f"--{name}={value}"
+        for name in ("jobs", "scheduler", "only", "csv", "store")
+        if (value := getattr(options, name)) is not None
+    ]
+    return [*([options.table] if options.table else []), *flags, *values]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=ABOUT)
+    add_arguments(parser)
+    options = parser.parse_args(argv)
+    if options.list:
+        return show()
+    if options.jobs is not None and (options.jobs == 0 or options.jobs < -1):
+        parser.error(f"--jobs: expected a number >= 1, or -1, got {options.jobs}")
+    runner = importlib.import_module("bdl_teach.reproduce.runner")
+    module = importlib.import_module(f"{tables.__name__}.{options.table.replace('-', '_')}")
+    try:
+        code: int = runner.reproduce(module.TABLE, options)
+    except KeyboardInterrupt:
+        say("Stopped. What had finished is kept; the same command goes on from there.")
+        return 130
+    except OSError as error:  # also DatasetUnavailable
+        full = error.errno == errno.ENOSPC
+        named = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+        say(FULL if full else named)
+        return 1
+    return code
+
+
+def show() -> int:
+    """Print each table with the first line of its module."""
+    for name, path in files().items():
+        about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        print(f"{name:15} {about.partition(chr(10))[0]}")
+    return 0

@@ -1,0 +1,203 @@
+"""Run the tasks of a table that are not done yet, keep each result, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import joblib
+import psutil
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from tqdm import tqdm
+
+from bdl_teach.environment import say
+from bdl_teach.errors import DatasetUnavailable
+from bdl_teach.reproduce import report
+from bdl_teach.reproduce.sources import fingerprint
+from bdl_teach.reproduce.store import Figures, Store, default_folder, write_whole
+from bdl_teach.reproduce.table import Table, Task
+
+PATIENCE_S = 10  # how long a scheduler may take to answer
+OTHER_CODE = "this worker has another version of bdl_teach or of its libraries than the one asking"
+
+
+class Outcome(NamedTuple):
+    """What became of one task: figures, or the sentence that says why there are none."""
+
+    key: str
+    figures: Figures | None
+    fault: str = ""
+
+
+def reproduce(table: Table, options: argparse.Namespace) -> int:
+    """Run what is missing of a table and print it; 1 if a task failed or was not kept.
+
+    Raises:
+        OSError: The store or the CSV file cannot be written; data is not to be had.
+    """
+    tasks = choose(table, options)
+    if not tasks:
+        some = ", ".join(task.key for task in table.tasks(bool(options.quick))[:3])
+        say(f"No task of {table.name} is named like {options.only!r}. They are: {some} ...")
+        return 2
+    version = fingerprint(table.run.__module__)
+    store = Store(options.store or default_folder(), table.name, version)
+    if options.fresh:
+        for task in tasks:
+            store.forget(task)
+    done = {task.key: kept for task in tasks if (kept := store.get(task)) is not None}
+    waiting = [task for task in tasks if task.key not in done]
+    faults: dict[str, list[str]] = {}
+    parent = os.getpid() if options.scheduler is None else None
+    if waiting:
+        with backend(options) as parallel:
+            outcomes = parallel(
+                joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
+                for task in waiting
+            )
+            faults = collect(outcomes, tasks, done, store)
+    rows = table.summarise([(t.arguments, done[t.key]) for t in tasks if t.key in done])
+    print(report.as_text(table, rows))
+    if options.csv:
+        write_whole(options.csv, report.as_csv(table, rows))
+    return tell(faults, len(tasks), store)
+
+
+def choose(table: Table, options: argparse.Namespace) -> list[Task]:
+    """The tasks asked for.
+
+    Raises:
+        ValueError: Two tasks have the same key.
+    """
+    tasks = list(table.tasks(bool(options.quick)))
+    if len({task.key for task in tasks}) < len(tasks):
+        raise ValueError(f"{table.name}: expected each task to have a key of its own")
+    return [task for task in tasks if fnmatch(task.key, f"*{options.only or ''}*")]
+
+
+def execute(
+    run: Callable[..., Mapping[str, float]],
+    version: str,
+    key: str,
+    arguments: dict[str, Any],
+    parent: int | None = None,
+) -> Outcome:
+    """Run one task, here or in another process; no exception leaves it, only a sentence."""
+    if parent is not None and parent != os.getpid():
+        end_with(parent)
+    if fingerprint(run.__module__) != version:
+        return Outcome(key, None, OTHER_CODE)
+    try:
+        figures = {str(name): float(value) for name, value in run(**arguments).items()}
+    except DatasetUnavailable as error:
+        return Outcome(key, None, str(error))
+    except Exception as error:  # one task must not take the others with it
+        return Outcome(key, None, f"{type(error).__name__}: {error}")
+    return Outcome(key, figures)
+
+
+@lru_cache(maxsize=1)
+def end_with(parent: int) -> None:
+    """End this worker process soon after its parent: one that was killed cannot say goodbye."""
+
+    def watch() -> None:
+        posix = os.name == "posix"  # Windows remembers a parent that is gone
+        while os.getppid() == parent if posix else psutil.pid_exists(parent):
+            time.sleep(0.3)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
+    """What runs the tasks: processes of this machine, or a Dask cluster.
+
+    Raises:
+        OSError: The cluster does not answer; a worker process died.
+    """
+    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    try:
+        if options.scheduler is None:
+            yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
+            return
+        with connect(options.scheduler) as client, joblib.parallel_config("dask", client=client):
+            yield joblib.Parallel(n_jobs=-1, pre_dispatch="2*n_jobs", **settings)
+    except TerminatedWorkerError as error:
+        raise OSError(
+            "A worker process died, perhaps for want of memory. What had finished is kept: "
+            "start again with fewer --jobs."
+        ) from error
+
+
+def connect(address: str) -> Any:
+    """A client of the Dask scheduler at an address.
+
+    Raises:
+        OSError: Dask is not installed, or nothing answers.
+    """
+    try:
+        client: Any = importlib.import_module("distributed").Client
+    except ImportError as error:
+        raise OSError(
+            "--scheduler needs Dask, which is not installed: install what requirements.lock pins, "
+            "or the extra `cluster`."
+        ) from error
+    try:
+        return client(address, timeout=PATIENCE_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise OSError(f"No Dask scheduler answers at {address}: {error}") from error
+
+
+def collect(
+    outcomes: Iterator[Outcome], tasks: Sequence[Task], done: dict[str, Figures], store: Store
+) -> dict[str, list[str]]:
+    """Keep each result as it comes, behind a progress bar; return tasks by what went wrong."""
+    by_key = {task.key: task for task in tasks}
+    faults: dict[str, list[str]] = {}
+    every = 0.2 if sys.stderr.isatty() else 10.0
+    with tqdm(total=len(tasks), initial=len(done), unit="task", mininterval=every) as bar:
+        for key, figures, fault in outcomes:
+            if figures is None:
+                faults.setdefault(fault, []).append(key)
+            else:
+                done[key] = figures
+                fault = keep(store, by_key[key], figures)
+                if fault:
+                    faults.setdefault(fault, []).append(key)
+            bar.update()
+    return faults
+
+
+def keep(store: Store, task: Task, figures: Figures) -> str:
+    """Write one result; "" or why it could not be kept (it still counts in this table)."""
+    try:
+        store.put(task, figures)
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        return f"not kept, {'the disk is full' if full else error.strerror or str(error)}"
+    return ""
+
+
+def tell(faults: Mapping[str, Sequence[str]], n_tasks: int, store: Store) -> int:
+    """Say each fault once, with the tasks it befell; return the exit code."""
+    for fault, keys in faults.items():
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        say(f"{keys[0]}{more}: {fault}")
+    if faults:
+        befallen = sum(map(len, faults.values()))
+        say(
+            f"{befallen} of {n_tasks} tasks failed or were not kept. "
+            f"The others are kept in {store.folder}: the same command runs only what is missing."
+        )
+    return 1 if faults else 0
