@@ -10,6 +10,7 @@ from bdl_teach import densities, estimators
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.estimators import KINDS
+from bdl_teach.reproduce.tables import grad_variance
 
 PRIORS = [Gaussian(1.0), ScaleMixture(1.5, 0.1, 0.5), ScaleMixture(1.5, 0.1, 0.0)]
 X, Y = np.array([0.5, -1.2, 2.0]), np.array([0.3, -0.4, 1.1])
@@ -308,3 +309,24 @@ def test_the_seed_moves_the_draws():
 def test_gradient_samples_refuse_what_does_not_fit(changes, message):
     with pytest.raises(ValueError, match=message):
         estimators.gradient_samples(**{"kind": "local"} | BATCH | changes)
+
+
+# The table
+
+
+def test_the_table_finds_the_closed_forms_and_no_bias():
+    tasks = [task for task in grad_variance.tasks(quick=True) if task.arguments["size"] == 16]
+    table = grad_variance.TABLE
+    rows = table.summarise([(t.arguments, table.run(**t.arguments)) for t in tasks])
+    assert len(rows) == 2 * len(KINDS) + 1 + len(KINDS)
+    assert [row.label for row in rows if not row.verdict.startswith("agrees")] == []
+    ratio = next(row for row in rows if row.quantity.startswith("ratio"))
+    assert 8 < ratio.ours < 16
+
+
+def test_each_task_of_the_table_is_named_once_and_depends_on_its_arguments_alone():
+    tasks = grad_variance.tasks(quick=False)
+    assert len({task.key for task in tasks}) == len(tasks) == 5 * 5 * 10
+    assert set(grad_variance.KINDS) == set(KINDS)
+    arguments = {**tasks[7].arguments, "n_draws": 50}
+    assert grad_variance.run(**arguments) == grad_variance.run(**arguments)
