@@ -200,19 +200,21 @@ def test_the_draws_differ_from_step_to_step_and_within_a_step():
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "capacity"),
+    ("n_samples", "n_batches", "capacity"),
     [
-        (1, Capacity(20, (3,), 1)),
-        (1, Capacity(8, (7,), 1)),
-        (1, Capacity(20, (7,), 10)),
-        (3, Capacity(20, (7,), 10)),
+        (1, 1, Capacity(20, (3,), 1)),
+        (1, 1, Capacity(8, (7,), 1)),
+        (1, 1, Capacity(20, (7,), 10)),
+        (3, 1, Capacity(20, (7,), 10)),
+        (1, 4, Capacity(20, (7,), 1, chunk=3)),
+        (3, 2, Capacity(20, (7,), 10, chunk=3)),
     ],
     ids=str,
 )
-def test_capacity_changes_nothing_but_rounding(n_samples, capacity):
+def test_capacity_changes_nothing_but_rounding(n_samples, n_batches, capacity):
     """Thirty steps only: afterwards training is chaotic, and rounding grows into a difference."""
-    exact = small(steps=30, n_samples=n_samples)
-    roomy = small(steps=30, n_samples=n_samples, capacity=capacity)
+    exact = small(steps=30, n_samples=n_samples, n_batches=n_batches)
+    roomy = small(steps=30, n_samples=n_samples, n_batches=n_batches, capacity=capacity)
     np.testing.assert_allclose(roomy.mean, exact.mean, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(roomy.std, exact.std, rtol=1e-3, atol=1e-4)
     for name, column in exact.history.items():
@@ -239,6 +241,11 @@ def test_capacity_changes_no_predictive_draw():
 def test_too_little_room_is_refused(capacity):
     with pytest.raises(ValueError, match="capacity: expected room for.*got"):
         small(capacity=capacity)
+
+
+def test_an_empty_chunk_is_refused():
+    with pytest.raises(ValueError, match="capacity.chunk: expected an integer >= 1, got 0"):
+        small(capacity=Capacity(8, (3,), 1, chunk=0))
 
 
 # What a fit carries

@@ -37,22 +37,31 @@ class Capacity(NamedTuple):
         n: Data points.
         hidden_units: Width of each hidden layer.
         n_samples: Weight draws a step: 1, or more than 1.
+        chunk: Points evaluated at a time; all at once if ``None``. With chunks, fewer points
+            take less time in the same program.
     """
 
     n: int
     hidden_units: tuple[int, ...]
     n_samples: int
+    chunk: int | None = None
+
+    @property
+    def looped(self) -> bool:
+        """Whether a step goes through several blocks: one draw and one chunk of points each."""
+        return self.n_samples > 1 or self.chunk is not None
 
 
 class _Problem(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [n, d]
-    y: Any  # [n, 1]
-    row_weight: Any  # [n, 1]: 1 for a data point, 0 for padding
+    x: Any  # [chunks, rows, d]
+    y: Any  # [chunks, rows, 1]
+    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
     unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
     eps: Any  # [rows, n_weights]: draw s of step t is row (t + 97 s) mod rows
-    sample_weight: Any  # [1], or [blocks, 2]: 1/S for a draw, 0 for padding
+    n_samples: Any  # S
+    n_chunks: Any  # chunks that hold data points
     prior: Any  # [3]: σ₁, σ₂, π
     noise_std: Any
     kl_weight: Any
@@ -195,13 +204,15 @@ def fit(
     n_rows = _n_rows(steps, capacity.n_samples)
     start, eps = _noise(network, padded, n_rows, checks.count("seed", seed, 0))
     shares = elbo.minibatch_weights(n_batches, kl_scheme)
+    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
     problem = _Problem(
-        x=_rows(x, capacity.n),
-        y=_rows(y, capacity.n),
-        row_weight=_rows(np.ones_like(y), capacity.n),
+        x=_chunks(x, capacity),
+        y=_chunks(y, capacity),
+        row_weight=_chunks(np.ones_like(y), capacity),
         unit_mask=_float(_embed(np.ones(network.n_weights), network, padded)),
         eps=eps,
-        sample_weight=_sample_weights(n_samples, capacity.n_samples),
+        n_samples=tf.constant(n_samples),
+        n_chunks=tf.constant(n_chunks),
         prior=_float(prior.mixture),
         noise_std=_float(checks.positive("noise_std", noise_std)),
         kl_weight=_float(checks.non_negative("kl_weight", kl_weight)),
@@ -216,7 +227,7 @@ def fit(
             _float(checks.positive("learning_rate", learning_rate)),
             _float(checks.probability("cooldown", cooldown)),
         ),
-        tf.constant(-(-n_samples // 2)),
+        tf.constant(n_samples * n_chunks) if capacity.looped else None,
         problem,
     )
     return _fitted(trace, network, padded, float(noise_std), capacity)
@@ -231,7 +242,7 @@ def _program(network: MLP) -> Compiled:
             lambda theta, step, block: _free_energy(network, theta, step, block, problem),
             [mu, rho + tf.zeros_like(mu)],
             schedule,
-            n_blocks=None if problem.sample_weight.shape.rank == 1 else n_blocks,
+            n_blocks=n_blocks,
         )
 
     return Compiled(run)
@@ -243,19 +254,21 @@ def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
     mu, rho = theta
+    draw, chunk = block // p.n_chunks, block % p.n_chunks
     batch = step % p.n_batches
-    share = tf.gather(p.kl_shares, batch)  # indexing would make XLA compile for each n_batches
-    in_batch = tf.range(p.x.shape[0])[:, None] % p.n_batches == batch
-    row_weight = p.row_weight * tf.cast(in_batch, tf.float32)
-    weight = p.sample_weight[block]  # [] or [2]
-    draws = [p.eps[(step + _STRIDE * (2 * block + i)) % p.eps.shape[0]] for i in range(2)]
-    eps = tf.stack(draws) if weight.shape.rank else draws[0]  # [(2,) n_weights]
+    # tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
+    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
+    eps = tf.gather(p.eps, (step + _STRIDE * draw) % p.eps.shape[0])  # [n_weights]
+    share = tf.gather(p.kl_shares, batch)
+    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
+    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
     std = tf.nn.softplus(rho)
-    w = mu + std * eps  # [(2,) n_weights]; 0 where there is padding, since μ and ε are
+    w = mu + std * eps  # [n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    complexity = tf.reduce_sum(weight * elbo.complexity_cost(eps, std, log_prior, p.unit_mask))
-    nll = elbo.likelihood_cost(p.y, network(w, p.x), p.noise_std, row_weight)
-    likelihood = tf.reduce_sum(weight * nll)
+    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
+    complexity = elbo.complexity_cost(eps, std, log_prior, p.unit_mask) / (n_samples * n_chunks)
+    nll = elbo.likelihood_cost(y, network(w, x), p.noise_std, row_weight * in_batch)
+    likelihood = nll / n_samples
     loss = elbo.free_energy(complexity, likelihood, p.kl_weight * share)
     whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
     return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
@@ -292,15 +305,6 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, An
     return _embed(start, network, padded), tf.constant(table)
 
 
-def _sample_weights(n_samples: int, capacity: int) -> Any:
-    """1/S for each draw that counts, in blocks of two (in one block without an axis for one)."""
-    if capacity == 1:
-        return tf.ones([1])
-    weights = np.zeros(2 * -(-capacity // 2))
-    weights[:n_samples] = 1.0 / n_samples
-    return _float(weights.reshape(-1, 2))
-
-
 def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
     wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
         room >= units
@@ -309,6 +313,8 @@ def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> Non
     if not wide or capacity.n < n or capacity.n_samples < n_samples:
         wanted = Capacity(n, network.hidden_units, n_samples)
         raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
+    if capacity.chunk is not None:
+        checks.count("capacity.chunk", capacity.chunk)
 
 
 def _embed(values: Array, network: MLP, padded: MLP) -> Array:
@@ -318,9 +324,12 @@ def _embed(values: Array, network: MLP, padded: MLP) -> Array:
     return out
 
 
-def _rows(values: Array, n: int) -> Any:
-    """Pad ``values`` [k, d] with rows of zeros to [n, d]."""
-    return _float(np.concatenate([values, np.zeros((n - len(values), values.shape[1]))]))
+def _chunks(values: Array, capacity: Capacity) -> Any:
+    """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
+    rows = capacity.chunk or capacity.n
+    out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
+    out[: len(values)] = values
+    return _float(out.reshape(-1, rows, values.shape[1]))
 
 
 def _float(values: Any) -> Any:

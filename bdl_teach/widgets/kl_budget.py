@@ -13,7 +13,7 @@ from bdl_teach.checks import Array
 from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
-from bdl_teach.widgets.sinusoid import DEFAULT_ROOM, X_GRID
+from bdl_teach.widgets.sinusoid import SMALL_ROOM, X_GRID
 
 if TYPE_CHECKING:
     from bdl_teach.methods import bbb
@@ -138,7 +138,7 @@ class KLBudgetLab(Explorer):
             kl_weight=values["kl_weight"],
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
-            capacity=bbb.Capacity(*DEFAULT_ROOM),
+            capacity=bbb.Capacity(*SMALL_ROOM),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
         return KLBudgetResult(shares, fit, fit.predict(X_GRID, n_samples=200))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,10 +22,11 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-# (N, width, samples a step) that refits are compiled for; the first that is large enough is used.
-# Each holds some 30 MB of the kernel, and a refit in a larger one takes longer.
-_ROOMS = ((32, 20, 1), (32, 20, 10), (64, 20, 10))
-DEFAULT_ROOM = (32, (20, 20), 1)  # a ``bbb.Capacity``, without loading TensorFlow
+# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for what
+# most sliders ask for, and one for all the rest, which costs 30 MB of the kernel. The large one
+# goes through draws and chunks of 32 points in a loop, so that few of them take less time.
+SMALL_ROOM = (32, (20, 20), 1)
+_LARGE_ROOM = (64, (20, 20), 10, 32)
 _DEFAULTS: dict[str, Any] = {
     "sigma1": 1.5,
     "sigma2": 0.1,
@@ -253,10 +253,8 @@ class SinusoidExplorer(Explorer):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], Any]]:
-        """Compile each size that a slider can ask for, the default's neighbours first."""
-        for n, width, n_samples in _ROOMS:
-            values = {**_DEFAULTS, "n_samples": n_samples, "width": width, "n": n}
-            yield partial(_refit, **_fit_values(values))
+        """Compile the large room."""
+        yield partial(_refit, **_fit_values({**_DEFAULTS, "n": _LARGE_ROOM[0]}))
 
     def _resample(self) -> None:
         self._assign({"seed": (self._controls["seed"].value + 1) % 100})
@@ -285,12 +283,11 @@ def _refit(
 
     data = datasets.sinusoid(n, noise_std, seed)
     prior = ScaleMixture(sigma1, sigma2, pi)
-    wanted = (n, width, n_samples)
-    room = next(r for r in _ROOMS if all(map(operator.le, wanted, r)))
-    capacity = bbb.Capacity(room[0], (room[1], room[1]), room[2])
+    small = n <= SMALL_ROOM[0] and n_samples <= SMALL_ROOM[2]
     fit = bbb.fit(
         data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
-        n_samples=n_samples, kl_weight=kl_weight, seed=seed, capacity=capacity,
+        n_samples=n_samples, kl_weight=kl_weight, seed=seed,
+        capacity=bbb.Capacity(*(SMALL_ROOM if small else _LARGE_ROOM)),
     )  # fmt: skip
     prediction = fit.predict(X_GRID, n_samples=n_predictions)
     return SinusoidResult(data, prior, fit, X_GRID, prediction)
