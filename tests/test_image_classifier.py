@@ -11,7 +11,6 @@ from scipy.special import softmax
 from bdl_teach import DivergedError, datasets, densities, metrics
 from bdl_teach.backend import tf
 from bdl_teach.methods import image_classifier
-from bdl_teach.methods.image_classifier import FEW_IMAGES
 
 DIGITS = datasets.digits()
 FEW = DIGITS.labels < 3
@@ -30,8 +29,8 @@ def fit() -> image_classifier.Fit:
 
 @pytest.fixture(scope="module")
 def trained() -> image_classifier.Fit:
-    changes = {**TINY, **FEW_IMAGES, "batch_size": 16}
-    return image_classifier.fit(IMAGES, LABELS, **changes)
+    recipe = {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.1, "initial_rho": -4.0}
+    return image_classifier.fit(IMAGES, LABELS, **{**TINY, **recipe, "batch_size": 16})
 
 
 # Training
@@ -100,6 +99,10 @@ def test_a_last_minibatch_may_be_smaller():
 def test_moving_a_hyper_parameter_changes_the_result(fit, change):
     base, moved = fit.predict(IMAGES[:2], 1), tiny(**change).predict(IMAGES[:2], 1)
     assert not np.allclose(base, moved, rtol=1e-6, atol=0)
+
+
+def test_the_recipe_for_few_pictures_is_one_that_fit_takes():
+    assert np.isfinite(tiny(**{**image_classifier.FEW_IMAGES, "epochs": 1}).mean).all()
 
 
 def test_a_step_that_is_far_too_long_is_named():

@@ -33,11 +33,17 @@ _CHUNK = 128  # pictures evaluated at a time: their 64 maps of 28 × 28 take 26 
 _TRAINING, _PREDICTION = 1, 2  # streams of random numbers of one seed; 0 starts the network
 _NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
 
-# For hundreds of pictures instead of tens of thousands. With a KL weight of 1 the prior of
-# 127,000 weights outweighs 720 labels; with a small one the weights that matter learn, and those
-# that no training picture uses still go back to the prior: strange pictures make them speak.
+# For hundreds of pictures instead of tens of thousands: 127,000 weights at a KL weight of 1
+# outweigh 720 labels. With less of it the weights that matter learn, while those that no
+# training picture uses go back to a wide prior: a strange picture uses them, and its draws differ.
 FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
-    {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.1, "initial_rho": -4.0}
+    {
+        "epochs": 30,
+        "learning_rate": 0.01,
+        "kl_weight": 0.3,
+        "prior_std": 3.0,
+        "initial_rho": -4.0,
+    }
 )
 
 
