@@ -76,10 +76,10 @@ def minibatch(
 
 def spread(sigma: Any, d: int) -> Array:
     """Return ``sigma`` as d standard deviations > 0 or raise ``ValueError``."""
-    sigma = checks.finite("sigma", sigma)
-    if sigma.shape != (d,) or not (sigma > 0).all():
-        raise ValueError(f"sigma: expected {d} numbers > 0, got {sigma}")
-    return sigma
+    std = checks.finite("sigma", sigma)
+    if std.shape != (d,) or not (std > 0).all():
+        raise ValueError(f"sigma: expected {d} numbers > 0, got {std}")
+    return std
 
 
 def score(b: Minibatch) -> Gradients:

@@ -252,7 +252,7 @@ def _own_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
 
 def _flipped_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
     signs = 2.0 * rng.integers(0, 2, (n, *b.x.shape)) - 1.0  # r_i s_i: one output
-    return _shared_noise(b, n, rng) * signs
+    return np.asarray(_shared_noise(b, n, rng) * signs)
 
 
 _DRAWS: dict[str, Callable[[Minibatch, int, np.random.Generator], Gradients]] = {
