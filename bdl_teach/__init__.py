@@ -20,6 +20,7 @@ _SUBMODULES = (
     "elbo",
     "estimators",
     "exercises",
+    "features",
     "methods",
     "metrics",
     "mlp",

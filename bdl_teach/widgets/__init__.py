@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bdl_teach.widgets.kl_budget import KLBudgetLab
+from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.sinusoid import SinusoidExplorer
 
-__all__ = ["KLBudgetLab", "SinusoidExplorer"]
+__all__ = ["KLBudgetLab", "LinearRegressionExplorer", "SinusoidExplorer"]

@@ -1,0 +1,62 @@
+"""Features that make a linear model bend: a design matrix ``[n, d]`` from inputs ``[n, 1]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import checks
+from bdl_teach.checks import Array
+
+KINDS = ("bumps", "polynomial")
+_OVERLAP = 0.75  # width of a bump in distances between neighbours
+
+
+def polynomial(x: Any, n_features: int) -> Array:
+    """Powers of x: φ_k(x) = (2x)^k for k = 0 … d−1, so that [−½, ½] becomes [−1, 1].
+
+    Args:
+        x: Inputs ``[n, 1]``.
+        n_features: Number d of powers, >= 1; the degree is d − 1.
+
+    Returns:
+        Design matrix ``[n, d]``.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    Source: Bishop 2006, section 1.1.
+    """
+    n_features = checks.count("n_features", n_features)
+    return np.asarray((2.0 * checks.inputs("x", x, 1)) ** np.arange(n_features))
+
+
+def bumps(x: Any, n_features: int) -> Array:
+    """Gaussian bumps on [−1, 1]: φ_k(x) = exp(−½ ((x − c_k)/l)²), evenly spaced centres c_k.
+
+    The width l is 0.75 of the distance between two centres. Far from all of them every feature
+    is 0, so that the model knows nothing there.
+
+    Args:
+        x: Inputs ``[n, 1]``.
+        n_features: Number d of bumps, >= 2.
+
+    Returns:
+        Design matrix ``[n, d]``.
+
+    Raises:
+        ValueError: An argument is out of range.
+
+    Source: Bishop 2006, eq. 3.4.
+    """
+    n_features = checks.count("n_features", n_features, minimum=2)
+    centres = np.linspace(-1.0, 1.0, n_features)
+    width = _OVERLAP * (centres[1] - centres[0])
+    return np.asarray(np.exp(-0.5 * ((checks.inputs("x", x, 1) - centres) / width) ** 2))
+
+
+def design(kind: str, x: Any, n_features: int) -> Array:
+    """The features of one ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
+    make = bumps if checks.choice("kind", kind, KINDS) == "bumps" else polynomial
+    return make(x, n_features)

@@ -1,0 +1,261 @@
+"""Exact Bayesian linear regression, point by point: nothing is approximated here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import ipywidgets
+import numpy as np
+
+from bdl_teach import datasets, features, plots
+from bdl_teach.checks import Array
+from bdl_teach.widgets import controls
+from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.linear_panels import EllipseArtists, EvidenceArtists
+from bdl_teach.widgets.live import Explorer
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods.exact import LinearPosterior
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
+MOST_POINTS = 32
+PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
+COUNTS = np.arange(2, 15)
+_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+_DEPTH = 25.0  # nats below the best that the evidence plots show
+_DEFAULTS: dict[str, Any] = {
+    "n": 8,
+    "prior_std": 10.0,
+    "noise_std": 1.0,
+    "n_features": 10,
+    "seed": 0,
+    "kind": "bumps",
+}
+
+
+@dataclass(frozen=True)
+class LinearResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The points that have arrived, in their order.
+        posterior: Exact posterior of the weights; the prior itself before the first point.
+        prior_std: Standard deviation of each weight's prior.
+        x_grid: Where it predicts ``[m, 1]``.
+        prediction: The exact predictive on ``x_grid``.
+        weights: Ten draws of the posterior ``[10, d]``.
+        functions: The functions that they are, on ``x_grid`` ``[10, m]``.
+        pair: The two weights that are drawn against each other.
+        log_evidence: log P(D), in nats; 0 without data.
+        evidence_by_prior: The same for each of ``PRIOR_STDS``, all else equal.
+        evidence_by_count: The same for each number of features of ``COUNTS``, all else equal.
+    """
+
+    data: datasets.Regression1D
+    posterior: LinearPosterior
+    prior_std: float
+    x_grid: Array
+    prediction: Predictive
+    weights: Array
+    functions: Array
+    pair: tuple[int, int]
+    log_evidence: float
+    evidence_by_prior: Array
+    evidence_by_count: Array
+
+
+class LinearRegressionExplorer(Explorer):
+    """Points arrive one by one; prior σ, noise σ and features move the exact posterior.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Four plots: points of a sine with the exact predictive's mean, its ±2 sd bands and ten "
+        "drawn functions; the posterior of two weights inside their prior; the log evidence "
+        "against the prior's σ; the log evidence against the number of features."
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "eight points": ("The band is narrow at the points and opens between", dict(_DEFAULTS)),
+        "before any data": ("N = 0: the posterior is the prior", {**_DEFAULTS, "n": 0}),
+        "one point": ("One point pins the functions in one place", {**_DEFAULTS, "n": 1}),
+        "all points": ("32 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 32}),
+        "loud noise": (
+            "σ = 5: every point says less, the posterior stays wide",
+            {**_DEFAULTS, "n": 32, "noise_std": 5.0},
+        ),
+        "prior too narrow": (
+            "Prior σ 0.32: the weights may not grow; the evidence plunges",
+            {**_DEFAULTS, "n": 32, "prior_std": 10.0**-0.5},
+        ),
+        "prior too wide": (
+            "Prior σ 32 and 14 bumps: wild between the points; the evidence pays for it",
+            {**_DEFAULTS, "prior_std": 10.0**1.5, "n_features": 14},
+        ),
+        "sure and wrong": (
+            "A straight line: a narrow epistemic band, far from the truth",
+            {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 2, "prior_std": 10.0**1.4},
+        ),
+        "evidence's choice": (
+            "Of the polynomials the evidence picks degree 5, with no test set",
+            {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 6, "prior_std": 10.0**1.4},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        return {
+            "n": controls.count_slider(
+                "data points N", d["n"], 0, MOST_POINTS, "points that have arrived, at random x"
+            ),
+            "prior_std": controls.log_slider(
+                "prior σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
+            ),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise, in data and model"
+            ),
+            "n_features": controls.count_slider(
+                "features d", d["n_features"], int(COUNTS[0]), int(COUNTS[-1]), "weights"
+            ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
+            "kind": ipywidgets.ToggleButtons(
+                options=features.KINDS,
+                value=d["kind"],
+                description="features",
+                tooltips=["d bell curves side by side", "powers of 2x up to degree d − 1"],
+            ),
+        }
+
+    def _make_rows(self) -> list[Any]:
+        *sliders, kind = self._controls.values()
+        resample = controls.button("resample", "next seed: other data", self._resample)
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [controls.grid(sliders, columns=3), controls.row([kind, resample, *presets])]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.6)
+        grid = canvas.figure.add_gridspec(
+            2, 3, width_ratios=(1.75, 1.05, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            wspace=0.33, hspace=0.62,
+        )  # fmt: skip
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[:, 1]))
+        prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[0, 2], grid[1, 2]))
+        plots.tidy(prior, "Log evidence by prior σ", "prior σ", "nats from best")
+        prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
+        plots.tidy(count, "… by number of features", "features d", "nats from best")
+        count.set(xlim=(1.5, 14.5), ylim=(-_DEPTH, 2), xticks=range(2, 15, 2))
+        self._by_prior = EvidenceArtists(prior, PRIOR_STDS)
+        self._by_count = EvidenceArtists(count, COUNTS)
+        plots.legend_above(prior, columns=2)
+        canvas.animate([*self._by_prior.artists, *self._by_count.artists])
+        return canvas
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the model believes about y", "x", "y")
+        ax.set(xlim=(-1, 1), ylim=(-25, 25))
+        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0], n_functions=10)
+        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._points = plots.draw_data(ax, [], [])
+        plots.legend_above(ax, columns=3)
+        canvas.animate([*self._band.artists, truth, self._points])
+
+    def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Two of the weights", "one weight / prior σ", "another / prior σ")
+        ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal")
+        self._ellipses = EllipseArtists(ax)
+        plots.legend_above(ax, columns=1)
+        canvas.animate(self._ellipses.artists)
+
+    def _compute(self, values: dict[str, Any]) -> LinearResult:
+        data = arrivals(values["n"], values["noise_std"], values["seed"])
+        kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
+        posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
+        eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
+        weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
+        return LinearResult(
+            data=data,
+            posterior=posterior,
+            prior_std=prior_std,
+            x_grid=X_GRID,
+            prediction=posterior.predict(phi),
+            weights=weights,
+            functions=weights @ phi.T,  # [10, m]
+            pair=_pair(kind, d),
+            log_evidence=_log_evidence(data, kind, d, prior_std),
+            evidence_by_prior=_each(_log_evidence(data, kind, d, s) for s in PRIOR_STDS),
+            evidence_by_count=_each(_log_evidence(data, kind, int(k), prior_std) for k in COUNTS),
+        )
+
+    def _draw(self, result: LinearResult) -> None:
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        self._band.update(replace(result.prediction, samples=result.functions))
+        pair, s = list(result.pair), result.prior_std
+        cov = result.posterior.cov[np.ix_(pair, pair)]
+        self._ellipses.update(
+            result.posterior.mean[pair] / s,
+            cov / s**2,
+            result.weights[:, pair] / s,
+            f"weights {pair[0]} and {pair[1]}",
+        )
+        self._by_prior.update(result.evidence_by_prior, s)
+        self._by_count.update(result.evidence_by_count, len(result.posterior.mean))
+
+    def _describe(self, result: LinearResult) -> str:
+        best = PRIOR_STDS[np.argmax(result.evidence_by_prior)]
+        sd = result.prediction.epistemic_std
+        n, d = len(result.data.x), len(result.posterior.mean)
+        advice = f" (best at prior σ {best:.2g})" if n else ""
+        return (
+            f"{n} point{'s' * (n != 1)}, {d} features: log evidence {result.log_evidence:.1f} nats"
+            f"{advice}; epistemic sd {sd[_INSIDE].mean():.2f} for |x| ≤ ½, "
+            f"{sd[[0, -1]].mean():.1f} at x = ±1; noise sd {result.data.noise_std:.1f}."
+        )
+
+    def _resample(self) -> None:
+        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
+        self._request()
+
+
+def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
+    """The first ``n`` of 32 points of the sinusoid, in a random order that the seed decides."""
+    data = datasets.sinusoid(MOST_POINTS, noise_std, seed)
+    order = np.random.default_rng([seed, 0]).permutation(MOST_POINTS)[:n]
+    return replace(data, x=data.x[order], y=data.y[order])
+
+
+def _posterior(
+    data: datasets.Regression1D, kind: str, n_features: int, prior_std: float
+) -> LinearPosterior:
+    from bdl_teach.methods.exact import linear_regression
+
+    if not len(data.x):  # one point whose features are all 0 says nothing about the weights
+        return linear_regression(np.zeros((1, n_features)), [0.0], prior_std, data.noise_std)
+    phi = features.design(kind, data.x, n_features)
+    return linear_regression(phi, data.y, prior_std, data.noise_std)
+
+
+def _log_evidence(
+    data: datasets.Regression1D, kind: str, n_features: int, prior_std: float
+) -> float:
+    if not len(data.x):
+        return 0.0  # log 1: what has not been seen was no surprise
+    return _posterior(data, kind, n_features, prior_std).log_evidence
+
+
+def _each(values: Iterable[float]) -> Array:
+    return np.array(list(values))
+
+
+def _pair(kind: str, n_features: int) -> tuple[int, int]:
+    """Two weights worth watching: neighbours in the middle, or slope and cube of a polynomial."""
+    if kind == "polynomial" and n_features > 3:
+        return 1, 3
+    return n_features // 2 - 1, n_features // 2
