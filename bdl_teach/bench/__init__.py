@@ -1,4 +1,4 @@
-"""What it costs: `python3 -m bdl_teach bench live`, `bench browser` and `bench ticks`."""
+"""What it costs: `python3 -m bdl_teach bench live`, `methods`, `browser` and `ticks`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 
 ABOUT = {
     "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
+    "methods": "a refit of each method on the sinusoid, and how PBP grows with data and width",
     "browser": "key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }
