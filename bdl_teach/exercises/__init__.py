@@ -7,17 +7,28 @@ an error inside the answer is met with a sentence.
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from bdl_teach.exercises import chapter3_extend, chapter3_objective, chapter3_scales
-from bdl_teach.exercises.engine import Exercise, Mistake, Result, Session
+from bdl_teach.exercises.engine import Choice, Exercise, Mistake, Result, Session
 
-_MODULES = (chapter3_objective, chapter3_scales, chapter3_extend)
+__all__ = [
+    "REGISTRY", "SESSION", "Choice", "Exercise", "Mistake", "Result", "Session", "check", "progress",
+]  # fmt: skip
 
-REGISTRY: dict[str, Exercise] = {e.number: e for m in _MODULES for e in m.EXERCISES}
+
+def _collect() -> dict[str, Exercise]:
+    """All exercises of the modules ``chapterN_*``, in the order of their numbers."""
+    names = [m.name for m in iter_modules(__path__) if m.name.startswith("chapter")]
+    modules = [import_module(f"{__name__}.{name}") for name in names]
+    found = [exercise for module in modules for exercise in module.EXERCISES]
+    found.sort(key=lambda exercise: [int(part) for part in exercise.number.split(".")])
+    return {exercise.number: exercise for exercise in found}
+
+
+REGISTRY: dict[str, Exercise] = _collect()
 SESSION = Session(REGISTRY)
-
-__all__ = ["REGISTRY", "SESSION", "Exercise", "Mistake", "Result", "Session", "check", "progress"]
 
 
 def check(number: str, answer: Any, *, record: bool = True) -> Result:
@@ -37,6 +48,13 @@ def check(number: str, answer: Any, *, record: bool = True) -> Result:
     return SESSION.check(str(number), answer, record=record)
 
 
-def progress() -> None:
-    """Print which exercises have been solved since the notebook was started."""
-    print(SESSION.table())
+def progress(chapter: int | None = None) -> None:
+    """Print which exercises have been solved since the notebook was started.
+
+    Args:
+        chapter: Number of a chapter; all chapters if not given.
+
+    Raises:
+        ValueError: There is no such chapter.
+    """
+    print(SESSION.table(chapter))

@@ -163,11 +163,20 @@ class Session:
         print(result.message)
         return result
 
-    def table(self) -> str:
-        """One line an exercise, and how many are solved."""
-        rows = [f"{self._marks.get(n, OPEN)} {n:5} {e.title}" for n, e in self._registry.items()]
-        solved = sum(mark == SOLVED for mark in self._marks.values())
-        return "\n".join([*rows, f"solved {solved} of {len(self._registry)}"])
+    def table(self, chapter: int | None = None) -> str:
+        """One line an exercise, of one chapter or of all, and how many are solved."""
+        chapters = sorted({int(number.split(".")[0]) for number in self._registry})
+        if chapter is not None and chapter not in chapters:
+            known = ", ".join(map(str, chapters))
+            raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
+        wanted = {
+            n: e
+            for n, e in self._registry.items()
+            if chapter is None or n.split(".")[0] == str(chapter)
+        }
+        rows = [f"{self._marks.get(n, OPEN)} {n:5} {e.title}" for n, e in wanted.items()]
+        solved = sum(self._marks.get(n) == SOLVED for n in wanted)
+        return "\n".join([*rows, f"solved {solved} of {len(wanted)}"])
 
 
 def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
