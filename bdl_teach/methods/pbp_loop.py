@@ -36,7 +36,8 @@ class State(NamedTuple):
         mean: Mean of each layer's weights, ``[out, in + 1]`` each, the bias last.
         var: Their variances, likewise.
         noise: [α, β] of the Gamma over the noise precision.
-        prior: [α, β] of the Gamma over the precision of the weights' prior.
+        prior: [α, β] of the Gamma over λ, the precision of the weights' prior; see
+            :func:`refine_prior` for when it is improper.
         factors: The approximate prior factor of each weight ``[n_weights, 4]``, as natural
             parameters: 1/v, m/v, and its shares of α and of β.
     """
@@ -130,6 +131,10 @@ def refine_prior(state: State) -> State:
     """One sweep of expectation propagation over the prior factors N(w_i | 0, 1/λ), in order.
 
     Each factor is taken out of the approximation, multiplied in exactly, and projected again.
+    As in the authors' program, a factor is refined wherever what is left without it (its cavity)
+    is proper, even if this leaves λ a Gamma with α <= 1: then few cavities are, and the sweep
+    all but ends. To keep λ proper by skipping such factors instead lets β run away (yacht, two
+    hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
 
     Source: Hernández-Lobato & Adams 2015, section 3.3.
     """
@@ -167,8 +172,7 @@ def _refine_weight(prior: Any, row: Any) -> tuple[Any, Any]:
     factor = [1.0 / new_v - cavity_precision, new_m / new_v - cavity_shift]
     new_row = tf.stack([new_m, new_v, *factor, new_prior[0] - alpha, new_prior[1] - beta])
     good = (cavity_v > 0.0) & (cavity_v < _LARGEST_CAVITY_VAR) & (alpha > 1.0) & (beta > 0.0)
-    good &= tf.reduce_all(tf.math.is_finite(new_row)) & (new_v > _SMALLEST_VAR)
-    good &= (new_prior[0] > 1.0) & (new_prior[1] > 0.0)
+    good &= tf.reduce_all(tf.math.is_finite(new_row))
     return tf.where(good, new_prior, prior), tf.where(good, new_row, row)
 
 

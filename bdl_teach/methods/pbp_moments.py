@@ -48,7 +48,7 @@ def relu_moments(mean: Any, var: Any) -> Any:
 
 
 def _with_gradient(m: Any, v: Any) -> Any:
-    """Return the moments with their four exact derivatives, which autodiff would get by cancellation."""
+    """Return the moments and their exact derivatives, where autodiff would subtract like terms."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
     density = _INV_SQRT_TWO_PI * tf.exp(-0.5 * alpha**2)
