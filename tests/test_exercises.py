@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises
+from bdl_teach.exercises.engine import Session
 
 NUMBERS = list(exercises.REGISTRY)
 
 
-# Each chapter's right and wrong answers: RIGHT[number] and WRONG = [(number, what is said, answer)].
+# Each chapter has RIGHT[number] and WRONG = [(number, what must be said, answer)].
 ANSWERS = [
     importlib.import_module(f"answers.{path.stem}")
     for path in sorted((Path(__file__).parent / "answers").glob("chapter*.py"))
@@ -31,7 +32,7 @@ def broken(*_: Any) -> Any:
 
 
 def quiet_check(number: str, answer: Any) -> exercises.Result:
-    return exercises.Session(exercises.REGISTRY).check(number, answer)
+    return Session(exercises.REGISTRY).check(number, answer)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -99,7 +100,7 @@ def test_no_mistake_is_right_or_the_same_as_another(exercise: exercises.Exercise
 
 
 def test_progress_shows_what_was_solved_but_not_worked_solutions() -> None:
-    session = exercises.Session(exercises.REGISTRY)
+    session = Session(exercises.REGISTRY)
     session.check("3.1", RIGHT["3.1"])
     session.check("3.2", RIGHT["3.2"], record=False)
     session.check("3.3", ...)

@@ -13,9 +13,7 @@ from typing import Any
 
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake, Result, Session
 
-__all__ = [
-    "REGISTRY", "SESSION", "Choice", "Exercise", "Mistake", "Result", "Session", "check", "progress",
-]  # fmt: skip
+__all__ = ["REGISTRY", "SESSION", "Choice", "Exercise", "Mistake", "Result", "check", "progress"]
 
 
 def _collect() -> dict[str, Exercise]:

@@ -13,6 +13,7 @@ from bdl_teach.checks import Array
 from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.prediction import Prediction
 from bdl_teach.widgets.sinusoid import SMALL_ROOM, X_GRID
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class KLBudgetLab(Explorer):
     ALT: ClassVar[str] = (
         "Three plots: the share of the KL of each minibatch; the free energy by training step; "
         "the network's mean and its ±2 sd bands."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "Choose the geometric shares with 32 minibatches. Which batches carry the KL?",
+        ("All alike", "The first ten, nearly all of it", "The last ten, nearly all of it"),
+        1,
+        "The shares halve from batch to batch: ten batches carry 1 − 2⁻¹⁰ = 99.9 % of the KL.",
+        "scheme",
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),

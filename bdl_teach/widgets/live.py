@@ -20,6 +20,7 @@ import ipywidgets
 from bdl_teach.errors import DivergedError
 from bdl_teach.widgets import background
 from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
+from bdl_teach.widgets.prediction import Prediction, PredictionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -95,6 +96,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
     PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
+    PREDICTION: ClassVar[Prediction | None] = None  # asked above the picture
     _newest: ClassVar[dict[type, Explorer]] = {}
 
     def __init__(self, **values: Any) -> None:
@@ -115,7 +117,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             )  # fmt: skip
             self._canvas.animate([self._notice])
         self._image.layout.max_width = f"{self._canvas.pixels[0]}px"
-        super().__init__(children=[self._image, self._status, *self._make_rows()])
+        asked = self.PREDICTION
+        question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
+        super().__init__(children=[*question, self._image, self._status, *self._make_rows()])
         self._assign(values)
         for control in self._controls.values():
             control.observe(self._on_change, names="value")

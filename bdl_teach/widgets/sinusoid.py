@@ -15,6 +15,7 @@ from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
 from bdl_teach.widgets.nuts import NutsRunner
+from bdl_teach.widgets.prediction import Prediction
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import bbb, exact
@@ -86,6 +87,15 @@ class SinusoidExplorer(Explorer):
     ALT: ClassVar[str] = (
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "The KL weight falls from 1 to 0.01, as if there were a hundred times the data. What "
+        "happens to the dark (epistemic) band?",
+        ("It vanishes everywhere", "It shrinks, least outside the data", "It grows"),
+        1,
+        "A small KL weight lets the likelihood sharpen every weight that the data speak about; "
+        "outside the data little pulls on the functions, and they go on disagreeing.",
+        "kl_weight",
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
