@@ -1,0 +1,85 @@
+"""Two estimators of the gradient of E[f(z)]: one mean, two variances."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from bdl_teach.expectation_gradients import KINDS, PARAMETERS, Cost, draws, variance
+
+COSTS = (Cost(), Cost(3.0, 5.0), Cost(0.5, -1.0, 1.5))
+PLACES = ((0.0, 1.0), (1.0, 0.3), (-1.5, 2.0))
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_the_gradient_is_the_slope_of_the_expectation(cost):
+    h = 1e-6
+    for mu, sigma in PLACES:
+        numeric = (
+            (cost.expected(mu + h, sigma) - cost.expected(mu - h, sigma)) / (2 * h),
+            (cost.expected(mu, sigma + h) - cost.expected(mu, sigma - h)) / (2 * h),
+        )
+        np.testing.assert_allclose(cost.gradient(mu, sigma), numeric, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_the_expectation_and_the_slope_agree_with_quadrature(cost):
+    eps = np.linspace(-10.0, 10.0, 40_001)
+    for mu, sigma in PLACES:
+        z = mu + sigma * eps
+        mean = np.trapezoid(norm.pdf(eps) * cost.value(z), eps)
+        np.testing.assert_allclose(mean, cost.expected(mu, sigma), rtol=1e-8)
+        numeric = (cost.value(z + 1e-6) - cost.value(z - 1e-6)) / 2e-6
+        np.testing.assert_allclose(cost.slope(z), numeric, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parameter", PARAMETERS)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_both_estimators_have_the_gradient_as_mean_and_the_variance_said(kind, parameter, cost):
+    eps = np.random.default_rng(0).standard_normal(200_000)
+    for mu, sigma in PLACES:
+        each = draws(kind, parameter, cost, mu, sigma, eps)
+        exact = cost.gradient(mu, sigma)[PARAMETERS.index(parameter)]
+        error = each.std() / np.sqrt(eps.size)
+        assert abs(each.mean() - exact) < 5 * error
+        spread = np.square(each - each.mean())
+        said = variance(kind, parameter, cost, mu, sigma)
+        assert abs(said - spread.mean()) < 6 * spread.std() / np.sqrt(eps.size)
+
+
+def test_the_variances_of_a_bowl_are_those_worked_out_by_hand():
+    """c²σ² along the path; ¼c²(d⁴/σ² + 14d² + 15σ²) by the score, d = μ − 1."""
+    for c, mu, sigma in ((1.0, 0.0, 1.0), (3.0, 0.4, 0.2), (0.5, -2.0, 1.5)):
+        d = mu - 1.0
+        by_score = 0.25 * c**2 * (d**4 / sigma**2 + 14 * d**2 + 15 * sigma**2)
+        np.testing.assert_allclose(variance("score", "μ", Cost(c), mu, sigma), by_score)
+        np.testing.assert_allclose(variance("pathwise", "μ", Cost(c), mu, sigma), (c * sigma) ** 2)
+
+
+def test_an_offset_disturbs_the_score_function_only():
+    plain, lifted = Cost(1.0), Cost(1.0, 10.0)
+    assert variance("pathwise", "μ", plain, 0.0, 1.0) == variance("pathwise", "μ", lifted, 0.0, 1.0)
+    ratio = variance("score", "μ", lifted, 0.0, 1.0) / variance("score", "μ", plain, 0.0, 1.0)
+    assert ratio > 10
+
+
+def test_on_a_rippled_cost_the_score_function_wins():
+    cost = Cost(0.1, 0.0, 2.0)
+    assert variance("score", "μ", cost, 1.0, 1.0) < 0.1 * variance("pathwise", "μ", cost, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "local"}, "kind"),
+        ({"parameter": "rho"}, "parameter"),
+        ({"sigma": 0.0}, "sigma"),
+        ({"mu": np.nan}, "mu"),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    arguments = {"kind": "score", "parameter": "μ", "cost": Cost(), "mu": 0.0, "sigma": 1.0}
+    with pytest.raises(ValueError, match=message):
+        draws(**{**arguments, **change}, eps=np.zeros(3))
+    with pytest.raises(ValueError, match="curvature"):
+        Cost(-1.0)
