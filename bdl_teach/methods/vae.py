@@ -1,0 +1,295 @@
+"""The variational autoencoder: a decoder p(x | z), and an encoder q(z | x) fitted with it.
+
+p(z) = N(0, I); q(z | x) = N(μ(x), diag σ(x)²) with μ, σ from a network; p(x | z) from another.
+Both minimise −ELBO = −E_q[log p(x | z)] + β KL[q(z | x) ‖ p(z)], per example in nats, with
+z = μ + σ ⊙ ε: the draw is moved out of the way of the gradient. β = 1 is the ELBO.
+
+A plain autoencoder is the same pair of networks without a draw and without a KL term.
+
+Source: Kingma & Welling 2014, "Auto-encoding variational Bayes", eq. 7-10; Higgins et al. 2017
+for β.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import checks, optimise
+from bdl_teach.backend import tf, tfd
+from bdl_teach.checks import Array
+from bdl_teach.compiled import Compiled
+from bdl_teach.methods.vae_model import (
+    Model,
+    checked_data,
+    kl_from_prior,
+    make_model,
+    sampled_kl,
+    starting_weights,
+)
+
+KLS = ("analytic", "sampled")
+REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
+
+
+class Elbo(NamedTuple):
+    """The evidence lower bound and its parts, in nats per example.
+
+    Attributes:
+        elbo: reconstruction − kl ``[n]``, whatever β the model was fitted with.
+        reconstruction: E_q[log p(x | z)] ``[n]``.
+        kl: KL[q(z | x) ‖ p(z)] ``[n]``.
+    """
+
+    elbo: Array
+    reconstruction: Array
+    kl: Array
+
+
+class _Problem(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Any  # [n, d]
+    beta: Any
+    decoder_std: Any
+    noise: Any  # factor on ε: 1, or 0 for the plain autoencoder
+    seed: Any
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted variational autoencoder, or a plain autoencoder.
+
+    Attributes:
+        model: The networks.
+        encoder_weights: Flat weights of the encoder.
+        decoder_weights: Flat weights of the decoder.
+        decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
+        variational: False for a plain autoencoder, whose code has no spread and no KL.
+        history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
+            minibatch and one step.
+    """
+
+    model: Model
+    encoder_weights: Array
+    decoder_weights: Array
+    decoder_std: float
+    variational: bool
+    history: dict[str, Array]
+
+    @property
+    def latent_dim(self) -> int:
+        """Number of coordinates of the code."""
+        return self.model.decoder.n_inputs
+
+    def encode(self, x: Any) -> tuple[Array, Array]:
+        """Return mean and standard deviation of q(z | x); the latter 0 in a plain autoencoder.
+
+        Args:
+            x: ``[n, d]``.
+
+        Returns:
+            (mean, std), ``[n, latent]`` each.
+
+        Raises:
+            ValueError: x does not fit the encoder.
+        """
+        x = tf.constant(checks.inputs("x", x, self.model.encoder.n_inputs))
+        mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
+        return mean.numpy(), std.numpy() * self.variational
+
+    def decode(self, z: Any) -> Array:
+        """Return the mean of p(x | z), ``[m, d]``, for codes z ``[m, latent]``."""
+        z = tf.constant(checks.inputs("z", z, self.latent_dim))
+        return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
+
+    def sample(self, n: int, seed: int = 0) -> Array:
+        """Generate: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
+
+        Args:
+            n: How many.
+            seed: Seed of z.
+
+        Returns:
+            ``[n, d]``.
+        """
+        rng = np.random.default_rng(checks.count("seed", seed, 0))
+        return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
+
+    def elbo(self, x: Any, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
+        """Estimate the ELBO of each example.
+
+        Args:
+            x: ``[n, d]``.
+            n_samples: Draws of z for each example, >= 1.
+            seed: Seed of the draws.
+            kl: ``"analytic"``, or ``"sampled"`` from the same draws.
+
+        Returns:
+            :class:`Elbo`, ``[n]`` each.
+
+        Raises:
+            ValueError: An argument is out of range, or this is a plain autoencoder: the KL of
+                a code without spread is infinite.
+        """
+        x = checks.inputs("x", x, self.model.encoder.n_inputs)
+        rng = np.random.default_rng(checks.count("seed", seed, 0))
+        checks.choice("kl", kl, KLS)
+        eps = rng.standard_normal((checks.count("n_samples", n_samples), len(x), self.latent_dim))
+        parts = [self.elbo_draws(x, row[None]) for row in eps]  # one draw at a time: little memory
+        reconstruction, sampled = np.concatenate(parts, axis=1).mean(axis=1)
+        if kl == "analytic":
+            sampled = kl_from_prior(*self.encode(x))
+        return Elbo(reconstruction - sampled, reconstruction, sampled)
+
+    def elbo_draws(self, x: Any, eps: Any) -> tuple[Array, Array]:
+        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.
+
+        Args:
+            x: ``[n, d]``.
+            eps: ``[s, n, latent]``.
+
+        Returns:
+            (log p(x | z), log q(z | x) − log p(z)), nats ``[s, n]`` each.
+
+        Raises:
+            ValueError: The shapes do not fit, or this is a plain autoencoder.
+        """
+        if not self.variational:
+            raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
+        x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
+        if eps.ndim != 3 or eps.shape[1:] != (len(x), self.latent_dim):
+            raise ValueError(f"eps: expected [s, {len(x)}, {self.latent_dim}], got {eps.shape}")
+        mean, std = self.encode(x)
+        z = tf.constant(mean + std * eps)  # [s, n, latent]
+        likelihood = self.model.log_likelihood(
+            tf.constant(self.decoder_weights), tf.constant(x), z, self.decoder_std
+        )
+        return likelihood.numpy(), sampled_kl(eps, std, z).numpy()
+
+
+def fit(
+    x: Any,
+    *,
+    latent_dim: int = 2,
+    beta: float = 1.0,
+    likelihood: str = "bernoulli",
+    decoder_std: float = 1.0,
+    kl: str = "analytic",
+    hidden_units: tuple[int, ...] = (128, 64),
+    steps: int = 2000,
+    batch_size: int = 100,
+    learning_rate: float = 0.004,
+    n_samples: int = 1,
+    cooldown: float = 0.25,
+    seed: int = 0,
+    variational: bool = True,
+) -> Fit:
+    """Fit a variational autoencoder.
+
+    Args:
+        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
+        latent_dim: Coordinates of the code z.
+        beta: Factor on the KL term, >= 0; 1 is the ELBO.
+        likelihood: ``"bernoulli"`` or ``"gaussian"``.
+        decoder_std: Standard deviation of x given z, > 0, in the units of x (Gaussian only).
+        kl: ``"analytic"``, or ``"sampled"`` at the draws of z.
+        hidden_units: Hidden ReLU layers of the encoder; the decoder has them in reverse.
+        steps: Adam steps.
+        batch_size: Examples a step, drawn with replacement.
+        learning_rate: Adam step size, > 0.
+        n_samples: Draws of z for each example of a step.
+        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
+        seed: Seed of the starting point, the minibatches and ε.
+        variational: False drops the draw and the KL term, as :func:`fit_autoencoder` does.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range.
+        DivergedError: The loss left the finite numbers.
+    """
+    x = checked_data(x, likelihood)
+    model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
+    batch = checks.count("batch_size", batch_size), checks.count("n_samples", n_samples)
+    program = _program(model, *batch, checks.choice("kl", kl, KLS))
+    schedule = optimise.Schedule(
+        tf.constant(checks.count("steps", steps)),
+        _float(checks.positive("learning_rate", learning_rate)),
+        _float(checks.probability("cooldown", cooldown)),
+    )
+    seed = checks.count("seed", seed, 0)
+    problem = _Problem(
+        x=_float(x),
+        beta=_float(checks.non_negative("beta", beta) * variational),
+        decoder_std=_float(checks.positive("decoder_std", decoder_std)),
+        noise=_float(variational),
+        seed=tf.constant(seed, tf.int64),
+    )
+    rng = np.random.default_rng(seed)
+    starts = [_float(starting_weights(network, rng)) for network in (model.encoder, model.decoder)]
+    trace = program(starts, schedule, problem)
+    history = optimise.history(trace, ("elbo", "reconstruction", "kl"), REMEDY)
+    if not variational:  # only the reconstruction means something without a posterior
+        history = {name: history[name] for name in ("step", "reconstruction")}
+    encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
+    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
+
+
+def fit_autoencoder(x: Any, **settings: Any) -> Fit:
+    """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
+
+    Args:
+        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
+        **settings: What :func:`fit` takes; ``beta`` and ``kl`` have no effect.
+
+    Returns:
+        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
+        same: that its codes are not spread like that is what goes wrong.
+    """
+    return fit(x, **{**settings, "variational": False})
+
+
+@lru_cache(maxsize=16)
+def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
+    """Compile the loop; shapes of the data compile it again, values never."""
+
+    def run(starts: Any, schedule: optimise.Schedule, problem: _Problem) -> Any:
+        def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
+            return _loss(model, weights, step, problem, (batch_size, n_samples, kl))
+
+        return optimise.adam(objective, starts, schedule)
+
+    return Compiled(run)
+
+
+def _loss(
+    model: Model, weights: Any, step: Any, p: _Problem, sizes: tuple[int, int, str]
+) -> tuple[Any, Any]:
+    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
+
+    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
+    """
+    batch_size, n_samples, kl_kind = sizes
+    key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
+    row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
+    eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
+    eps = p.noise * tf.random.stateless_normal(eps_shape, key + tf.constant([0, 1], tf.int64))
+    x = tf.gather(p.x, row)  # [n, d]
+    mean, std = model.encode(weights[0], x)
+    z = mean + std * eps  # [s, n, latent]
+    reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
+    if kl_kind == "analytic":
+        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
+    else:
+        kl = sampled_kl(eps, std, z)
+    kl = tf.reduce_mean(kl)
+    return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
+
+
+def _float(value: Any) -> Any:
+    return tf.constant(value, tf.float32)
