@@ -193,6 +193,17 @@ class HistoryArtists:
             line.set_data(history["step"], history[key])
 
 
+def history_panel(ax: Axes) -> HistoryArtists:
+    """Set up a panel of the free energy over 1500 steps: linear near 0, logarithmic above."""
+    tidy(ax, "How the free energy fell", "Adam step", "nats")
+    ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
+    ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
+    ax.set_yticks([0, 500, 1e3, 1e4, 1e5])
+    artists = HistoryArtists(ax)
+    legend_above(ax, columns=3)
+    return artists
+
+
 class WeightArtists:
     """Prior density of a weight over a histogram of fitted posterior means, log density axis."""
 

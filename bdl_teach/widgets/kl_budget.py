@@ -107,11 +107,7 @@ class KLBudgetLab(Explorer):
             canvas.figure.add_subplot(cell) for cell in (grid[0], grid[1], grid[2])
         )
         self._make_share_panel(canvas, shares)
-        plots.tidy(history, "How the free energy fell", "Adam step", "nats")
-        history.set_yscale("symlog", linthresh=1000, linscale=1.5)
-        history.set(xlim=(0, 1500), ylim=(-200, 1e5))
-        self._history = plots.HistoryArtists(history)
-        plots.legend_above(history, columns=3)
+        self._history = plots.history_panel(history)
         self._make_function_panel(canvas, function)
         canvas.animate(self._history.artists)
         return canvas

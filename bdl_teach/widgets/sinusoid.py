@@ -173,7 +173,8 @@ class SinusoidExplorer(Explorer):
             wspace=0.19, hspace=0.85,
         )  # fmt: skip
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
-        self._make_history_panel(canvas, canvas.figure.add_subplot(grid[0, 1]))
+        self._history = plots.history_panel(canvas.figure.add_subplot(grid[0, 1]))
+        canvas.animate(self._history.artists)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
         return canvas
 
@@ -190,15 +191,6 @@ class SinusoidExplorer(Explorer):
         self._function_axes = ax
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
-
-    def _make_history_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "How the free energy fell", "Adam step", "nats")
-        ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
-        ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
-        ax.set_yticks([0, 500, 1e3, 1e4, 1e5])
-        self._history = plots.HistoryArtists(ax)
-        plots.legend_above(ax, columns=3)
-        canvas.animate(self._history.artists)
 
     def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
         plots.tidy(ax, "Prior against the fitted weights", "weight w", "density (log)")
