@@ -198,7 +198,7 @@ def history_panel(ax: Axes) -> HistoryArtists:
     tidy(ax, "How the free energy fell", "Adam step", "nats")
     ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
     ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
-    ax.set_yticks([0, 500, 1e3, 1e4, 1e5])
+    ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
     artists = HistoryArtists(ax)
     legend_above(ax, columns=3)
     return artists
