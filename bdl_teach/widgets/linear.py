@@ -15,6 +15,7 @@ from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.linear_panels import EllipseArtists, EvidenceArtists
 from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.prediction import Prediction
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods.exact import LinearPosterior
@@ -108,6 +109,15 @@ class LinearRegressionExplorer(Explorer):
             {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 6, "prior_std": 10.0**1.4},
         ),
     }
+
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "Let one more point arrive: N up by one. Can the epistemic band get wider anywhere?",
+        ("Yes, where the point is a surprise", "Yes, far from the data", "No, nowhere"),
+        2,
+        "A point adds to the precision of the weights and takes nothing away; its height moves "
+        "the mean, not the band. This holds for the Gaussian linear model, not in general.",
+        "n",
+    )
 
     def _make_controls(self) -> dict[str, Any]:
         d = _DEFAULTS
