@@ -1,0 +1,54 @@
+"""The tables of PBP: tasks, one real run where there are data, and honest verdicts."""
+
+import pytest
+
+from bdl_teach import DatasetUnavailable
+from bdl_teach.reproduce.tables import california, pbp_uci
+
+
+def test_every_line_and_split_is_a_task_of_its_own():
+    keys = [task.key for task in pbp_uci.TABLE.tasks(False)]
+    assert len(set(keys)) == len(keys) == 13 * 20 + 5
+    assert {"boston/split-00", "protein/split-04", "yacht-two-layers/split-19"} <= set(keys)
+    assert len(pbp_uci.TABLE.tasks(True)) == 4
+    assert len({task.key for task in california.TABLE.tasks(False)}) == 16
+
+
+def test_a_split_is_run_as_published():
+    try:
+        figures = pbp_uci.run(**pbp_uci.TABLE.tasks(True)[-1].arguments)  # yacht, split 1
+    except DatasetUnavailable as error:
+        pytest.skip(str(error))
+    assert 0.4 < figures["rmse"] < 2.0
+    assert -2.0 < figures["log_likelihood"] < -1.3
+    assert 0.7 < figures["alpha_share"] < 1.01
+
+
+def uci_rows(rmse: float, share: float, n: int = 20, line: str = "boston"):
+    figures = {"rmse": rmse, "log_likelihood": -2.574, "alpha_share": share}
+    return pbp_uci.TABLE.summarise([({"line": line, "split": i}, figures) for i in range(n)])
+
+
+def test_the_verdict_is_held_against_the_authors_program():
+    rows = uci_rows(3.1, 0.7)
+    assert [row.verdict.split(":")[0] for row in rows] == ["agrees"] * 3
+    assert rows[0].published == "3.014±.180; 3.005±0.18"
+    assert uci_rows(3.5, 0.7)[0].verdict.startswith("differs")
+    assert uci_rows(3.1, 0.05)[2].verdict.startswith("differs: the noise update")
+
+
+def test_fewer_splits_are_judged_more_mildly():
+    assert uci_rows(3.5, 0.7, n=5)[0].verdict.startswith("agrees")
+    one_split_without_a_published_error = uci_rows(0.0056, 1.0, n=1, line="naval")[0]
+    assert one_split_without_a_published_error.verdict == ""
+
+
+def test_california_is_judged_by_its_log_likelihood():
+    def rows(method, epochs, score):
+        figures = {"log_likelihood": score, "rmse": 0.6, "alpha": 7600.0, "noise_var": 0.35}
+        return california.TABLE.summarise([({"method": method, "epochs": epochs}, figures)])
+
+    assert rows("PBP", 1, -0.86)[0].verdict.startswith("agrees")
+    assert rows("PBP", 40, -0.80)[0].verdict.startswith("differs")
+    assert rows("listing", 1, -1.79)[0].verdict.startswith("agrees")
+    assert rows("listing", 40, -0.70)[0].label == "listing, 40 epochs"
