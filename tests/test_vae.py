@@ -260,6 +260,16 @@ def test_same_seed_same_weights():
     )
 
 
+def test_a_fit_goes_on_from_where_another_stopped():
+    first = digits(steps=300)
+    more = vae.fit(TRAIN, **{**SMALL, "steps": 300}, seed=1, start=first)
+    still = vae.fit(TRAIN, **{**SMALL, "steps": 1, "learning_rate": 1e-12}, start=first)
+    np.testing.assert_allclose(still.decoder_weights, first.decoder_weights, rtol=1e-6)
+    assert more.elbo(TEST, 5).elbo.mean() > first.elbo(TEST, 5).elbo.mean()
+    with pytest.raises(ValueError, match="start"):
+        vae.fit(TRAIN, **{**SMALL, "hidden_units": (8,)}, start=first)
+
+
 def test_no_value_compiles_again():
     digits()
     before = compiled.trace_count()

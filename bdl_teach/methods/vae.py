@@ -187,6 +187,7 @@ def fit(
     cooldown: float = 0.25,
     seed: int = 0,
     variational: bool = True,
+    start: Fit | None = None,
 ) -> Fit:
     """Fit a variational autoencoder.
 
@@ -205,6 +206,7 @@ def fit(
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
         seed: Seed of the starting point, the minibatches and ε.
         variational: False drops the draw and the KL term, as :func:`fit_autoencoder` does.
+        start: Go on from this fit's weights, with a fresh Adam; its sizes must be the same.
 
     Returns:
         A :class:`Fit`.
@@ -230,12 +232,12 @@ def fit(
         noise=_float(variational),
         seed=tf.constant(seed, tf.int64),
     )
-    rng = np.random.default_rng(seed)
-    starts = [_float(starting_weights(network, rng)) for network in (model.encoder, model.decoder)]
+    starts = [_float(weights) for weights in starting_weights(model, seed, start)]
     trace = program(starts, schedule, problem)
-    history = optimise.history(trace, ("elbo", "reconstruction", "kl"), REMEDY)
+    names = ("elbo", "reconstruction", "kl")
+    history = optimise.history(trace, names, REMEDY)
     if not variational:  # only the reconstruction means something without a posterior
-        history = {name: history[name] for name in ("step", "reconstruction")}
+        del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
     return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
 

@@ -104,8 +104,26 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
     return Model(MLP(d, widths, 2 * latent), MLP(latent, widths[::-1], d), likelihood)
 
 
-def starting_weights(network: MLP, rng: np.random.Generator) -> Array:
-    """Draw weights from N(0, 1/fan-in), and biases of 0."""
+def starting_weights(model: Model, seed: int, start: Any = None) -> list[Array]:
+    """Weights of encoder and decoder to start from: those of ``start``, or drawn anew.
+
+    Args:
+        model: The networks.
+        seed: Seed of the draw: weights from N(0, 1/fan-in), biases of 0.
+        start: A fit of the same model, or ``None``.
+
+    Raises:
+        ValueError: ``start`` is of another model.
+    """
+    if start is None:
+        rng = np.random.default_rng(seed)
+        return [_random_weights(network, rng) for network in (model.encoder, model.decoder)]
+    if start.model != model:
+        raise ValueError(f"start: expected a fit of {model}, got one of {start.model}")
+    return [start.encoder_weights, start.decoder_weights]
+
+
+def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
     layers = [rng.standard_normal(shape) * (shape[1] ** -0.5) for shape in network.shapes]
     layers[1::2] = [np.zeros_like(bias) for bias in layers[1::2]]
     return np.concatenate([layer.ravel() for layer in layers])
