@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 
 from bdl_teach.backend import tf
-from bdl_teach.methods import pbp, pbp_loop
+from bdl_teach.methods import pbp, pbp_loop, pbp_replay
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (40, 3))
@@ -217,6 +217,31 @@ def test_steps_end_where_the_fit_does():
     assert np.mean(log_z) == pytest.approx(whole.history["log_z"][0], rel=1e-9)
 
 
+@pytest.mark.parametrize("n_steps", [0, 1, 7, 40, 41, 42, 82])
+def test_a_replay_is_where_the_steps_are(n_steps):
+    replay = pbp_replay.replay(X, Y, n_steps, hidden_units=(5,))
+    taken = list(itertools.islice(pbp.steps(X, Y, **{**SMALL, "epochs": 2}), n_steps))
+    assert len(replay.noise) == len(replay.noise_std) == n_steps + 1
+    assert_array_equal(replay.noise[0], pbp.NOISE_PRIOR)
+    if not taken:
+        assert replay.point is None
+        assert len(replay.seen) == 0
+        return
+    for got, expected in zip(replay.fit.state, taken[-1].fit.state, strict=True):
+        assert_allclose(flat(got), flat(expected), rtol=1e-9)
+    assert (replay.epoch, replay.point) == (taken[-1].epoch, taken[-1].point)
+    assert_allclose(replay.noise[1:, 0], [step.fit.alpha for step in taken], rtol=1e-9)
+    assert replay.noise_std[-1] == pytest.approx(taken[-1].fit.noise_std)
+    if len(taken) > 1:
+        assert_allclose(flat(replay.before.state.mean), flat(taken[-2].fit.state.mean), rtol=1e-9)
+
+
+def test_without_shuffling_a_replay_takes_the_rows_in_order():
+    replay = pbp_replay.replay(X, Y, 9, hidden_units=(5,), shuffle=False)
+    assert_array_equal(replay.seen, np.arange(9))
+    assert replay.point == 8
+
+
 def test_an_update_that_would_leave_no_variance_is_skipped():
     m, v = tf.constant([1.0, 1.0], tf.float64), tf.constant([0.5, 0.5], tf.float64)
     bad = tf.constant([-0.1, 0.4], tf.float64)
@@ -267,7 +292,15 @@ def test_the_predictive_density_of_the_next_point_improves():
 
 
 @pytest.mark.parametrize(
-    "moved", [{"hidden_units": (4,)}, {"epochs": 4}, {"refine_prior": False}, {"seed": 1}], ids=str
+    "moved",
+    [
+        {"hidden_units": (4,)},
+        {"epochs": 4},
+        {"refine_prior": False},
+        {"seed": 1},
+        {"noise_prior": (6.0, 0.5)},
+    ],
+    ids=str,
 )
 def test_moving_a_knob_changes_the_result(moved):
     before, after = small().predict(X), small(**moved).predict(X)
@@ -307,6 +340,8 @@ def test_new_values_and_new_lengths_of_the_data_compile_nothing():
         ({"epochs": 0}, "epochs: expected an integer >= 1"),
         ({"hidden_units": (0,)}, r"hidden_units\[0\]"),
         ({"seed": -1}, "seed"),
+        ({"noise_prior": (1.0, 6.0)}, "noise_prior: expected α > 1"),
+        ({"noise_prior": (6.0, 0.0)}, "noise_prior"),
     ],
 )
 def test_a_bad_argument_is_refused(changes, message):

@@ -46,6 +46,7 @@ __all__ = [
     "steps",
 ]
 
+NOISE_PRIOR = (pbp_loop.PRIOR_ALPHA, pbp_loop.PRIOR_BETA)
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
@@ -157,6 +158,7 @@ def fit(
     *,
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 40,
+    noise_prior: tuple[float, float] = NOISE_PRIOR,
     refine_prior: bool = True,
     seed: int = 0,
 ) -> Fit:
@@ -169,6 +171,8 @@ def fit(
         y: Targets ``[n, 1]`` or ``[n]``.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         epochs: Passes over the data, each in a new order.
+        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
+            standardised units; the paper has (6, 6).
         refine_prior: Refine the prior factors after each epoch, as the paper does.
         seed: Seed of the starting point and of the orders.
 
@@ -179,14 +183,15 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: log Z left the finite numbers.
     """
-    problem = _Problem.of(x, y, hidden_units, seed)
+    problem = Problem.of(x, y, hidden_units, noise_prior, seed)
     state, records = problem.start, []
     for epoch in range(checks.count("epochs", epochs)):
         order = problem.order(epoch)
-        state, total = problem.advance(state, order, 0, problem.n, refine=refine_prior)
-        if not np.isfinite(total):
+        state, trace = problem.advance(state, order, 0, problem.n, refine=refine_prior)
+        score = trace[:, 2].mean()
+        if not np.isfinite(score):
             raise DivergedError((epoch + 1) * problem.n, REMEDY)
-        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), total / problem.n))
+        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), score))
     return problem.fitted(state, _history(records, problem.scaling.y_std))
 
 
@@ -196,6 +201,7 @@ def steps(
     *,
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 1,
+    noise_prior: tuple[float, float] = NOISE_PRIOR,
     refine_prior: bool = True,
     seed: int = 0,
 ) -> Iterator[Step]:
@@ -206,6 +212,7 @@ def steps(
         y: Targets ``[n, 1]`` or ``[n]``.
         hidden_units: Width of each hidden ReLU layer.
         epochs: Passes over the data.
+        noise_prior: α > 1 and β > 0 of the noise precision before any data.
         refine_prior: Refine the prior factors after each epoch, which is a step of its own.
         seed: Seed of the starting point and of the orders; the same as in :func:`fit`.
 
@@ -215,44 +222,52 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    problem = _Problem.of(x, y, hidden_units, seed)
+    problem = Problem.of(x, y, hidden_units, noise_prior, seed)
     state = problem.start
     for epoch in range(checks.count("epochs", epochs)):
         order = problem.order(epoch)
         for i in range(problem.n):
-            state, log_z_i = problem.advance(state, order, i, i + 1, refine=False)
-            yield Step(epoch, int(order[i]), log_z_i, problem.fitted(state))
+            state, trace = problem.advance(state, order, i, i + 1, refine=False)
+            yield Step(epoch, int(order[i]), float(trace[0, 2]), problem.fitted(state))
         if refine_prior:
             state, _ = problem.advance(state, order, 0, 0, refine=True)
             yield Step(epoch, None, float("nan"), problem.fitted(state))
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """Standardised data, padded to a power of two so that few sizes compile, and the start."""
+class Problem:
+    """Standardised data, padded to a power of two so that few sizes compile, and the start.
 
-    x: Any  # [rows, d]
-    y: Any  # [rows]
+    Attributes:
+        x: Inputs, a tensor ``[rows, d]``.
+        y: Targets, a tensor ``[rows]``.
+        n: How many rows are data.
+        scaling: What they were standardised by.
+        start: The state before any data, in tensors.
+        seed: Seed of the orders.
+    """
+
+    x: Any
+    y: Any
     n: int
     scaling: Scaling
     start: State
     seed: int
 
     @classmethod
-    def of(cls, x: Any, y: Any, hidden_units: Any, seed: int) -> _Problem:
+    def of(
+        cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
+    ) -> Problem:
+        """Check the arguments of :func:`fit` and prepare them."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
-        seed = checks.count("seed", seed, 0)
-        scaling = Scaling.of(x, y)
-        start = pbp_loop.initial_state((x.shape[1], *widths, 1), seed)
-        return cls(
-            _padded(scaling.inputs(x)),
-            _padded(scaling.targets(y)),
-            len(x),
-            scaling,
-            tf.nest.map_structure(tf.constant, start),
-            seed,
-        )
+        seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
+        alpha, beta = (checks.positive("noise_prior", value) for value in noise_prior)
+        if alpha <= 1.0:
+            raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
+        start = pbp_loop.initial_state((x.shape[1], *widths, 1), seed, (alpha, beta))
+        padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
+        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
 
     def order(self, epoch: int) -> Array:
         """Return the order of the points in an epoch ``[n]``."""
@@ -260,13 +275,18 @@ class _Problem:
 
     def advance(
         self, state: State, order: Array, start: int, stop: int, *, refine: bool
-    ) -> tuple[State, float]:
-        """Learn the points order[start:stop]; return the new state and their Σ log Z."""
+    ) -> tuple[State, Array]:
+        """Learn the points order[start:stop].
+
+        Returns:
+            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
+        """
         limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
-        state, total = pbp_loop.advance()(state, self.x, self.y, _padded(order), *limits)
-        return state, float(total)
+        state, trace = pbp_loop.advance()(state, self.x, self.y, _padded(order), *limits)
+        return state, trace.numpy()[start:stop]
 
     def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+        """Return a state as a :class:`Fit`."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {})
 

@@ -49,12 +49,15 @@ class State(NamedTuple):
     factors: Any
 
 
-def initial_state(sizes: Sequence[int], seed: int) -> State:
+def initial_state(
+    sizes: Sequence[int], seed: int, noise: tuple[float, float] = (PRIOR_ALPHA, PRIOR_BETA)
+) -> State:
     """Return the prior as a state, with means drawn to break the symmetry of the units.
 
     Args:
         sizes: Units per layer, inputs and output included.
         seed: Seed of the means, N(0, 1/(in + 1)).
+        noise: α > 1 and β > 0 of the Gamma over the noise precision.
 
     Source: Hernández-Lobato & Adams 2015, section 3.4 and the authors' program.
     """
@@ -64,8 +67,8 @@ def initial_state(sizes: Sequence[int], seed: int) -> State:
     prior_var = PRIOR_BETA / (PRIOR_ALPHA - 1.0)
     factors = np.zeros((sum(m.size for m in mean), 4))
     factors[:, 0] = 1.0 / prior_var
-    gamma = np.array([PRIOR_ALPHA, PRIOR_BETA])
-    return State(mean, tuple(np.full(s, prior_var) for s in shapes), gamma, gamma.copy(), factors)
+    var = tuple(np.full(shape, prior_var) for shape in shapes)
+    return State(mean, var, np.array(noise), np.array([PRIOR_ALPHA, PRIOR_BETA]), factors)
 
 
 def forward(x: Any, mean: Sequence[Any], var: Sequence[Any]) -> tuple[Any, Any]:
@@ -85,18 +88,20 @@ def advance() -> Compiled:
     """Compile: learn from points order[start:stop] one by one, then refine the prior if told to.
 
     The program takes (state, x [n, d], y [n], order [n], start, stop, refine) and returns
-    (state, Σ log Z); points, limits and the flag are tensors, so that only shapes compile again.
+    (state, trace [n, 3]): α and β after each point, and its log Z before. Points, limits and the
+    flag are tensors, so that only shapes compile again.
     """
 
     def run(state: State, x: Any, y: Any, order: Any, start: Any, stop: Any, refine: Any) -> Any:
-        def learn(i: Any, state: State, total: Any) -> tuple[Any, State, Any]:
-            row = order[i]
-            state, one = _learn(state, tf.gather(x, [row]), tf.gather(y, [row]))
-            return i + 1, state, total + one
+        def learn(i: Any, state: State, trace: Any) -> tuple[Any, State, Any]:
+            row = tf.gather(order, [i])
+            state, score = _learn(state, tf.gather(x, row), tf.gather(y, row))
+            return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
 
-        begin = (start, state, tf.zeros([], tf.float64))
-        _, state, total = tf.while_loop(lambda i, *_: i < stop, learn, begin)
-        return tf.cond(refine, lambda: refine_prior(state), lambda: state), total
+        trace = tf.TensorArray(tf.float64, size=x.shape[0], element_shape=[3])
+        begin = (start, state, trace)
+        _, state, trace = tf.while_loop(lambda i, *_: i < stop, learn, begin)
+        return tf.cond(refine, lambda: refine_prior(state), lambda: state), trace.stack()
 
     return Compiled(run)
 
@@ -144,7 +149,7 @@ def refine_prior(state: State) -> State:
     out = tf.TensorArray(tf.float64, size=rows.shape[0], element_shape=[6])
 
     def one(i: Any, prior: Any, out: Any) -> tuple[Any, Any, Any]:
-        prior, row = _refine_weight(prior, rows[i])
+        prior, row = _refine_weight(prior, tf.gather(rows, i))
         return i + 1, prior, out.write(i, row)
 
     begin = (tf.constant(0), state.prior, out)
