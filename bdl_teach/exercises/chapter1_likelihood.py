@@ -118,7 +118,7 @@ POSTERIOR = Exercise(
         ),
         Mistake(
             "sds added for precisions",
-            "informations add: 1/sd² = Σx²/s² + 1/σ_p².",
+            "information adds up: 1/sd² = Σx²/s² + 1/σ_p².",
             lambda x, y, s, p: _A([_posterior(x, y, s, p)[0], s / np.sqrt(x @ x) + p]),
         ),
         Mistake(

@@ -1,0 +1,1026 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # 1 · From maximum likelihood to Bayes
+#
+# *One model in which nothing has to be approximated, and everything that the later chapters approximate.*
+#
+# **Time** 45 minutes · **Section times** 1.1-1.2: 8 · 1.3-1.4: 8 · 1.5: 8 · 1.6-1.7: 9 · 1.8: 5 · play: 7 · exercises: as long as you like
+#
+# **What you will be able to do**
+#
+# - say which probability model stands behind a squared error, a cross-entropy, a weight decay;
+# - write down the posterior of a linear model, and draw functions from it;
+# - predict with all weights instead of one, and split the uncertainty into epistemic and aleatoric;
+# - compute the evidence in three ways, and choose a prior with it, without a test set;
+# - say why the evidence is out of reach for a network, and what it costs to try;
+# - tell the two directions of the KL divergence apart by what they do.
+#
+# **Prerequisites** Python, NumPy, the Gaussian density, a least-squares fit. Notation: [chapter 0](00_start_here.ipynb#Notation).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# For the lecturer. The explorer needs no compilation; its ticks take milliseconds. With 20 minutes: 1.2, 1.4, the figure of 1.5, the figure of 1.6, then play. A good opening is the preset "before any data", then points one by one with the arrow key, asking each time where the band will close.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will understand by the end
+#
+# Below, a linear model meets points of a noisy sine one at a time. It is linear in its *weights*; bell-shaped features let it bend. Everything you see is exact: no sampling, no optimiser. Leave the sliders alone until section 1.9.
+
+# %% slideshow={"slide_type": "subslide"}
+from bdl_teach.widgets import LinearRegressionExplorer
+
+explorer = LinearRegressionExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## Predict first
+#
+# Write down your answers. You will test them in section 1.9.
+#
+# 1. A ninth point arrives right beside another one. Can the epistemic band get *wider* anywhere?
+# 2. The prior σ of the weights grows from 10 to 30. Does the *training* error go up or down? And the evidence?
+# 3. The model is a straight line, the truth a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
+# 4. Far outside the data, at x = ±1, what decides the width of the band: the data, the noise, or the prior?
+
+# %% slideshow={"slide_type": "skip"}
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy import stats
+from scipy.special import expit, logsumexp, rel_entr
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Lasso, Ridge
+from sklearn.metrics import log_loss
+
+from bdl_teach import datasets, densities, exercises, features, metrics, plots
+from bdl_teach.backend import tfd, tfp
+from bdl_teach.methods import exact
+from bdl_teach.mlp import MLP
+
+BLUE, ORANGE, GREEN, RED, GREY = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED, plots.GREY
+plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
+plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+
+# %% slideshow={"slide_type": "skip"}
+def panel(ax, title, xlabel, ylabel, **legend):
+    """Title that says what to see, labels, legend."""
+    ax.set_title(title, loc="left", fontsize=13)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.1 A loss is a probability model
+#
+# A model with weights $w$ maps an input $x$ to an output $f(w, x)$. To speak of probability, say how the target scatters around it. With Gaussian noise of standard deviation $s$, the $n$ data pairs $D$ have a density, the **likelihood** $P(D\mid w)$, and
+#
+# $$-\log P(D\mid w) = \frac{1}{2s^2}\sum_{i=1}^n \big(y_i - f(w, x_i)\big)^2 + \frac n2\log 2\pi s^2 . \tag{1.1}$$
+#
+# The weights that make the data most probable are the **maximum-likelihood estimate** (MLE). Only the first term contains $w$: under Gaussian noise, *maximum likelihood is least squares*.
+#
+# The smallest model of all is $f(w, x) = wx$, with one weight. On it every claim can be checked by brute force.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.1
+x = np.array([-1.0, -0.5, 0.5, 1.5])
+y = np.array([-0.9, -0.1, 0.5, 1.1])
+s = 0.5  # standard deviation of the noise
+grid = np.linspace(-3, 3, 6001)  # values of the one weight
+
+
+def nll(w, s=s):
+    squares = ((y - np.multiply.outer(w, x)) ** 2).sum(axis=-1)
+    return squares / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+
+
+assert np.isclose(nll(0.7), -stats.norm(0.7 * x, s).logpdf(y).sum())
+w_mle = x @ y / (x @ x)  # least squares
+assert abs(grid[np.argmin(nll(grid))] - w_mle) < 1e-3
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The second term is not idle: it contains $s$. Minimise over $s$ too, and the noise comes out as the mean squared error:
+#
+# $$\hat s^2 = \frac1n\sum_{i=1}^n \big(y_i - f(\hat w, x_i)\big)^2 . \tag{1.2}$$
+#
+# So a network with an output for $s$, trained on (1.1), *learns* its noise. With the square alone it could not: the larger $s$, the smaller the first term.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.2
+s_axis = np.linspace(0.05, 1.0, 9501)
+s_best = s_axis[np.argmin([nll(w_mle, s_k) for s_k in s_axis])]
+mse = np.mean((y - w_mle * x) ** 2)
+assert abs(s_best**2 - mse) < 1e-4
+print(f"noise sd by maximum likelihood: {s_best:.3f} = root of the mean squared error")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# For a classifier with two classes, the target is 0 or 1 and the model says $P(y = 1\mid x, w) = p = 1/(1+e^{-f})$. Then
+#
+# $$-\log P(D\mid w) = -\sum_{i=1}^n \big[y_i\log p_i + (1-y_i)\log(1-p_i)\big] = \sum_{i=1}^n\big[\log(1+e^{f_i}) - y_i f_i\big]: \tag{1.3}$$
+#
+# the **cross-entropy**. With more classes and a softmax it is $-\sum_i \log p_{i, y_i}$. Nobody chose these losses for their looks.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.3
+f = np.array([-2.0, 0.3, 1.5, 4.0])
+labels = np.array([0, 1, 0, 1])
+p = expit(f)
+cross_entropy = -np.sum(labels * np.log(p) + (1 - labels) * np.log(1 - p))
+assert np.isclose(cross_entropy, -stats.bernoulli(p).logpmf(labels).sum())
+assert np.isclose(cross_entropy, np.sum(np.logaddexp(0, f) - labels * f))
+assert np.isclose(cross_entropy, log_loss(labels, p, normalize=False))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.2 A regulariser is a prior
+#
+# MLE asks which weights make the data probable. The other question is which weights are *probable, given the data*. It needs a **prior** $P(w)$: what was plausible before. The **maximum a posteriori** estimate (MAP) minimises
+#
+# $$-\log P(D\mid w) - \log P(w) . \tag{1.4}$$
+#
+# With independent Gaussians $\mathcal N(0, \sigma_p^2)$ as the prior,
+#
+# $$-\log P(w) = \frac{1}{2\sigma_p^2}\sum_j w_j^2 + \text{const}: \quad\text{L2, or ridge, with}\quad \lambda = \frac{s^2}{\sigma_p^2} \tag{1.5}$$
+#
+# if the loss is written as $\sum_i r_i^2 + \lambda\sum_j w_j^2$. The penalty is measured *against the noise*: the louder the data, the more the prior counts.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.4
+sigma_p = 1.0
+prior = densities.Gaussian(sigma_p)
+objective = nll(grid) - prior.log_prob(grid)
+w_map = grid[np.argmin(objective)]
+print(f"MLE {w_mle:.3f}, MAP {w_map:.3f}: the prior pulls towards 0")
+assert abs(w_map) < abs(w_mle)
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.5
+ridge = Ridge(alpha=s**2 / sigma_p**2, fit_intercept=False).fit(x[:, None], y)
+assert abs(ridge.coef_[0] - w_map) < 1e-3
+assert np.isclose(ridge.coef_[0], x @ y / (x @ x + s**2 / sigma_p**2))
+constant = -prior.log_prob(grid) - grid**2 / (2 * sigma_p**2)
+assert np.ptp(constant) < 1e-12  # no w is left in it
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# With Laplace distributions of scale $b$ instead,
+#
+# $$-\log P(w) = \frac1b\sum_j |w_j| + \text{const}: \quad\text{L1, or lasso.} \tag{1.6}$$
+#
+# Its kink at 0 holds weak weights at *exactly* 0: sparse. For one weight the minimum has a closed form: least squares, moved towards 0 by $s^2/(b\sum_i x_i^2)$, and stopped there.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.6
+for b in (10.0, 1.0, 0.15, 0.05):
+    shrink = s**2 / (b * (x @ x))
+    closed = np.sign(w_mle) * max(abs(w_mle) - shrink, 0.0)
+    by_grid = grid[np.argmin(nll(grid) - stats.laplace(0, b).logpdf(grid))]
+    lasso = Lasso(alpha=s**2 / (len(y) * b), fit_intercept=False, tol=1e-10).fit(x[:, None], y)
+    assert abs(by_grid - closed) < 1e-3 and np.isclose(lasso.coef_[0], closed, atol=1e-6)
+    print(f"b = {b:5.2f}: MAP weight {closed:.3f}")
+assert closed == 0  # a tight Laplace prior switches the weight off
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Real data: 442 patients, ten measurements, and how far their diabetes progressed in a year. All columns are standardised here, so that one σ_p fits all weights. Which measurements does each prior keep?
+
+# %% slideshow={"slide_type": "fragment"}
+patients = load_diabetes()
+x_all = patients.data / patients.data.std(axis=0)
+y_all = (patients.target - patients.target.mean()) / patients.target.std()
+s_all = 0.7  # what a straight line leaves unexplained, in sds of y
+few = np.random.default_rng(0).permutation(len(y_all))[:60]
+weights = {"MLE": np.linalg.lstsq(x_all[few], y_all[few], rcond=None)[0]}
+weights["L2: σ_p = 0.15"] = Ridge(alpha=(s_all / 0.15) ** 2, fit_intercept=False).fit(
+    x_all[few], y_all[few]).coef_
+weights["L1: b = 0.1"] = Lasso(alpha=s_all**2 / (60 * 0.1), fit_intercept=False).fit(
+    x_all[few], y_all[few]).coef_
+print({name: f"{(w == 0).sum()} of 10 weights are 0" for name, w in weights.items()})
+assert (weights["L1: b = 0.1"] == 0).sum() >= 1 and (weights["L2: σ_p = 0.15"] != 0).all()
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots()
+marks = zip(weights.items(), ("o", "s", "^"), (GREY, BLUE, RED), (-0.15, 0, 0.15), strict=True)
+for (name, w), mark, colour, shift in marks:
+    ax.plot(np.arange(10) + shift, w, mark, ms=9, color=colour, label=name)
+ax.axhline(0, color="black", lw=0.8)
+ax.set_xticks(range(10), patients.feature_names)
+panel(ax, "L2 shrinks every weight, L1 drops some", "measurement", "weight (sds)", ncols=3)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.3 All weights, with their probabilities
+#
+# MLE and MAP keep one weight and forget how many others do nearly as well. **Bayes' rule** keeps them all:
+#
+# $$P(w\mid D) = \frac{P(D\mid w)\,P(w)}{P(D)}, \qquad P(D) = \int P(D\mid w)\,P(w)\,\mathrm dw . \tag{1.7}$$
+#
+# A *classic* network has deterministic weights: each is a number, found by backpropagation. Here a weight is **random**: it has a distribution, and the model's output for one input is a random number as well. To get one, take two steps: draw the weights, then run the model.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.7
+joint = np.exp(-nll(grid) + prior.log_prob(grid))  # P(D | w) P(w)
+evidence = np.trapezoid(joint, grid)
+posterior = joint / evidence
+assert np.isclose(np.trapezoid(posterior, grid), 1)
+
+known = exact.linear_regression(x[:, None], y, prior_std=sigma_p, noise_std=s)
+m, sd = known.mean[0], np.sqrt(known.cov[0, 0])
+assert np.isclose(np.log(evidence), known.log_evidence)
+assert np.allclose(posterior, stats.norm(m, sd).pdf(grid), atol=1e-9)
+print(f"posterior N({m:.3f}, {sd:.3f}²); log P(D) = {known.log_evidence:.3f} nats")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Learning one point at a time.** Data need not come at once. After some of them the posterior is simply the prior for the rest:
+#
+# $$P(w\mid D_1, D_2) \;\propto\; P(D_2\mid w)\,P(w\mid D_1) . \tag{1.8}$$
+#
+# The order does not matter, and nothing has to be kept but the distribution itself. (Chapter 6 lives from this.)
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.8
+fig, ax = plt.subplots()
+belief = np.exp(prior.log_prob(grid))
+ax.plot(grid, belief, "--", color=GREY, label="prior")
+styles = zip(("-.", ":", (0, (5, 1)), "-"), (ORANGE, GREEN, BLUE, RED), strict=True)
+for i, (style, colour) in enumerate(styles):
+    belief = belief * stats.norm(grid * x[i], s).pdf(y[i])
+    belief = belief / np.trapezoid(belief, grid)
+    ax.plot(grid, belief, ls=style, color=colour, label=f"after point {i + 1} (x = {x[i]:g})")
+assert np.allclose(belief, posterior)
+ax.set_xlim(-1.5, 2.5)
+panel(ax, "Each point narrows the belief; those at large |x| most", "weight w", "density")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.4 Linear regression, exactly
+#
+# Replace $x$ by $d$ **features** $\phi(x)$, such as powers of $x$, or bumps side by side: $f(w, x) = \phi(x)^\top w$. The model can bend, but it is linear in $w$; so (1.4) is quadratic in $w$, and the posterior is Gaussian. With the features of all points as the rows of a matrix $\Phi$ [n, d], complete the square:
+#
+# $$P(w\mid D) = \mathcal N(m, \Sigma), \qquad \Sigma^{-1} = \frac{1}{\sigma_p^2} I + \frac{1}{s^2}\Phi^\top\Phi, \qquad m = \frac{1}{s^2}\,\Sigma\,\Phi^\top y . \tag{1.9}$$
+#
+# **Precisions add**: that of the prior, and one term for each point. The data move the mean, but the width depends only on *where* you measured, not on what came out.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.9
+def linear_posterior(phi, y, prior_std, noise_std):
+    """Exact posterior mean [d] and covariance [d, d]."""
+    precision = np.eye(phi.shape[1]) / prior_std**2 + phi.T @ phi / noise_std**2
+    cov = np.linalg.inv(precision)
+    return cov @ phi.T @ y / noise_std**2, cov
+
+
+data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
+seen = np.random.default_rng(0).permutation(32)[:8]
+phi, y_seen = features.bumps(data.x[seen], 10), data.y[seen, 0]
+mean, cov = linear_posterior(phi, y_seen, 10.0, 1.0)
+post = exact.linear_regression(phi, y_seen, prior_std=10.0, noise_std=1.0)
+assert np.allclose(mean, post.mean) and np.allclose(cov, post.cov)
+assert np.allclose(mean, Ridge(alpha=0.01, fit_intercept=False).fit(phi, y_seen).coef_)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The posterior mean *is* the ridge solution: for a Gaussian, mean and mode coincide. What Bayes adds is $\Sigma$. Draw weights from it, and each draw is a function that the data do not exclude:
+
+# %% slideshow={"slide_type": "fragment"}
+x_grid = np.linspace(-1, 1, 201)[:, None]
+phi_grid = features.bumps(x_grid, 10)
+centres = np.linspace(-1, 1, 10)
+assert np.allclose(phi_grid, np.exp(-0.5 * ((x_grid - centres) / (0.75 * 2 / 9)) ** 2))
+rng = np.random.default_rng(1)
+fig, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True)
+draws = {"drawn from the prior": 10 * rng.standard_normal((8, 10)),
+         "drawn from the posterior": rng.multivariate_normal(mean, cov, 8)}
+axes[0].plot(x_grid, phi_grid * 10, color=GREY, lw=1.5)
+axes[0].set_title("ten features (× 10)", loc="left", fontsize=13)
+for ax, (name, w) in zip(axes[1:], draws.items(), strict=True):
+    ax.plot(x_grid, phi_grid @ w.T, color=BLUE, lw=1.2)
+    ax.set_title(f"8 functions {name}", loc="left", fontsize=13)
+points = plots.draw_data(axes[2], data.x[seen], data.y[seen])
+axes[0].set(ylim=(-25, 25), ylabel="y", xlabel="x")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same with TensorFlow Probability.** A linear model with Gaussian weights *is* a Gaussian process, whose kernel is the covariance of two outputs under the prior, $k(x, x') = \sigma_p^2\,\phi(x)^\top\phi(x')$. TFP has Gaussian processes; they never mention weights, and agree:
+
+# %% slideshow={"slide_type": "fragment"}
+kernel = tfp.math.psd_kernels.Linear(slope_amplitude=np.float64(10.0))
+process = tfd.GaussianProcessRegressionModel(
+    kernel, index_points=phi_grid, observation_index_points=phi, observations=y_seen,
+    observation_noise_variance=np.float64(1.0), predictive_noise_variance=np.float64(0.0),
+)
+pred = post.predict(phi_grid)
+assert np.allclose(process.mean(), pred.mean, atol=1e-6)
+assert np.allclose(process.stddev(), pred.epistemic_std, atol=1e-4)
+print("weights or functions: the same predictions at 201 inputs")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.5 Predict with all weights
+#
+# The usual prediction plugs one estimate in: $P(y\mid x, \hat w)$. That is right when the data pin the weights down, with many more points than weights. Otherwise it claims to know what it does not. The **posterior predictive** averages over all weights, each with its probability:
+#
+# $$P(y\mid x, D) = \int P(y\mid x, w)\,P(w\mid D)\,\mathrm dw \tag{1.10}$$
+#
+# For the linear model the integral is known: $\phi^\top w$ is Gaussian, the noise is Gaussian, and variances of independent things add:
+#
+# $$P(y\mid x, D) = \mathcal N\big(\phi^\top m,\; \underbrace{\phi^\top\Sigma\,\phi}_{\text{epistemic}} + \underbrace{s^2}_{\text{aleatoric}}\big) . \tag{1.11}$$
+#
+# **Epistemic** is what we do not know about the function: more data shrink it. **Aleatoric** is the noise of the data themselves: more data do nothing to it.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.10
+x_new, y_values = 2.0, np.linspace(-2, 5, 15)
+densities_y = stats.norm(grid * x_new, s).pdf(y_values[:, None])  # [15, grid]
+integral = np.trapezoid(densities_y * posterior, grid, axis=1)
+assert np.allclose(integral, stats.norm(m * x_new, np.hypot(x_new * sd, s)).pdf(y_values))
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.11
+epistemic_var = np.einsum("md,de,me->m", phi_grid, cov, phi_grid)
+assert np.allclose(pred.mean, phi_grid @ mean)
+assert np.allclose(pred.epistemic_std**2, epistemic_var)
+assert np.allclose(pred.total_std**2, epistemic_var + 1.0**2)
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 2, figsize=(12, 4.2), sharey=True)
+line, y_map = x_grid[:, 0], phi_grid @ mean
+axes[0].plot(line, y_map, color=RED, label="one function: MAP")
+axes[0].fill_between(line, y_map - 2, y_map + 2, color=ORANGE, alpha=0.35, label="±2 sd noise")
+plots.draw_predictive(axes[1], x_grid, pred)
+for ax, title in zip(axes, ("Plug-in: equally sure everywhere",
+                            "Posterior predictive: sure where there are data"), strict=True):
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    plots.draw_data(ax, data.x[seen], data.y[seen])
+    ax.set_ylim(-25, 42)  # room for the legend
+    panel(ax, title, "x", "y", loc="upper left", ncols=2, fontsize=10)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# When the integral is not known, draw $T$ weights from the posterior and average the *densities*:
+#
+# $$P(y\mid x, D) \approx \frac1T\sum_{t=1}^T P(y\mid x, w_t), \qquad w_t\sim P(w\mid D) . \tag{1.12}$$
+#
+# The same draws show the two uncertainties, by the law of total variance:
+#
+# $$\operatorname{Var}[y] = \underbrace{\operatorname{Var}_w\big(\mathbb E[y\mid w]\big)}_{\text{epistemic}} + \underbrace{\mathbb E_w\big[\operatorname{Var}(y\mid w)\big]}_{\text{aleatoric}} . \tag{1.13}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.12
+rng = np.random.default_rng(2)
+w_draws = rng.multivariate_normal(mean, cov, 20_000)
+at, y_at = 150, 3.0  # x = 0.5, and a value of y
+each = stats.norm(w_draws @ phi_grid[at], 1.0).pdf(y_at)
+exactly = np.exp(pred.log_prob(np.full(201, y_at))[at])
+assert abs(each.mean() - exactly) < 5 * each.std() / np.sqrt(len(each))
+print(f"density at y = 3: {each.mean():.4f} from 20,000 draws, {exactly:.4f} exactly")
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.13
+outputs = w_draws @ phi_grid.T  # E[y | w], [draws, m]
+noisy = outputs + rng.standard_normal(outputs.shape)  # y itself
+assert np.allclose(outputs.var(axis=0) + 1.0, noisy.var(axis=0), rtol=0.06)
+assert np.allclose(outputs.std(axis=0), pred.epistemic_std, rtol=0.03)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **How fast does epistemic uncertainty fall?** Averaged over the training inputs it is
+#
+# $$\frac1n\sum_{i=1}^n \phi_i^\top\Sigma\,\phi_i = \frac{s^2\,d_{\text{eff}}}{n}, \qquad d_{\text{eff}} = \sum_{j=1}^d \frac{\lambda_j}{\lambda_j + s^2/\sigma_p^2}, \tag{1.14}$$
+#
+# with $\lambda_j$ the eigenvalues of $\Phi^\top\Phi$. $d_{\text{eff}}$ counts the weights that the data have decided, from 0 to $d$. So the epistemic *variance* falls as $1/n$, and the noise stays.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.14
+for n in (4, 16, 64, 256, 1024):
+    many = datasets.sinusoid(n=n, seed=3)
+    phi_n = features.bumps(many.x, 10)
+    fitted = exact.linear_regression(phi_n, many.y, prior_std=10.0, noise_std=1.0)
+    average = np.mean(fitted.predict(phi_n).epistemic_std ** 2)
+    eigenvalues = np.maximum(np.linalg.eigvalsh(phi_n.T @ phi_n), 0)
+    d_eff = np.sum(eigenvalues / (eigenvalues + 1.0**2 / 10.0**2))
+    assert np.isclose(average, 1.0**2 * d_eff / n)
+    print(f"n = {n:4d}: epistemic variance {average:.4f}, aleatoric 1; "
+          f"{d_eff:.1f} of 10 weights decided")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Does it pay?** The diabetes data, trained on few patients, scored by the log predictive density of the others (nats a patient, more is better), over 40 random splits:
+
+# %% slideshow={"slide_type": "fragment"}
+def scores(n_train, seed):
+    """Mean log density of unseen patients: (MLE plugged in, MAP plugged in, predictive)."""
+    order = np.random.default_rng(seed).permutation(len(y_all))
+    train, test = order[:n_train], order[n_train:]
+    mle = np.linalg.lstsq(x_all[train], y_all[train], rcond=None)[0]
+    fitted = exact.linear_regression(x_all[train], y_all[train], 0.3, s_all)
+    plug_ins = [stats.norm(x_all[test] @ w, s_all).logpdf(y_all[test]).mean()
+                for w in (mle, fitted.mean)]
+    return [*plug_ins, fitted.predict(x_all[test]).log_prob(y_all[test]).mean()]
+
+
+table = {n: np.mean([scores(n, seed) for seed in range(40)], axis=0) for n in (12, 20, 50, 200)}
+for n, (mle, plugged, bayes) in table.items():
+    print(f"{n:3d} patients: MLE {mle:7.2f}, MAP {plugged:.3f}, predictive {bayes:.3f}")
+    assert bayes > plugged > mle
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# With 12 patients for ten weights, MLE is a disaster, MAP is saved by its prior, and the predictive is better still, because it says where it does not know. With 200 they hardly differ: plugging in is a matter of $n \gg d$. A neural network has more weights than data.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.6 The evidence chooses the prior
+#
+# The denominator of Bayes' rule, the **evidence** or *marginal likelihood* $P(D)$, is the density that the model gave to the data *before* seeing them. For the linear model $y = \Phi w + \text{noise}$ is Gaussian under the prior, so
+#
+# $$\log P(D) = \log\mathcal N\big(y\mid 0,\; \sigma_p^2\,\Phi\Phi^\top + s^2 I\big) . \tag{1.15}$$
+#
+# A second way needs no integral: Bayes' rule, solved for the denominator. It holds at *any* $w$:
+#
+# $$\log P(D) = \log P(D\mid w) + \log P(w) - \log P(w\mid D) . \tag{1.16}$$
+#
+# The third way says what it means. By the product rule,
+#
+# $$\log P(D) = \sum_{i=1}^n \log P(y_i\mid x_i,\, D_{<i}): \tag{1.17}$$
+#
+# predict each point from those before it, and add the scores. The evidence is an honest test score in which every point was a test point once.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.15
+marginal_cov = 10.0**2 * phi @ phi.T + 1.0**2 * np.eye(8)
+log_evidence = stats.multivariate_normal(np.zeros(8), marginal_cov).logpdf(y_seen)
+assert np.isclose(log_evidence, post.log_evidence)
+print(f"log P(D) = {log_evidence:.3f} nats for 8 points")
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.16
+for w in (np.zeros(10), mean, w_draws[0]):
+    log_likelihood = stats.norm(phi @ w, 1.0).logpdf(y_seen).sum()
+    log_prior = stats.norm(0, 10.0).logpdf(w).sum()
+    log_posterior = stats.multivariate_normal(mean, cov).logpdf(w)
+    assert np.isclose(log_likelihood + log_prior - log_posterior, log_evidence)
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.17
+one_step = [stats.norm(0, np.sqrt(marginal_cov[0, 0])).logpdf(y_seen[0])]  # from the prior alone
+for i in range(1, 8):
+    before = exact.linear_regression(phi[:i], y_seen[:i], prior_std=10.0, noise_std=1.0)
+    one_step.append(before.predict(phi[i : i + 1]).log_prob(y_seen[i : i + 1])[0])
+assert np.isclose(np.sum(one_step), log_evidence)
+print("log density of each point, predicted from those before it:", np.round(one_step, 1))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So the evidence can choose what training cannot: how many features, how wide a prior. With more features, least squares always fits the training data better. More features also spread the prior over more functions, so that each gets less; a model that could have explained anything gains little when it explains these data. That is **Occam's razor**, and nobody had to put it in.
+
+# %% slideshow={"slide_type": "fragment"}
+sizes = np.arange(1, 13)
+train, test = datasets.sinusoid(n=32, seed=0), datasets.sinusoid(n=400, seed=99)
+log_p, fit_error, test_score = [], [], []
+for d in sizes:
+    phi_d = features.polynomial(train.x, d)
+    fitted = exact.linear_regression(phi_d, train.y, prior_std=25.0, noise_std=1.0)
+    log_p.append(fitted.log_evidence)
+    least_squares = np.linalg.lstsq(phi_d, train.y[:, 0], rcond=None)[0]
+    fit_error.append(metrics.rmse(train.y[:, 0], phi_d @ least_squares))
+    predicted = fitted.predict(features.polynomial(test.x, d))
+    test_score.append(predicted.log_prob(test.y).mean())
+best = sizes[np.argmax(log_p)]
+assert best == 6 and (np.diff(fit_error) < 1e-9).all()
+assert max(test_score) - test_score[np.argmax(log_p)] < 0.05  # no test set was needed
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 3, figsize=(12, 3.8))
+curves = (("least-squares training RMSE: falls", fit_error, "units of y", "upper right"),
+          ("log evidence: peaks", log_p, "nats", "lower right"),
+          ("test log density: agrees", test_score, "nats a point", "lower right"))
+for ax, (title, values, unit, place) in zip(axes, curves, strict=True):
+    ax.plot(sizes, values, "o-", color=BLUE)
+    ax.axvline(best, color=RED, ls="--", lw=1.6, label="evidence's choice")
+    ax.set_xticks(sizes[1::2])
+    panel(ax, title, "features (degree + 1)", unit, loc=place, fontsize=10)
+axes[1].set_ylim(-100, -55)
+axes[2].set_ylim(-2.6, -1.3)
+fig.tight_layout()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# To choose the prior by its evidence is called **empirical Bayes**, or type-II maximum likelihood. For the diabetes weights one line of search finds σ_p. Chapter 5 does it for every weight of a network.
+
+# %% slideshow={"slide_type": "fragment"}
+candidates = 10.0 ** np.linspace(-2.5, 1, 36)
+by_prior = [exact.linear_regression(x_all[few], y_all[few], c, s_all).log_evidence
+            for c in candidates]
+chosen = candidates[np.argmax(by_prior)]
+others = np.setdiff1d(np.arange(442), few)
+unseen = [exact.linear_regression(x_all[few], y_all[few], c, s_all).predict(
+    x_all[others]).log_prob(y_all[others]).mean() for c in candidates]
+print(f"evidence chooses σ_p = {chosen:.2f}; unseen patients: {unseen[np.argmax(by_prior)]:.3f} "
+      f"nats, {max(unseen):.3f} at best, {unseen[-1]:.3f} with σ_p = 10")
+assert 0.02 < chosen < 1 and max(unseen) - unseen[np.argmax(by_prior)] < 0.05
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.7 Why the evidence is hard
+#
+# Take the Gaussians away, and $\int P(D\mid w)P(w)\,\mathrm dw$ has no formula. Brute force is a grid: with $g$ values a weight,
+#
+# $$\text{cost} = g^d \text{ evaluations of the model for } d \text{ weights.} \tag{1.18}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.18
+def evidence_by_grid(phi, y, prior_std, noise_std, g):
+    """(log evidence, number of grid points) by summing over a grid on ±5 prior sds."""
+    axis = np.linspace(-5, 5, g) * prior_std
+    points = np.stack(np.meshgrid(*[axis] * phi.shape[1]), axis=-1).reshape(-1, phi.shape[1])
+    log_joint = stats.norm(0, prior_std).logpdf(points).sum(axis=1)
+    log_joint += stats.norm(0, noise_std).logpdf(y - points @ phi.T).sum(axis=1)
+    return logsumexp(log_joint) + phi.shape[1] * np.log(axis[1] - axis[0]), len(points)
+
+
+for d in (1, 2, 3):
+    phi_d = features.polynomial(x[:, None] / 2, d)
+    by_grid, cost = evidence_by_grid(phi_d, y, 1.0, s, 61)
+    right = exact.linear_regression(phi_d, y, 1.0, s).log_evidence
+    assert cost == 61**d and abs(by_grid - right) < 1e-6
+    print(f"{d} weights: {cost:7,d} evaluations, log P(D) = {by_grid:.4f} (exact {right:.4f})")
+
+# %% slideshow={"slide_type": "fragment"}
+for hidden in ((), (5,), (20, 20)):
+    n_weights = MLP(1, hidden).n_weights
+    print(f"hidden units {hidden}: {n_weights} weights, 10^{n_weights} grid points at 10 a weight")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# There are some $10^{80}$ atoms in the universe. This is not slow, it is **intractable**: waiting does not help.
+#
+# Drawing weights from the *prior* and averaging their likelihoods does not help either:
+#
+# $$P(D) \approx \frac1S\sum_{k=1}^S P(D\mid w_k), \qquad w_k \sim P(w) . \tag{1.19}$$
+#
+# The estimate is unbiased, but nearly all draws explain nothing, and a lucky few carry the sum. The **effective number of draws** $(\sum_k p_k)^2/\sum_k p_k^2$ tells how many:
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.19
+def evidence_by_sampling(phi, y, n_draws, rng):
+    """(log of the estimate, effective number of draws), under w ~ N(0, 5²), noise sd 1."""
+    w = 5.0 * rng.standard_normal((n_draws, phi.shape[1]))
+    log_p = stats.norm(0, 1.0).logpdf(y - w @ phi.T).sum(axis=1)
+    share = np.exp(log_p - logsumexp(log_p))
+    return logsumexp(log_p) - np.log(n_draws), 1 / np.sum(share**2)
+
+
+rng = np.random.default_rng(4)
+estimate, _ = evidence_by_sampling(x[:, None], y, 200_000, rng)
+assert abs(estimate - exact.linear_regression(x[:, None], y, 5.0, 1.0).log_evidence) < 0.05
+
+# %% slideshow={"slide_type": "fragment"}
+for d in (2, 4, 8, 16, 32):
+    phi_d = rng.standard_normal((2 * d, d))
+    y_d = phi_d @ (5 * rng.standard_normal(d)) + rng.standard_normal(2 * d)
+    estimate, effective = evidence_by_sampling(phi_d, y_d, 20_000, rng)
+    right = exact.linear_regression(phi_d, y_d, 5.0, 1.0).log_evidence
+    print(f"{d:2d} weights: estimate {estimate:8.1f}, exact {right:7.1f} nats; "
+          f"{effective:6.1f} of 20,000 draws count")
+assert effective < 20 and estimate < right - 20  # and it is far too low, nearly always
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
+#
+# Hence the rest of this course. Chapters 2 to 5 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 6 by a *sequence* of one-point updates like (1.8); and NUTS, the gold standard of chapters 3 and 7, draws from the posterior without knowing $P(D)$.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.8 How far is one distribution from another?
+#
+# To put a simple $q$ in the place of the posterior $p$ we need a distance. The **Kullback-Leibler divergence** is the average of $\log(q/p)$ *over the first of the two*:
+#
+# $$\mathrm{KL}[q\,\|\,p] = \int q(w)\,\log\frac{q(w)}{p(w)}\,\mathrm dw \;\ge\; 0, \qquad 0\log 0 := 0 . \tag{1.20}$$
+#
+# It is 0 only if $q = p$, it is measured in nats, and it is *not symmetric*. For two Gaussians,
+#
+# $$\mathrm{KL}\big[\mathcal N(\mu_q, \sigma_q^2)\,\|\,\mathcal N(\mu_p, \sigma_p^2)\big] = \log\frac{\sigma_p}{\sigma_q} + \frac{\sigma_q^2 + (\mu_q-\mu_p)^2}{2\sigma_p^2} - \frac12 . \tag{1.21}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.20
+def kl_on_grid(q, p):
+    return np.trapezoid(rel_entr(q, p), grid)  # rel_entr is q log(q/p), with 0 log 0 = 0
+
+
+narrow, wide = stats.norm(0.5, 0.3).pdf(grid), stats.norm(0.0, 0.9).pdf(grid)
+assert kl_on_grid(narrow, narrow) == 0
+assert kl_on_grid(narrow, wide) > 0 and kl_on_grid(wide, narrow) > 0
+print(f"narrow from wide {kl_on_grid(narrow, wide):.2f} nats, "
+      f"wide from narrow {kl_on_grid(wide, narrow):.2f}")
+assert rel_entr(0.0, 0.3) == 0 and rel_entr(0.3, 0.0) == np.inf
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.21
+def gaussian_kl(mu_q, sigma_q, mu_p, sigma_p):
+    squares = sigma_q**2 + (mu_q - mu_p) ** 2
+    return np.log(sigma_p / sigma_q) + squares / (2 * sigma_p**2) - 0.5
+
+
+assert np.isclose(gaussian_kl(0.5, 0.3, 0.0, 0.9), kl_on_grid(narrow, wide), atol=1e-3)
+assert np.isclose(gaussian_kl(0.5, 0.3, 0.0, 0.9), densities.gaussian_kl(0.5, 0.3, 0.0, 0.9))
+assert np.isclose(tfd.kl_divergence(tfd.Normal(0.5, 0.3), tfd.Normal(0.0, 0.9)),
+                  gaussian_kl(0.5, 0.3, 0.0, 0.9))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Reverse or forward?** With $p$ the target, $\mathrm{KL}[q\|p]$ (reverse, over $q$) punishes $q$ for mass where $p$ has none. $\mathrm{KL}[p\|q]$ (forward, over $p$) punishes $q$ for *missing* mass that $p$ has. If $q$ is too simple, they disagree. Two hills, one Gaussian:
+
+# %% slideshow={"slide_type": "fragment"}
+w_axis = grid[::20]
+hills = 0.6 * stats.norm(-1.0, 0.3).pdf(w_axis) + 0.4 * stats.norm(1.0, 0.4).pdf(w_axis)
+centres, widths = np.linspace(-2, 2, 81)[:, None, None], np.linspace(0.15, 1.6, 59)[:, None]
+every_q = stats.norm(centres, widths).pdf(w_axis)  # [81, 59, w]
+reverse = np.trapezoid(rel_entr(every_q, hills), w_axis)
+forward = np.trapezoid(rel_entr(hills, every_q), w_axis)
+
+# %% slideshow={"slide_type": "fragment"}
+best_q = {}
+for name, table_kl in (("reverse", reverse), ("forward", forward)):
+    i, j = np.unravel_index(np.argmin(table_kl), table_kl.shape)
+    best_q[name] = float(centres[i, 0, 0]), float(widths[j, 0])
+    print(f"{name}: q = N({best_q[name][0]:.2f}, {best_q[name][1]:.2f}²)")
+mean_p = np.trapezoid(w_axis * hills, w_axis)
+sd_p = np.sqrt(np.trapezoid((w_axis - mean_p) ** 2 * hills, w_axis))
+assert np.allclose(best_q["forward"], (mean_p, sd_p), atol=0.03)  # it matches the moments
+assert np.allclose(best_q["reverse"], (-1.0, 0.3), atol=0.06)  # it picks one hill
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots()
+ax.fill_between(w_axis, hills, color=GREY, alpha=0.35, label="target p")
+for (name, (c, s_q)), colour, style in zip(best_q.items(), (RED, BLUE), ("-", "--"), strict=True):
+    ax.plot(grid, stats.norm(c, s_q).pdf(grid), style, color=colour, label=f"best q, {name} KL")
+panel(ax, "Reverse KL settles on one hill, forward KL covers both", "w", "density")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The second disagreement concerns *correlation*. Let $p = \mathcal N(m, \Sigma)$ and $q$ be independent Gaussians, one a weight, as in chapter 3. Then
+#
+# $$\text{reverse: } \sigma_j^2 = \frac{1}{(\Sigma^{-1})_{jj}}, \qquad \text{forward: } \sigma_j^2 = \Sigma_{jj} . \tag{1.22}$$
+#
+# The first is never larger than the second. So a variational $q$ reports *weights* that are surer than they should be, as soon as they are correlated.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.22
+def kl_to_posterior(stds):
+    """KL[q ‖ p] and KL[p ‖ q] for independent Gaussians with the right means."""
+    q = tfd.MultivariateNormalDiag(np.zeros(2), stds)
+    p = tfd.MultivariateNormalTriL(np.zeros(2), np.linalg.cholesky(pair))
+    return float(tfd.kl_divergence(q, p)), float(tfd.kl_divergence(p, q))
+
+
+pair = cov[4:6, 4:6]  # two neighbouring bumps of section 1.4
+inside, outside = np.diag(np.linalg.inv(pair)) ** -0.5, np.sqrt(np.diag(pair))
+for step in (0.95, 1.05):
+    for j in range(2):
+        scale = np.where(np.arange(2) == j, step, 1.0)
+        assert kl_to_posterior(inside * scale)[0] > kl_to_posterior(inside)[0]
+        assert kl_to_posterior(outside * scale)[1] > kl_to_posterior(outside)[1]
+assert (inside < outside).all()
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(6.5, 5))
+angle = np.linspace(0, 2 * np.pi, 200)
+circle = np.stack([np.cos(angle), np.sin(angle)])
+shapes = (("posterior", np.linalg.cholesky(pair), GREY, "-"),
+          ("reverse KL", np.diag(inside), RED, "-"), ("forward KL", np.diag(outside), BLUE, "--"))
+for name, factor, colour, style in shapes:
+    ax.plot(*(2 * factor @ circle + mean[4:6, None]), style, color=colour, label=f"{name}, 2 sd")
+ax.set_ylim(1, 16)  # room for the legend
+panel(ax, "Independent weights: inside it, or around it", "weight 4", "weight 5",
+      loc="upper right")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# One more identity, and chapter 3 can begin. Put Bayes' rule into $\mathrm{KL}[q\,\|\,P(w\mid D)]$, and the evidence steps out of the integral:
+#
+# $$\mathrm{KL}[q\,\|\,P(w\mid D)] = \underbrace{\mathrm{KL}[q\,\|\,P(w)] - \mathbb E_q[\log P(D\mid w)]}_{\text{free energy } F \;=\; -\text{ELBO}} + \log P(D) . \tag{1.23}$$
+#
+# $F$ contains no evidence and no posterior, so it can be computed; and minimising it over $q$ minimises the distance to the posterior. Because a KL is never negative, $-F$ is a *lower bound* of the log evidence: the ELBO.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 1.23
+wide_grid = np.linspace(-9, 9, 18_001)
+for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
+    q = stats.norm(mu_q, sigma_q).pdf(wide_grid)
+    free_energy = np.trapezoid(q * nll(wide_grid), wide_grid)  # the likelihood cost
+    free_energy += gaussian_kl(mu_q, sigma_q, 0.0, sigma_p)  # and the complexity cost
+    distance = gaussian_kl(mu_q, sigma_q, m, sd)
+    assert np.isclose(distance, free_energy + known.log_evidence)
+    print(f"q = N({mu_q:.2f}, {sigma_q:.2f}²): ELBO {-free_energy:7.3f} ≤ log P(D) "
+          f"{known.log_evidence:.3f}; distance {distance:.3f} nats")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.9 Play
+#
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. In the middle panel each weight is measured in sds of its prior, so that the prior is always the same circle. On the right, 0 is the best value of that slider, given all the others.
+
+# %% slideshow={"slide_type": "subslide"}
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Data points N.** (Question 1: no. A new point adds a term to the precision and takes nothing away: the band narrows or stays, everywhere. This is a property of the *Gaussian* linear model; elsewhere a surprising point can widen it.)
+
+# %% slideshow={"slide_type": "fragment"}
+def sd_at(points):
+    return explorer.set(n=points).result.prediction.epistemic_std
+
+
+explorer.preset("before any data")
+bands = [sd_at(n) for n in (0, 1, 2, 4, 8, 9, 16, 32)]
+assert all((after <= before + 1e-9).all() for before, after in zip(bands, bands[1:], strict=False))
+print("mean epistemic sd:", " → ".join(f"{band.mean():.2f}" for band in bands))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Prior σ.** (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is the prior's.)
+
+# %% slideshow={"slide_type": "fragment"}
+def training_rmse():
+    result = explorer.result
+    fitted = features.bumps(result.data.x, len(result.posterior.mean)) @ result.posterior.mean
+    return metrics.rmse(result.data.y[:, 0], fitted)
+
+
+explorer.preset("eight points")
+ten, log_p_ten = training_rmse(), explorer.result.log_evidence
+explorer.set(prior_std=10**1.5)
+assert training_rmse() < ten and explorer.result.log_evidence < log_p_ten
+ratio = explorer.result.prediction.epistemic_std[0] / bands[0][0]
+print(f"three times the prior σ: the band at x = −1 is {ratio:.2f} times as wide")
+assert 2.5 < ratio < 10**0.5 + 0.01
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Noise σ.** Louder data say less: the posterior stays wider, and the aleatoric band is exactly the slider.
+
+# %% slideshow={"slide_type": "fragment"}
+quiet = explorer.preset("all points").result.prediction
+loud = explorer.set(noise_std=5.0).result.prediction
+assert (loud.aleatoric_std == 5.0).all() and (quiet.aleatoric_std == 1.0).all()
+assert (loud.epistemic_std >= quiet.epistemic_std).all()
+print(f"epistemic sd at x = 0: {quiet.epistemic_std[60]:.2f} → {loud.epistemic_std[60]:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Features and their kind.** (Question 3: *narrow*. The epistemic band answers "which straight line?", and 32 points settle that. It does not ask "is it a line at all?". The evidence does: it is hundreds of nats lower than that of a model that can bend.)
+
+# %% slideshow={"slide_type": "fragment"}
+line_fit = explorer.preset("sure and wrong").result
+off = np.abs(line_fit.prediction.mean - data.truth(line_fit.x_grid)[:, 0])
+among = np.abs(line_fit.x_grid[:, 0]) <= 0.5
+print(f"straight line: epistemic sd {line_fit.prediction.epistemic_std[among].mean():.2f}, "
+      f"distance to the truth {off[among].mean():.2f}; log evidence {line_fit.log_evidence:.0f}")
+assert off[among].mean() > 5 * line_fit.prediction.epistemic_std[among].mean()
+curved = explorer.set(n_features=6).result
+assert curved.log_evidence > line_fit.log_evidence + 100
+assert np.argmax(curved.evidence_by_count) == 6 - 2  # the plot starts at two features
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The seed** decides the noise, the order of arrival and the draws. The same seed is the same picture, to the last pixel.
+
+# %% slideshow={"slide_type": "fragment"}
+picture = explorer.preset("eight points").png()
+assert explorer.set(seed=7).png() != picture
+assert explorer.set(kind="polynomial", seed=0).png() != picture
+assert explorer.preset("eight points").png() == picture
+print("presets:", " · ".join(explorer.presets))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1.10 Exercises
+#
+# Replace each `...` and run the cell. The check says "right", or which mistake it recognises and where to read. Below each exercise, collapsed, is a worked solution.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.1 Compute: the negative log likelihood
+# Return (1.1) as one number. `y` and `f` are arrays of targets and outputs, `s` is the standard deviation of the noise.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_nll(y, f, s):
+    return ...
+
+
+exercises.check("1.1", my_nll)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_1(y, f, s):
+    return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+
+
+assert exercises.check("1.1", solution_1, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.2 Compute: the posterior of one weight
+# The model is $y = wx$ + noise of sd $s$, the prior $w\sim\mathcal N(0, \sigma_p^2)$. Return the posterior's mean and *standard deviation* as a pair. `x`, `y` are arrays with one entry a point.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_posterior(x, y, s, sigma_p):
+    return ...
+
+
+exercises.check("1.2", my_posterior)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_2(x, y, s, sigma_p):
+    precision = x @ x / s**2 + 1 / sigma_p**2
+    return (x @ y / s**2) / precision, 1 / np.sqrt(precision)
+
+
+assert exercises.check("1.2", solution_2, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.3 Explain: true or false
+# Put the letters of the *true* statements into the set.
+#
+# - **a** If the weights were known exactly, a prediction of $y$ would have no uncertainty.
+# - **b** The plug-in prediction has too little variance, because it leaves the epistemic part out.
+# - **c** A narrow epistemic band means that the model is near the truth.
+# - **d** The evidence is what you get by predicting each point from the points before it.
+# - **e** If a model fits the training data better than another, its evidence is higher.
+# - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+my_letters = ...  # such as {"a", "b"}
+exercises.check("1.3", my_letters)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# a: the noise remains. c: "sure and wrong". e: the training error only falls, see 1.6.
+assert exercises.check("1.3", {"b", "d", "f"}, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.4 Change: a prior for Keras
+# Keras minimises the *mean* of the squared errors over $N$ points, plus $\lambda\sum_j w_j^2$. Which λ makes that the MAP estimate under a prior $\mathcal N(0, \sigma_p^2)$, with noise of sd $s$?
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_weight_decay(s, sigma_p, n):
+    return ...
+
+
+exercises.check("1.4", my_weight_decay)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_4(s, sigma_p, n):
+    return s**2 / (n * sigma_p**2)  # multiply (1.4) by 2s²/N
+
+
+assert exercises.check("1.4", solution_4, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.5 Change: a log predictive density from draws
+# Return the *logarithm* of (1.12) for one target `y`. `f` is an array: the outputs of $T$ drawn models. `s` is the sd of the noise. It must also work where every draw is far from `y`.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_log_predictive(y, f, s):
+    return ...
+
+
+exercises.check("1.5", my_log_predictive)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_5(y, f, s):
+    each = -0.5 * ((y - f) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi)
+    return logsumexp(each) - np.log(len(f))
+
+
+assert exercises.check("1.5", solution_5, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.6 Break: a KL that survives zeros
+# `q` and `p` are arrays of probabilities that sum to 1; some may be 0. Return $\mathrm{KL}[q\,\|\,p]$ in nats, also then. It may be infinite.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_kl(q, p):
+    return ...
+
+
+exercises.check("1.6", my_kl)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_6(q, p):
+    inside = q > 0
+    return np.sum(q[inside] * (np.log(q[inside]) - np.log(p[inside])))
+
+
+assert exercises.check("1.6", solution_6, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.7 Extend: the evidence of each prior
+# Return the array of $\log P(D)$ for each σ_p in `candidates`. `phi` is the matrix of features [n, d], `y` an array [n], `noise_std` is $s$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_evidence(phi, y, noise_std, candidates):
+    return ...
+
+
+exercises.check("1.7", my_evidence)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_7(phi, y, noise_std, candidates):
+    n = len(y)
+    covs = [c**2 * phi @ phi.T + noise_std**2 * np.eye(n) for c in candidates]
+    return np.array([stats.multivariate_normal(np.zeros(n), c).logpdf(y) for c in covs])
+
+
+assert exercises.check("1.7", solution_7, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.8 Extend: the best independent Gaussians
+# The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Return the standard deviations of the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_factorised(cov):
+    return ...
+
+
+exercises.check("1.8", my_factorised)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_8(cov):
+    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)))
+
+
+assert exercises.check("1.8", solution_8, record=False)
+
+# %% slideshow={"slide_type": "fragment"}
+exercises.progress(1)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Mistakes in circulation
+#
+# Claims that you will meet, some in the sources of this course. Run them.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "maximum likelihood makes no assumption: all weights count as equally probable". **True** only for *this* way of writing the weights. Write the noise as $s$ or as $\log s$: "all values equally probable" means something else in each, and the posterior mode, the MAP, moves with it. The MLE does not move, because it is no probability of anything:
+
+# %% slideshow={"slide_type": "fragment"}
+log_s = np.log(s_axis)
+log_like = np.array([-nll(w_mle, s_k) for s_k in s_axis])
+mode_flat_in_s = s_axis[np.argmax(log_like)]  # the MLE too
+flat_in_log_s = log_like - log_s  # the same likelihood; density of s if log s is flat
+mode_flat_in_log_s = s_axis[np.argmax(flat_in_log_s)]
+print(f"most probable s: {mode_flat_in_s:.3f} or {mode_flat_in_log_s:.3f}, both 'without prior'")
+assert mode_flat_in_s - mode_flat_in_log_s > 0.01
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "the Bayesian estimate is the most probable weight". **True:** the mode is one point, and in many dimensions *nothing is near it*. Draws of a standard Gaussian in $d$ dimensions lie at a distance of about $\sqrt d$ from the mode. Predictions average over the shell, not over the peak.
+
+# %% slideshow={"slide_type": "fragment"}
+for d in (1, 10, 481):
+    radius = np.linalg.norm(np.random.default_rng(5).standard_normal((2000, d)), axis=1)
+    print(f"{d:3d} weights: distance from the mode {radius.mean():.1f} ± {radius.std():.1f}")
+assert radius.min() > 15 and abs(radius.mean() - np.sqrt(481)) < 0.5
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "a Bayesian model cannot overfit, whatever the size of the data". **True** if model and prior are right *on average*. Nothing protects from a bad prior. Fourteen bumps, eight points, and a prior a hundred times too wide:
+
+# %% slideshow={"slide_type": "fragment"}
+test_in, found = datasets.sinusoid(n=400, seed=99), []
+for prior_std in (6.0, 600.0):
+    fitted = exact.linear_regression(features.bumps(data.x[seen], 14), y_seen, prior_std, 1.0)
+    predicted = fitted.predict(features.bumps(test_in.x, 14))
+    error = metrics.rmse(test_in.y[:, 0], predicted.mean)
+    score = predicted.log_prob(test_in.y).mean()
+    print(f"prior σ {prior_std:5.0f}: RMSE {error:.2f}, log density {score:.2f}, "
+          f"log evidence {fitted.log_evidence:.0f}")
+    found.append((-error, score, fitted.log_evidence))
+assert (np.array(found[1]) < np.array(found[0])).all()  # worse in all three
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the gap is largest exactly where the draws disagree:
+
+# %% slideshow={"slide_type": "fragment"}
+log_each = stats.norm(w_draws[:2000] @ phi_grid.T, 1.0).logpdf(data.truth(x_grid)[:, 0])
+log_of_mean = logsumexp(log_each, axis=0) - np.log(2000)
+mean_of_log = log_each.mean(axis=0)
+assert (mean_of_log <= log_of_mean + 1e-12).all()
+among, far = np.abs(line) < 0.3, np.abs(line) > 0.8
+gap = log_of_mean - mean_of_log
+print(f"gap among the data {gap[among].mean():.2f} nats, outside {gap[far].mean():.0f} nats")
+assert gap[far].mean() > 10 * gap[among].mean()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "in the KL, 0/0 = 1." **True:** the convention is $0\log 0 := 0$: where $q = 0$ the term is 0. Where $q > 0$ and $p = 0$ the KL is infinite, and must be: $q$ says possible to something that $p$ excludes. Written naively the first case gives NaN:
+
+# %% slideshow={"slide_type": "fragment"}
+q_table, p_table = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.25, 0.5])
+with np.errstate(divide="ignore", invalid="ignore"):
+    naive = np.sum(q_table * np.log(q_table / p_table))
+print(f"naive {naive}; with 0 log 0 = 0: {rel_entr(q_table, p_table).sum():.4f}; "
+      f"the other way round: {rel_entr(p_table, q_table).sum()}")
+assert np.isnan(naive) and np.isclose(rel_entr(q_table, p_table).sum(), np.log(2))
+assert np.isinf(rel_entr(p_table, q_table).sum())
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Smaller ones.** "The evidence is the data $D$": it is the *number* $P(D)$. "The negative log likelihood $\log P(D\mid w)$": the minus sign is missing. "$P(y, x\mid w)$" for the likelihood of a regression: the model says nothing about $x$; it is $P(y\mid x, w)$.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+#
+# - Squared error, cross-entropy, L2, L1: each is −log of a density that can be written down.
+# - The posterior of a linear model is Gaussian, and precisions add. Its mean is the ridge solution; its covariance is what ridge forgets.
+# - Predict by averaging densities over the posterior. Variance = epistemic (falls as $1/n$) + aleatoric (stays).
+# - Epistemic uncertainty is uncertainty *within* the model. A wrong model can be sure.
+# - The evidence is the sum of one-step-ahead scores. It chooses priors and features without a test set.
+# - For a network the evidence is an integral over hundreds of dimensions: intractable, not slow.
+# - $\mathrm{KL}[q\|p]$ picks one hill and is too sure of correlated weights; $\mathrm{KL}[p\|q]$ matches moments. $\mathrm{KL}[q\|P(w\mid D)] = F + \log P(D)$.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## References
+#
+# - MacKay (1992). Bayesian interpolation. [doi:10.1162/neco.1992.4.3.415](https://doi.org/10.1162/neco.1992.4.3.415)
+# - Tipping (2004). Bayesian inference: an introduction to principles and practice in machine learning. [doi:10.1007/978-3-540-28650-9_3](https://doi.org/10.1007/978-3-540-28650-9_3)
+# - Chib (1995). Marginal likelihood from the Gibbs output (eq. 1.16). [doi:10.1080/01621459.1995.10476635](https://doi.org/10.1080/01621459.1995.10476635)
+# - Efron, Hastie, Johnstone, Tibshirani (2004). Least angle regression (the diabetes data). [doi:10.1214/009053604000000067](https://doi.org/10.1214/009053604000000067)
+# - Kendall, Gal (2017). What uncertainties do we need in Bayesian deep learning for computer vision? [arXiv:1703.04977](https://arxiv.org/abs/1703.04977)
+# - Blei, Kucukelbir, McAuliffe (2017). Variational inference: a review for statisticians. [arXiv:1601.00670](https://arxiv.org/abs/1601.00670)
+# - Lotfi, Izmailov, Benton, Goldblum, Wilson (2022). Bayesian model selection, the marginal likelihood, and generalization. [arXiv:2202.11678](https://arxiv.org/abs/2202.11678)
+#
+# The textbook for sections 1.3 to 1.6 is C. Bishop, *Pattern Recognition and Machine Learning* (2006), chapter 3.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Previous:** [0 · Start here](00_start_here.ipynb) · **Next:** 2 · Reparameterization and the VAE: a gradient through a random number. Chapter 3, [Bayes by Backprop](03_bayes_by_backprop.ipynb), continues from (1.23).
