@@ -1,0 +1,248 @@
+"""Exercises 5.1 to 5.5: the prior in closed form, and the gradients of γ and ρ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+
+_A = np.array
+
+
+def _kl(mu: Any, sigma: Any) -> Any:
+    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
+
+
+KL = Exercise(
+    "5.1",
+    "Compute: the KL at the best prior",
+    "5.4",
+    _kl,
+    (
+        (_A([0.3]), _A([0.5])),
+        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
+        (_A([5.0, -5.0]), _A([0.01, 1.0])),
+    ),
+    (
+        Mistake(
+            "the ½ is missing",
+            "the KL of two Gaussians has ½ before its logarithm of variances.",
+            lambda m, s: np.sum(np.log1p((m / s) ** 2)),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the ratio is μ²/σ², both squared: γ² with γ = μ/σ.",
+            lambda m, s: 0.5 * np.sum(np.log1p(m**2 / s)),
+        ),
+        Mistake(
+            "μ is not squared",
+            "the KL cannot care about the sign of μ.",
+            lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
+        ),
+        Mistake(
+            "the ratio is upside down",
+            "a weight with μ = 0 costs nothing: σ² stands below.",
+            lambda m, s: 0.5 * np.sum(np.log1p((s / m) ** 2)),
+        ),
+        Mistake(
+            "the KL to N(0, 1)",
+            "the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
+            lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
+        ),
+        Mistake(
+            "not summed",
+            "one number is wanted: the KL of independent weights is the sum of theirs.",
+            lambda m, s: 0.5 * np.log1p((m / s) ** 2),
+        ),
+        Mistake(
+            "mean for sum",
+            "every weight costs its own nats: a sum.",
+            lambda m, s: _kl(m, s) / np.size(m),
+        ),
+        Mistake("wrong sign", "a KL is never negative.", lambda m, s: -_kl(m, s)),
+    ),
+)
+
+
+def _shared(mu: Any, sigma: Any) -> Any:
+    return np.sqrt(np.mean(mu**2 + sigma**2))
+
+
+SHARED = Exercise(
+    "5.2",
+    "Compute: one prior for a whole layer",
+    "5.4",
+    _shared,
+    (
+        (_A([0.3, -0.1]), _A([0.5, 0.2])),
+        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
+        (_A([3.0, 3.0, 3.0, 0.0]), _A([0.1, 0.1, 0.1, 4.0])),
+    ),
+    (
+        Mistake(
+            "σ_p² for σ_p",
+            "this is the variance; a standard deviation is asked for.",
+            lambda m, s: np.mean(m**2 + s**2),
+        ),
+        Mistake(
+            "sum for mean",
+            "weights that share a prior vote on its variance: an average.",
+            lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
+        ),
+        Mistake(
+            "a prior for each weight",
+            "the layer shares one: average μ² + σ² over it.",
+            lambda m, s: np.sqrt(m**2 + s**2),
+        ),
+        Mistake(
+            "standard deviations averaged",
+            "the derivative of the KL in σ_p averages variances: take the root last.",
+            lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
+        ),
+        Mistake(
+            "σ is missing",
+            "E_q[w²] is μ² + σ²: an unsure weight asks for room as well.",
+            lambda m, s: np.sqrt(np.mean(m**2)),
+        ),
+        Mistake(
+            "μ is missing",
+            "E_q[w²] is μ² + σ²: the prior is centred at 0, not at μ.",
+            lambda m, s: np.sqrt(np.mean(s**2)),
+        ),
+        Mistake(
+            "centred at the mean of μ",
+            "the prior's mean stays at 0: take μ², not its deviation from the average.",
+            lambda m, s: np.sqrt(np.var(m) + np.mean(s**2)),
+        ),
+        Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
+    ),
+)
+
+STATEMENTS = Choice(
+    "5.3",
+    "Explain: true or false",
+    "5.6 and 5.7",
+    frozenset("bce"),
+    statements={
+        "a": "which evidence is it that the ELBO with a learnt prior stays below?",
+        "b": "what happens to μ²/σ² when the unit of a weight changes?",
+        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0?",
+        "d": "what does γ/(1 + γ²) do for large γ?",
+        "e": "which of the two has more freedom to fit the prior to q?",
+        "f": "could the training AUC have risen for all widths because of the same cause?",
+    },
+)
+
+
+def _sigmoid(rho: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-rho))
+
+
+def _softplus(rho: Any) -> Any:
+    return np.logaddexp(0.0, rho)
+
+
+_STEPS = (
+    (0.5, -1.0, 0.7, -14.7),
+    (-2.0, 0.5, -1.9, 4.0),
+    (_A([1.0, -3.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0])),
+)
+
+DELTA_GAMMA = Exercise(
+    "5.4",
+    "Compute: Δγ",
+    "5.5",
+    lambda gamma, rho, eps, dnll_dw: dnll_dw * _softplus(rho) + gamma / (1 + gamma**2),
+    _STEPS,
+    (
+        Mistake(
+            "the KL is missing",
+            "the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
+            lambda g, r, e, d: d * _softplus(r),
+        ),
+        Mistake(
+            "softplus forgotten",
+            "∂w/∂γ = σ, and σ = softplus(ρ).",
+            lambda g, r, e, d: d * r + g / (1 + g**2),
+        ),
+        Mistake(
+            "∂w/∂γ is missing",
+            "w = σ (γ + ε): a step of γ moves w by σ.",
+            lambda g, r, e, d: d + g / (1 + g**2),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "½ ln(1 + γ²) has the slope γ/(1 + γ²), not twice that.",
+            lambda g, r, e, d: d * _softplus(r) + 2 * g / (1 + g**2),
+        ),
+        Mistake(
+            "the slope of weight decay",
+            "½γ² would pull with γ; the logarithm lets large γ go.",
+            lambda g, r, e, d: d * _softplus(r) + g,
+        ),
+        Mistake(
+            "wrong sign of the KL",
+            "the KL is added to the loss.",
+            lambda g, r, e, d: d * _softplus(r) - g / (1 + g**2),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δγ is the gradient; the minus comes in the update.",
+            lambda g, r, e, d: -d * _softplus(r) - g / (1 + g**2),
+        ),
+        Mistake(
+            "the derivative of softplus for softplus",
+            "∂w/∂γ is σ itself.",
+            lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
+        ),
+    ),
+)
+
+DELTA_RHO = Exercise(
+    "5.5",
+    "Change: Δρ when the mean moves along",
+    "5.5",
+    lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * _sigmoid(rho),
+    _STEPS,
+    (
+        Mistake(
+            "the mean held still",
+            "this is Δρ of Bayes by Backprop; here μ = γσ moves with σ: ∂w/∂σ = γ + ε.",
+            lambda g, r, e, d: d * e * _sigmoid(r),
+        ),
+        Mistake(
+            "softplus forgotten",
+            "this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e),
+        ),
+        Mistake(
+            "softplus for its derivative",
+            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
+            lambda g, r, e, d: d * (g + e) * _softplus(r),
+        ),
+        Mistake(
+            "ε forgotten",
+            "w = γσ + εσ: both terms contain σ.",
+            lambda g, r, e, d: d * g * _sigmoid(r),
+        ),
+        Mistake(
+            "a KL where there is none",
+            "½ ln(1 + γ²) does not contain ρ.",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
+        ),
+        Mistake(
+            "wrong sign in the exponent",
+            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(-r),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δρ is the gradient; the minus comes in the update.",
+            lambda g, r, e, d: -d * (g + e) * _sigmoid(r),
+        ),
+    ),
+)
+
+EXERCISES: tuple[Exercise, ...] = (KL, SHARED, STATEMENTS, DELTA_GAMMA, DELTA_RHO)
