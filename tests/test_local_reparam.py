@@ -290,8 +290,10 @@ def test_the_noise_differs_from_step_to_step_and_within_a_step():
 
 
 def test_one_more_data_point_keeps_the_noise_of_the_others():
+    room = Capacity(9, (3,), 1)
     few, more = (
-        local_reparam._row_noise("local", n, MLP(1, (3,)), 9, MLP(1, (3,)), 64, 0) for n in (8, 9)
+        local_reparam._row_noise("local", n, MLP(1, (3,)), MLP(1, (3,)), room, 64, 0)
+        for n in (8, 9)
     )
     np.testing.assert_array_equal(few[..., :8], more[..., :8])
     assert not few[..., 8].numpy().any()
@@ -302,7 +304,9 @@ def test_one_more_data_point_keeps_the_noise_of_the_others():
 
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize(
-    ("n_samples", "capacity"), [(1, Capacity(20, (7,), 1)), (3, Capacity(20, (7,), 10))], ids=str
+    ("n_samples", "capacity"),
+    [(1, Capacity(20, (7,), 1)), (3, Capacity(20, (7,), 10, chunk=5))],
+    ids=str,
 )
 def test_capacity_changes_nothing_but_rounding(n_samples, capacity, estimator):
     options = {"steps": 30, "n_samples": n_samples, "estimator": estimator}

@@ -8,139 +8,19 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from bdl_teach import checks, elbo, optimise, predictive
+from bdl_teach import elbo
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
-from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.densities import Prior, scale_mixture_log_prob
+from bdl_teach.methods import mean_field, mean_field_loop
+from bdl_teach.methods.mean_field import REMEDY, Capacity, Fit
+from bdl_teach.methods.mean_field_loop import Block, Problem
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
 
-REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std or the prior"
-)
-_STRIDE = 97  # distance in the table of ε between two draws of one step
-_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
-
-
-class Capacity(NamedTuple):
-    """Sizes to compile for, so that every smaller problem runs without compiling again.
-
-    Attributes:
-        n: Data points.
-        hidden_units: Width of each hidden layer.
-        n_samples: Weight draws a step: 1, or more than 1.
-        chunk: Points evaluated at a time; all at once if ``None``. With chunks, fewer points
-            take less time in the same program.
-    """
-
-    n: int
-    hidden_units: tuple[int, ...]
-    n_samples: int
-    chunk: int | None = None
-
-    @property
-    def looped(self) -> bool:
-        """Whether a step goes through several blocks: one draw and one chunk of points each."""
-        return self.n_samples > 1 or self.chunk is not None
-
-
-class _Problem(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
-
-    x: Any  # [chunks, rows, d]
-    y: Any  # [chunks, rows, 1]
-    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [rows, n_weights]: draw s of step t is row (t + 97 s) mod rows
-    n_samples: Any  # S
-    n_chunks: Any  # chunks that hold data points
-    prior: Any  # [3]: σ₁, σ₂, π
-    noise_std: Any
-    kl_weight: Any
-    kl_shares: Any  # [slots]: π_i of each minibatch
-    n_batches: Any
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A fitted mean-field posterior.
-
-    Attributes:
-        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
-        std: σ of each weight ``[n_weights]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
-        history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
-            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
-            ``kl_weight``.
-        capacity: Sizes that it was compiled for.
-    """
-
-    mean: Array
-    std: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    capacity: Capacity
-
-    @property
-    def signal_to_noise(self) -> Array:
-        """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
-        return np.abs(self.mean) / self.std
-
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``.
-
-        Raises:
-            ValueError: x does not fit the network, or S < 1.
-        """
-        weights = predictive.draw_weights(
-            self.mean,
-            self.std,
-            checks.count("n_samples", n_samples),
-            checks.count("seed", seed, 0),
-        )
-        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
-
-    def evaluate(self, weights: Any, x: Any) -> Array:
-        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
-
-        Args:
-            weights: ``[s, n_weights]``, in the order of ``network``.
-            x: Inputs ``[m, d]``.
-
-        Returns:
-            Outputs ``[s, m]``.
-
-        Raises:
-            ValueError: The shapes do not fit the network.
-        """
-        weights = checks.inputs("weights", weights, self.network.n_weights)
-        return predictive.evaluate_weights(
-            self._padded,
-            _embed(weights, self.network, self._padded),
-            checks.inputs("x", x, self.network.n_inputs),
-        )
-
-    @property
-    def _padded(self) -> MLP:
-        return MLP(self.network.n_inputs, self.capacity.hidden_units)
+__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
 def fit(
@@ -189,148 +69,40 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers.
     """
-    x, y = checks.regression_data(x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
-    n_batches = checks.count("n_batches", n_batches)
-    if n_batches > len(x):
-        raise ValueError(
-            f"n_batches: expected at most one a data point ({len(x)}), got {n_batches}"
-        )
-    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
-    _check_room(capacity, len(x), network, n_samples)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
-    n_rows = _n_rows(steps, capacity.n_samples)
-    start, eps = _noise(network, padded, n_rows, checks.count("seed", seed, 0))
-    shares = elbo.minibatch_weights(n_batches, kl_scheme)
-    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
-    problem = _Problem(
-        x=_chunks(x, capacity),
-        y=_chunks(y, capacity),
-        row_weight=_chunks(np.ones_like(y), capacity),
-        unit_mask=_float(_embed(np.ones(network.n_weights), network, padded)),
-        eps=eps,
-        n_samples=tf.constant(n_samples),
-        n_chunks=tf.constant(n_chunks),
-        prior=_float(prior.mixture),
-        noise_std=_float(checks.positive("noise_std", noise_std)),
-        kl_weight=_float(checks.non_negative("kl_weight", kl_weight)),
-        kl_shares=_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
-        n_batches=tf.constant(n_batches),
+    return mean_field.fit(
+        _program,
+        x,
+        y,
+        prior=prior,
+        noise_std=noise_std,
+        hidden_units=hidden_units,
+        steps=steps,
+        learning_rate=learning_rate,
+        n_samples=n_samples,
+        kl_weight=kl_weight,
+        n_batches=n_batches,
+        kl_scheme=kl_scheme,
+        initial_rho=initial_rho,
+        cooldown=cooldown,
+        seed=seed,
+        capacity=capacity,
     )
-    trace = _program(padded)(
-        _float(prior.std * start),
-        _float(checks.number("initial_rho", initial_rho)),
-        optimise.Schedule(
-            tf.constant(steps),
-            _float(checks.positive("learning_rate", learning_rate)),
-            _float(checks.probability("cooldown", cooldown)),
-        ),
-        tf.constant(n_samples * n_chunks) if capacity.looped else None,
-        problem,
-    )
-    return _fitted(trace, network, padded, float(noise_std), capacity)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def run(mu: Any, rho: Any, schedule: Any, n_blocks: Any, problem: _Problem) -> Any:
-        return optimise.adam(
-            lambda theta, step, block: _free_energy(network, theta, step, block, problem),
-            [mu, rho + tf.zeros_like(mu)],
-            schedule,
-            n_blocks=n_blocks,
-        )
-
-    return Compiled(run)
+    return Compiled(mean_field_loop.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
 
 
-def _free_energy(network: MLP, theta: Any, step: Any, block: Any, p: _Problem) -> tuple[Any, Any]:
+def _free_energy(network: MLP, theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
     """Return one block's share of the free energy of a step, and of what is recorded of it.
 
-    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
+    Source: Blundell et al. 2015, eq. 2.
     """
     mu, rho = theta
-    draw, chunk = block // p.n_chunks, block % p.n_chunks
-    batch = step % p.n_batches
-    # tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
-    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
-    eps = tf.gather(p.eps, (step + _STRIDE * draw) % p.eps.shape[0])  # [n_weights]
-    share = tf.gather(p.kl_shares, batch)
-    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
-    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
     std = tf.nn.softplus(rho)
-    w = mu + std * eps  # [n_weights]; 0 where there is padding, since μ and ε are
+    w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
-    complexity = elbo.complexity_cost(eps, std, log_prior, p.unit_mask) / (n_samples * n_chunks)
-    nll = elbo.likelihood_cost(y, network(w, x), p.noise_std, row_weight * in_batch)
-    likelihood = nll / n_samples
-    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * share)
-    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
-    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
-
-
-def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
-    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
-    names = ("free_energy", "complexity_cost", "likelihood_cost")
-    history = optimise.history(trace, names, REMEDY)
-    used = network.positions_in(padded)
-    mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
-    return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)
-
-
-def _n_rows(steps: int, n_samples: int) -> int:
-    """Rows of the table of ε: enough that the draws of one step are different rows."""
-    rows = max(steps, 1000, n_samples)
-    return rows + (rows % _STRIDE == 0)
-
-
-@lru_cache(maxsize=4)
-def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Any]:
-    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
-
-    Both depend on the network and the seed alone, so that moving any other slider moves only
-    what it names; a larger capacity sees the same numbers.
-    """
-    rng = np.random.default_rng(seed)
-    start = rng.standard_normal(network.n_weights)
-    table = np.zeros((n_rows, padded.n_weights), np.float32)
-    table[:, network.positions_in(padded)] = rng.standard_normal(
-        (n_rows, network.n_weights), np.float32
-    )
-    return _embed(start, network, padded), tf.constant(table)
-
-
-def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
-    wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
-        room >= units
-        for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
-    )
-    if not wide or capacity.n < n or capacity.n_samples < n_samples:
-        wanted = Capacity(n, network.hidden_units, n_samples)
-        raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
-    if capacity.chunk is not None:
-        checks.count("capacity.chunk", capacity.chunk)
-
-
-def _embed(values: Array, network: MLP, padded: MLP) -> Array:
-    """Place ``values`` [..., n_weights] in the flat vector of ``padded``; zeros elsewhere."""
-    out = np.zeros((*values.shape[:-1], padded.n_weights))
-    out[..., network.positions_in(padded)] = values
-    return out
-
-
-def _chunks(values: Array, capacity: Capacity) -> Any:
-    """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
-    rows = capacity.chunk or capacity.n
-    out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
-    out[: len(values)] = values
-    return _float(out.reshape(-1, rows, values.shape[1]))
-
-
-def _float(values: Any) -> Any:
-    return tf.constant(values, tf.float32)
+    complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
+    return mean_field_loop.costs(complexity, network(w, block.x), block, p)

@@ -14,14 +14,13 @@ Source: Kingma, Salimans & Welling 2015, eq. 6 (local); Wen et al. 2018, section
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks, elbo, optimise
+from bdl_teach import checks, elbo
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
 from bdl_teach.densities import (
     Gaussian,
@@ -32,30 +31,14 @@ from bdl_teach.densities import (
     numpy_or_tensor,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods import bbb
-from bdl_teach.methods.bbb import Capacity, Fit
+from bdl_teach.methods import mean_field, mean_field_loop
+from bdl_teach.methods.mean_field import Capacity, Fit
+from bdl_teach.methods.mean_field_loop import Block, Problem
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout")
 _TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
-
-
-class _Problem(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
-
-    x: Any  # [n, d]
-    y: Any  # [n, 1]
-    row_weight: Any  # [n, 1]: 1 for a data point, 0 for padding
-    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [rows, n_weights]: noise of the weights
-    zeta: Any  # [rows, units, n]: noise of the pre-activations, or the signs of Flipout
-    n_samples: Any  # S
-    prior: Any  # [3]: σ₁, σ₂, π
-    noise_std: Any
-    kl_weight: Any
-    kl_shares: Any  # [slots]: π_i of each minibatch
-    n_batches: Any
 
 
 @numpy_or_tensor
@@ -139,88 +122,42 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers.
     """
-    x, y = checks.regression_data(x, y)
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     checks.choice("estimator", estimator, ESTIMATORS)
-    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
-    n_batches = checks.count("n_batches", n_batches)
-    if n_batches > len(x):
-        raise ValueError(
-            f"n_batches: expected at most one a data point ({len(x)}), got {n_batches}"
-        )
-    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
-    bbb._check_room(capacity, len(x), network, n_samples)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
-    seed, n_rows = checks.count("seed", seed, 0), bbb._n_rows(steps, capacity.n_samples)
-    start, eps = bbb._noise(network, padded, n_rows, seed)
-    zeta = _row_noise(estimator, len(x), network, capacity.n, padded, n_rows, seed)
-    shares = elbo.minibatch_weights(n_batches, kl_scheme)
-    problem = _Problem(
-        x=_rows(x, capacity.n),
-        y=_rows(y, capacity.n),
-        row_weight=_rows(np.ones_like(y), capacity.n),
-        unit_mask=_float(bbb._embed(np.ones(network.n_weights), network, padded)),
-        eps=eps,
-        zeta=zeta,
-        n_samples=tf.constant(n_samples),
-        prior=_float(prior.mixture),
-        noise_std=_float(checks.positive("noise_std", noise_std)),
-        kl_weight=_float(checks.non_negative("kl_weight", kl_weight)),
-        kl_shares=_float(np.resize(shares, max(bbb._BATCH_SLOTS, n_batches))),
-        n_batches=tf.constant(n_batches),
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    return mean_field.fit(
+        partial(_program, estimator, isinstance(prior, Gaussian)),
+        x,
+        y,
+        prior=prior,
+        noise_std=noise_std,
+        hidden_units=hidden_units,
+        steps=steps,
+        learning_rate=learning_rate,
+        n_samples=n_samples,
+        kl_weight=kl_weight,
+        n_batches=n_batches,
+        kl_scheme=kl_scheme,
+        initial_rho=initial_rho,
+        cooldown=cooldown,
+        seed=seed,
+        capacity=capacity,
+        row_noise=partial(_row_noise, estimator),
     )
-    trace = _program(padded, estimator, isinstance(prior, Gaussian), capacity.n_samples > 1)(
-        _float(prior.std * start),
-        _float(checks.number("initial_rho", initial_rho)),
-        optimise.Schedule(
-            tf.constant(steps),
-            _float(checks.positive("learning_rate", learning_rate)),
-            _float(checks.probability("cooldown", cooldown)),
-        ),
-        problem,
-    )
-    return bbb._fitted(trace, network, padded, float(noise_std), capacity)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP, estimator: str, closed_kl: bool, looped: bool) -> Compiled:
+def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
-    def run(mu: Any, rho: Any, schedule: Any, problem: _Problem) -> Any:
-        return optimise.adam(
-            lambda theta, step, draw: _free_energy(
-                network, estimator, closed_kl, theta, step, draw, problem
-            ),
-            [mu, rho + tf.zeros_like(mu)],
-            schedule,
-            n_blocks=problem.n_samples if looped else None,
-        )
+    def objective(theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+        mu, std = theta[0], tf.nn.softplus(theta[1])
+        f = _forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
+        return mean_field_loop.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
 
-    return Compiled(run)
+    return Compiled(mean_field_loop.run(objective))
 
 
-def _free_energy(
-    network: MLP, estimator: str, closed_kl: bool, theta: Any, step: Any, draw: Any, p: _Problem
-) -> tuple[Any, Any]:
-    """Return one draw's share of the free energy of a step, and of what is recorded of it."""
-    mu, rho = theta
-    std = tf.nn.softplus(rho)
-    batch, row = step % p.n_batches, step + bbb._STRIDE * draw
-    share = tf.gather(p.kl_shares, batch)  # indexing would make XLA compile for each n_batches
-    in_batch = tf.cast(tf.range(p.x.shape[0])[:, None] % p.n_batches == batch, tf.float32)
-    eps = p.eps[row % p.eps.shape[0]]  # [n_weights]
-    zeta = p.zeta[row % p.zeta.shape[0]]  # [units, n]
-    f = _forward(network, estimator, mu, std, eps, zeta, p.x)
-    n_samples = tf.cast(p.n_samples, tf.float32)
-    likelihood = elbo.likelihood_cost(p.y, f, p.noise_std, p.row_weight * in_batch) / n_samples
-    complexity = _complexity(closed_kl, mu, std, eps, p) / n_samples
-    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * share)
-    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
-    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
-
-
-def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: _Problem) -> Any:
+def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: Problem) -> Any:
     """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
     if closed_kl:
         return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
@@ -270,24 +207,18 @@ def _noise_widths(network: MLP, estimator: str) -> list[int]:
 
 @lru_cache(maxsize=2)
 def _row_noise(
-    estimator: str, n: int, network: MLP, room: int, padded: MLP, n_rows: int, seed: int
+    estimator: str, n: int, network: MLP, padded: MLP, capacity: Capacity, n_rows: int, seed: int
 ) -> Any:
-    """Draw the table of ζ ``[rows, units, room]``: a data point's noise is its own."""
+    """Draw the table of ζ ``[table, chunks, units, rows]``: a data point's noise is its own."""
     small, large = _noise_widths(network, estimator), _noise_widths(padded, estimator)
     starts = np.cumsum([0, *large[:-1]])
     units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])
-    n_rows = min(n_rows, max(64, _TABLE // (sum(large) * room)))
+    rows = capacity.chunk or capacity.n
+    chunks = -(-capacity.n // rows)
+    n_rows = min(n_rows, max(64, _TABLE // (sum(large) * chunks * rows)))
     rng = np.random.default_rng([seed, 0x10CA1])
-    table = np.zeros((n_rows, sum(large), room), np.float32)
+    table = np.zeros((n_rows, chunks, sum(large), rows), np.float32)
     for i in range(n):  # so that more data points keep the noise of the first ones
-        table[:, units, i] = rng.standard_normal((n_rows, len(units)), np.float32)
+        draws = rng.standard_normal((n_rows, len(units)), np.float32)
+        table[:, i // rows, units, i % rows] = draws
     return tf.constant(table)
-
-
-def _rows(values: Array, n: int) -> Any:
-    """Pad ``values`` [k, d] with rows of zeros to [n, d]."""
-    return _float(np.concatenate([values, np.zeros((n - len(values), values.shape[1]))]))
-
-
-def _float(values: Any) -> Any:
-    return tf.constant(values, tf.float32)
