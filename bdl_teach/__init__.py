@@ -14,6 +14,7 @@ from bdl_teach.errors import DatasetUnavailable, DivergedError
 __version__ = "0.1.0"
 
 _SUBMODULES = (
+    "calibration",
     "compiled",
     "datasets",
     "densities",

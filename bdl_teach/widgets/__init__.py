@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from bdl_teach.widgets.comparison import ComparisonExplorer
+from bdl_teach.widgets.gradient_lab import GradientLab
 from bdl_teach.widgets.kl_budget import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.sinusoid import SinusoidExplorer
+from bdl_teach.widgets.vae_explorer import VAEExplorer
 
-__all__ = ["KLBudgetLab", "LinearRegressionExplorer", "SinusoidExplorer"]
+__all__ = [
+    "ComparisonExplorer",
+    "GradientLab",
+    "KLBudgetLab",
+    "LinearRegressionExplorer",
+    "SinusoidExplorer",
+    "VAEExplorer",
+]
