@@ -1,0 +1,238 @@
+"""Exercises 4.1, 4.2, 4.4 and 4.7: what a layer of Gaussian weights passes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach.exercises.engine import Exercise, Mistake
+
+_A = np.array
+_RNG = np.random.default_rng(4)
+
+
+def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
+    """Inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
+    return (
+        _RNG.normal(size=(n, n_in)),
+        _RNG.normal(size=(n_in, n_out)),
+        _RNG.uniform(0.1, 1.2, (n_in, n_out)),
+    )
+
+
+_LAYERS = (
+    _layer(4, 3, 2),
+    _layer(2, 5, 3),
+    (_A([[2.0, -1.0]]), _A([[0.5], [1.0]]), _A([[0.3], [0.7]])),
+)
+
+
+def _moments(x: Any, mu: Any, sigma: Any) -> Any:
+    return x @ mu, x**2 @ sigma**2
+
+
+MOMENTS = Exercise(
+    "4.1",
+    "Compute: mean and variance of what reaches a unit",
+    "4.3",
+    _moments,
+    _LAYERS,
+    (
+        Mistake(
+            "σ for σ²",
+            "variances add, standard deviations do not: square σ.",
+            lambda x, m, s: (x @ m, x**2 @ s),
+        ),
+        Mistake(
+            "x not squared",
+            "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
+            lambda x, m, s: (x @ m, x @ s**2),
+        ),
+        Mistake(
+            "squared after the sum",
+            "(Σ x σ)² is the variance if all weights shared one ε; they have one each.",
+            lambda x, m, s: (x @ m, (x @ s) ** 2),
+        ),
+        Mistake(
+            "standard deviation for variance",
+            "the exercise asks for δ, not √δ.",
+            lambda x, m, s: (x @ m, np.sqrt(x**2 @ s**2)),
+        ),
+        Mistake(
+            "the mean's weights squared away",
+            "the mean is linear: γ = xμ.",
+            lambda x, m, s: (x**2 @ m, x**2 @ s**2),
+        ),
+        Mistake(
+            "second moment for variance",
+            "δ is the variance: μ² does not belong in it.",
+            lambda x, m, s: (x @ m, x**2 @ (s**2 + m**2)),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return the mean first.",
+            lambda x, m, s: _moments(x, m, s)[::-1],
+        ),
+    ),
+)
+
+
+def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
+    return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
+
+
+_WITH_ZETA = tuple(
+    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1]))) for layer in _LAYERS
+)
+
+DRAW = Exercise(
+    "4.2",
+    "Compute: one local draw",
+    "4.3",
+    _draw,
+    _WITH_ZETA,
+    (
+        Mistake(
+            "variance for standard deviation",
+            "δ is a variance; the noise is multiplied by its root.",
+            lambda x, m, s, z: x @ m + (x**2 @ s**2) * z,
+        ),
+        Mistake(
+            "ε times x·σ",
+            "Σ x σ lets every input share one ε, fully correlated; the sd of the sum is √Σ x²σ².",
+            lambda x, m, s, z: x @ m + (x @ s) * z,
+        ),
+        Mistake(
+            "ε times |x|·σ",
+            "Σ |x| σ adds standard deviations; add variances, then take the root.",
+            lambda x, m, s, z: x @ m + (np.abs(x) @ s) * z,
+        ),
+        Mistake(
+            "one draw for all rows",
+            "each row needs noise of its own: use all of ζ, not its first row.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1],
+        ),
+        Mistake(
+            "the mean is missing",
+            "the noise is added to γ = xμ.",
+            lambda x, m, s, z: np.sqrt(x**2 @ s**2) * z,
+        ),
+        Mistake(
+            "the scale is missing",
+            "standard normal noise has sd 1; the output needs √δ.",
+            lambda x, m, s, z: x @ m + z,
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with this ζ the definition adds.",
+            lambda x, m, s, z: x @ m - np.sqrt(x**2 @ s**2) * z,
+        ),
+    ),
+)
+
+_UNITS = (
+    (_RNG.normal(size=(4, 3)), _RNG.uniform(0.1, 1.2, 3)),
+    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5)),
+    (_A([[2.0], [-1.0]]), _A([0.5])),
+)
+
+
+def _covariance(x: Any, sigma: Any) -> Any:
+    return (x * sigma**2) @ x.T
+
+
+COVARIANCE = Exercise(
+    "4.4",
+    "Change: one W for all rows",
+    "4.4",
+    _covariance,
+    _UNITS,
+    (
+        Mistake(
+            "only the diagonal",
+            "these are the variances; rows that share W also covary with each other.",
+            lambda x, s: np.diag(np.diag(_covariance(x, s))),
+        ),
+        Mistake(
+            "σ for σ²",
+            "a covariance is built from variances: square σ.",
+            lambda x, s: (x * s) @ x.T,
+        ),
+        Mistake(
+            "x squared",
+            "x_mi x_ni is a product of two rows, and may be negative.",
+            lambda x, s: (x**2 * s**2) @ (x**2).T,
+        ),
+        Mistake(
+            "correlation for covariance",
+            "do not divide by the standard deviations.",
+            lambda x, s: _covariance(x, s) / np.sqrt(np.outer(*[np.diag(_covariance(x, s))] * 2)),
+        ),
+        Mistake(
+            "columns for rows",
+            "xᵀx compares inputs; xxᵀ compares data points.",
+            lambda x, s: (x.T @ x) * s**2,
+        ),
+        Mistake("the weights' variance is missing", "where is σ?", lambda x, s: x @ x.T),
+    ),
+)
+
+
+def _signs(*shape: int) -> Any:
+    return _RNG.choice([-1.0, 1.0], shape)
+
+
+def _with_signs(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+    (n, n_in), n_out = x.shape, mu.shape[1]
+    return x, mu, sigma, _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
+
+
+_FLIPPED = (_with_signs(*_layer(6, 3, 2)), _with_signs(*_layer(5, 2, 4)))
+
+
+def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
+    return x @ mu + ((x * s) @ (sigma * eps)) * r
+
+
+FLIPOUT = Exercise(
+    "4.7",
+    "Extend: Flipout",
+    "4.6",
+    _flipout,
+    _FLIPPED,
+    (
+        Mistake(
+            "no signs",
+            "this is the shared W: all rows see the same change of the weights.",
+            lambda x, m, d, e, r, s: x @ (m + d * e),
+        ),
+        Mistake(
+            "signs on the mean",
+            "only the change σε changes its sign; μ stays.",
+            lambda x, m, d, e, r, s: ((x * s) @ (m + d * e)) * r,
+        ),
+        Mistake(
+            "only the signs of the inputs",
+            "multiply the result by r as well, or units stay correlated in pairs.",
+            lambda x, m, d, e, r, s: x @ m + (x * s) @ (d * e),
+        ),
+        Mistake(
+            "only the signs of the outputs",
+            "multiply the inputs by s as well.",
+            lambda x, m, d, e, r, s: x @ m + (x @ (d * e)) * r,
+        ),
+        Mistake(
+            "σ is missing",
+            "the change of the weights is σ ⊙ ε.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ e) * r,
+        ),
+        Mistake(
+            "the mean is missing",
+            "the flipped change is added to xμ.",
+            lambda x, m, d, e, r, s: ((x * s) @ (d * e)) * r,
+        ),
+    ),
+)
+
+EXERCISES = (MOMENTS, DRAW, COVARIANCE, FLIPOUT)
