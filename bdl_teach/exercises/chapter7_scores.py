@@ -79,8 +79,12 @@ _M = 0.5 * _RNG.normal(0.0, 1.0, 40)
 _E = _RNG.uniform(0.1, 1.5, 40)
 
 
-def _coverage(y: Any, mean: Any, std: Any, noise: Any, z: float = 1.959963984540054) -> Any:
+def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
     return np.mean(np.abs(y - mean) <= z * np.sqrt(std**2 + noise**2))
+
+
+def _coverage(y: Any, mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
+    return _within(y, mean, epistemic_std, noise_std, 1.959963984540054)
 
 
 COVERAGE = Exercise(
@@ -108,12 +112,12 @@ COVERAGE = Exercise(
         Mistake(
             "one-sided quantile",
             "95 % in the middle leaves 2.5 % on each side: 1.96, not 1.64.",
-            lambda y, m, e, s: _coverage(y, m, e, s, 1.6448536269514722),
+            lambda y, m, e, s: _within(y, m, e, s, 1.6448536269514722),
         ),
         Mistake(
             "one sd for the quantile",
             "±1 sd holds 68 %.",
-            lambda y, m, e, s: _coverage(y, m, e, s, 1.0),
+            lambda y, m, e, s: _within(y, m, e, s, 1.0),
         ),
         Mistake(
             "misses for hits",
@@ -134,8 +138,8 @@ COVERAGE = Exercise(
 )
 
 
-def _pit(y: Any, samples: Any, noise: Any) -> Any:
-    return ndtr((y - samples) / noise).mean(axis=0)
+def _pit(y: Any, samples: Any, noise_std: Any) -> Any:
+    return ndtr((y - samples) / noise_std).mean(axis=0)
 
 
 _F = _RNG.normal(0.0, 1.0, (30, 6))
