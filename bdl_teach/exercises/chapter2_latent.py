@@ -1,0 +1,212 @@
+"""Exercises 2.1 to 2.4: the KL term, the draw of z, the score function, what is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+
+_A = np.array
+_RNG = np.random.default_rng(2)
+
+
+def _each_kl(mean: Any, std: Any) -> Any:
+    return 0.5 * (mean**2 + std**2 - 1.0 - 2.0 * np.log(std))
+
+
+KL = Exercise(
+    "2.1",
+    "Compute: the KL to the prior",
+    "2.3",
+    lambda mean, std: _each_kl(mean, std).sum(axis=-1),
+    (
+        (_A([[0.0, 0.0], [1.0, -2.0], [0.5, 3.0]]), _A([[1.0, 1.0], [0.5, 0.1], [2.0, 0.3]])),
+        (_A([[0.3, -0.7, 1.1]]), _A([[0.2, 1.5, 0.9]])),
+    ),
+    (
+        Mistake(
+            "not summed",
+            "each example has one KL: add up the coordinates of z, the last axis.",
+            _each_kl,
+        ),
+        Mistake(
+            "mean for sum",
+            "the KL of independent coordinates is the sum of theirs, not the mean.",
+            lambda m, s: _each_kl(m, s).mean(axis=-1),
+        ),
+        Mistake(
+            "summed over everything",
+            "return one KL for each example.",
+            lambda m, s: _each_kl(m, s).sum(),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the spread enters as σ², a variance.",
+            lambda m, s: (0.5 * (m**2 + s - 1 - np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "log σ for log σ²",
+            "½ log σ² = log σ: inside the ½ stands 2 log σ.",
+            lambda m, s: (0.5 * (m**2 + s**2 - 1 - np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "wrong sign of the logarithm",
+            "a small σ must cost: −log σ.",
+            lambda m, s: (0.5 * (m**2 + s**2 - 1 + 2 * np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "missing ½",
+            "check with μ = 2, σ = 1: the KL is μ²/2.",
+            lambda m, s: 2 * _each_kl(m, s).sum(axis=-1),
+        ),
+        Mistake(
+            "the −1 is missing",
+            "for q = p the KL must be 0.",
+            lambda m, s: (_each_kl(m, s) + 0.5).sum(axis=-1),
+        ),
+        Mistake(
+            "KL reversed",
+            "this is KL[p(z) ‖ q]; the expectation is over q.",
+            lambda m, s: (0.5 * ((m**2 + 1) / s**2 - 1 + 2 * np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "wrong sign",
+            "a KL is never negative.",
+            lambda m, s: -_each_kl(m, s).sum(axis=-1),
+        ),
+    ),
+)
+
+
+def _softplus(rho: Any) -> Any:
+    return np.logaddexp(0.0, rho)
+
+
+DRAW = Exercise(
+    "2.2",
+    "Compute: z from noise",
+    "2.4",
+    lambda mean, rho, eps: mean + _softplus(rho) * eps,
+    (
+        (_A([0.5, -1.0]), _A([-2.0, 0.7]), _A([1.2, -0.4])),
+        (_RNG.normal(size=(3, 2)), _RNG.normal(size=(3, 2)), _RNG.normal(size=(3, 2))),
+        (0.0, 3.0, -1.5),
+    ),
+    (
+        Mistake(
+            "softplus forgotten",
+            "σ = log(1 + e^ρ); ρ itself may be negative.",
+            lambda m, r, e: m + r * e,
+        ),
+        Mistake(
+            "exponential for softplus",
+            "here σ = log(1 + e^ρ), not e^ρ.",
+            lambda m, r, e: m + np.exp(r) * e,
+        ),
+        Mistake(
+            "ρ read as log σ²",
+            "e^(ρ/2) belongs to a network that outputs log σ².",
+            lambda m, r, e: m + np.exp(r / 2) * e,
+        ),
+        Mistake(
+            "σ² for σ",
+            "the noise is scaled by the standard deviation.",
+            lambda m, r, e: m + _softplus(r) ** 2 * e,
+        ),
+        Mistake(
+            "√σ for σ",
+            "softplus(ρ) is the standard deviation already.",
+            lambda m, r, e: m + np.sqrt(_softplus(r)) * e,
+        ),
+        Mistake(
+            "the mean is missing",
+            "σ ⊙ ε is drawn round 0, not round the code of x.",
+            lambda m, r, e: _softplus(r) * e,
+        ),
+        Mistake(
+            "ε is missing",
+            "μ + σ is no draw: it is the same each time.",
+            lambda m, r, e: m + _softplus(r) + 0 * e,
+        ),
+        Mistake(
+            "no draw at all",
+            "z = μ is the plain autoencoder.",
+            lambda m, r, e: m + 0 * r * e,
+        ),
+    ),
+)
+
+
+def _score_case(n: int, mu: float, sigma: float) -> tuple[Any, ...]:
+    z = _RNG.normal(mu, sigma, n)
+    return (z**2 + np.sin(z), z, mu, sigma)
+
+
+SCORE = Exercise(
+    "2.3",
+    "Compute: the score-function gradient",
+    "2.5",
+    lambda f, z, mu, sigma: np.mean(f * (z - mu) / sigma**2),
+    (_score_case(5, 0.4, 0.5), _score_case(40, -1.0, 2.0), _score_case(1, 0.2, 0.3)),
+    (
+        Mistake(
+            "missing 1/S",
+            "an expectation is a mean over the draws, yours is their sum.",
+            lambda f, z, m, s: np.sum(f * (z - m) / s**2),
+        ),
+        Mistake(
+            "σ for σ²",
+            "∂ log N(z | μ, σ²)/∂μ = (z − μ)/σ²: a variance below.",
+            lambda f, z, m, s: np.mean(f * (z - m) / s),
+        ),
+        Mistake(
+            "wrong sign",
+            "log N falls when μ moves away from z: (z − μ)/σ².",
+            lambda f, z, m, s: np.mean(f * (m - z) / s**2),
+        ),
+        Mistake(
+            "the cost is missing",
+            "the score alone has mean 0: weigh it with f(z).",
+            lambda f, z, m, s: np.mean((z - m) / s**2),
+        ),
+        Mistake(
+            "two means multiplied",
+            "the mean of a product, not the product of means: f and the score go together.",
+            lambda f, z, m, s: np.mean(f) * np.mean((z - m) / s**2),
+        ),
+        Mistake(
+            "derivative by σ",
+            "this is the gradient by σ; asked for is the one by μ.",
+            lambda f, z, m, s: np.mean(f * (((z - m) / s) ** 2 - 1) / s),
+        ),
+        Mistake(
+            "not averaged",
+            "one number is wanted: average over the draws.",
+            lambda f, z, m, s: f * (z - m) / s**2,
+        ),
+        Mistake(
+            "μ forgotten",
+            "the score measures from the mean: z − μ.",
+            lambda f, z, m, s: np.mean(f * z / s**2),
+        ),
+    ),
+)
+
+STATEMENTS = Choice(
+    "2.4",
+    "Explain: true or false",
+    "2.4 and 2.7",
+    frozenset("bdf"),
+    statements={
+        "a": "where do the codes of a plain autoencoder lie, and who put them there?",
+        "b": "which of μ, σ and ε does the random generator know?",
+        "c": "what did the encoder's σ stand for: the spread of one code, or of all?",
+        "d": "what remains of the ELBO's gap when q is the posterior?",
+        "e": "what does a KL of 0 for every image say about the code?",
+        "f": "what does the offset of the cost do to each estimator?",
+    },
+)
+
+EXERCISES: tuple[Exercise, ...] = (KL, DRAW, SCORE, STATEMENTS)
