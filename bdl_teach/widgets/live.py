@@ -97,6 +97,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
     PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
     PREDICTION: ClassVar[Prediction | None] = None  # asked above the picture
+    WORK: ClassVar[str] = "refit"  # what a tick does, in the status line before its time
     _newest: ClassVar[dict[type, Explorer]] = {}
 
     def __init__(self, **values: Any) -> None:
@@ -289,7 +290,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self.result = result
         self.ticks += 1
         self._image.value = picture
-        spent = f" · refit {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
+        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
         self._say(f"{self._describe(result)}{spent}")
 
     def _show_failure(self, error: BaseException) -> None:
