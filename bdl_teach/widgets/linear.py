@@ -140,6 +140,8 @@ class LinearRegressionExplorer(Explorer):
                 value=d["kind"],
                 description="features",
                 tooltips=["d bell curves side by side", "powers of 2x up to degree d − 1"],
+                style={"button_width": "7em", "description_width": "5em"},
+                layout={"width": "auto"},
             ),
         }
 
