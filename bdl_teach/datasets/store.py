@@ -35,7 +35,7 @@ _ALZHEIMERS = (
     "https://raw.githubusercontent.com/dimabasow/bayesian-neural-networks/"
     "40fb74e21f7a9f11b0ddfafc40a0df4b195c9970/data/alzheimers_disease_data.csv"
 )
-_TIMEOUT = (6.0, 30.0)  # seconds to connect, and to wait for the next bytes
+_TIMEOUT = (4.0, 30.0)  # seconds to connect, and to wait for the next bytes
 
 
 @dataclass(frozen=True)
