@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+from scipy import stats
+from scipy.special import logsumexp
 
 
 def normal(w: Any, sigma: Any) -> Any:
@@ -33,6 +35,11 @@ def in_place(mean: Any, std: Any, fraction: float) -> Any:
     return mean
 
 
+def information(p: Any) -> Any:
+    """As the mean KL of each network to the average."""
+    return stats.entropy(p, p.mean(axis=0)[None], axis=-1).mean(axis=0)
+
+
 # Right answers, written in another way than the references.
 RIGHT: dict[str, Any] = {
     "3.1": lambda a, b, c, d: 0.5 * ((b / d) ** 2 + ((a - c) / d) ** 2 - 1 - np.log((b / d) ** 2)),
@@ -49,6 +56,9 @@ RIGHT: dict[str, Any] = {
     "3.8": lambda m: [2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)],
     "3.9": lambda m, s, f: keep(m, f, np.argsort((m / s) ** 2)),
     "3.10": lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, p),
+    "3.11": lambda p: stats.entropy(p.mean(axis=0), axis=-1),
+    "3.12": lambda f, y: logsumexp(f, axis=-1) - np.take_along_axis(f, y[:, None], 1)[:, 0],
+    "3.13": lambda p, k: np.argsort(information(p))[::-1][:k],
 }
 
 # (exercise, what the message must say, wrong answer)
@@ -142,4 +152,31 @@ WRONG: list[tuple[str, str, Any]] = [
         "mean for sum",
         lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s * len(x) ** 0.5, p),
     ),
+    ("3.11", "0 · log 0", lambda p: -np.sum(p.mean(0) * np.log(p.mean(0)), axis=-1)),
+    ("3.11", "mean of entropies", lambda p: stats.entropy(p, axis=-1).mean(axis=0)),
+    ("3.11", "wrong sign", lambda p: -stats.entropy(p.mean(axis=0), axis=-1)),
+    ("3.11", "bits", lambda p: stats.entropy(p.mean(axis=0), axis=-1, base=2)),
+    ("3.11", "mean over the classes", lambda p: stats.entropy(p.mean(0), axis=-1) / p.shape[-1]),
+    ("3.11", "entropies of each network", lambda p: stats.entropy(p, axis=-1)),
+    ("3.11", "mutual information", lambda p: information(p)),
+    ("3.11", "variance", lambda p: p.var(axis=0).mean(axis=-1)),
+    (
+        "3.12",
+        "overflow",
+        lambda f, y: -np.log(np.exp(f) / np.exp(f).sum(1)[:, None])[range(len(y)), y],
+    ),
+    ("3.12", "wrong sign", lambda f, y: -RIGHT["3.12"](f, y)),
+    ("3.12", "probability for its logarithm", lambda f, y: np.exp(-RIGHT["3.12"](f, y))),
+    ("3.12", "mean for each", lambda f, y: RIGHT["3.12"](f, y).mean()),
+    ("3.12", "summed", lambda f, y: RIGHT["3.12"](f, y).sum()),
+    ("3.12", "logit is missing", lambda f, y: logsumexp(f, axis=-1)),
+    ("3.12", "logsumexp is missing", lambda f, y: -f[range(len(y)), y]),
+    ("3.12", "counted from 1", lambda f, y: RIGHT["3.12"](f, y - 1)),
+    ("3.13", "predictive entropy", lambda p, k: np.argsort(-RIGHT["3.11"](p))[:k]),
+    ("3.13", "expected entropy", lambda p, k: np.argsort(-stats.entropy(p, axis=-1).mean(0))[:k]),
+    ("3.13", "variance", lambda p, k: np.argsort(-p.var(axis=0).mean(axis=-1))[:k]),
+    ("3.13", "least informative", lambda p, k: np.argsort(information(p))[:k]),
+    ("3.13", "wrong order", lambda p, k: np.argsort(information(p))[-k:]),
+    ("3.13", "values for indices", lambda p, k: np.sort(information(p))[::-1][:k]),
+    ("3.13", "k indices only", lambda p, k: np.argsort(information(p))[::-1]),
 ]
