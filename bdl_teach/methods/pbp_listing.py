@@ -25,8 +25,8 @@ from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.errors import DivergedError
-from bdl_teach.methods.pbp import Fit, Scaling
-from bdl_teach.methods.pbp_loop import PRIOR_ALPHA, PRIOR_BETA, State
+from bdl_teach.methods.pbp import Fit
+from bdl_teach.methods.pbp_loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
 from bdl_teach.methods.pbp_moments import gamma_update, linear_moments
 
 REMEDY = "learn one point at a time, batch_size=1: a sum of ADF updates is not an ADF update"

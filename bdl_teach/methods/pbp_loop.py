@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bdl_teach.backend import tf
+from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
 from bdl_teach.methods.pbp_moments import (
     adf_update,
@@ -47,6 +48,37 @@ class State(NamedTuple):
     noise: Any
     prior: Any
     factors: Any
+
+
+class Scaling(NamedTuple):
+    """What is subtracted and divided by at the door, and undone at the way out.
+
+    Attributes:
+        x_mean: ``[d]``.
+        x_std: ``[d]``, 1 for a constant column.
+        y_mean: In the units of y.
+        y_std: In the units of y, 1 for a constant target.
+    """
+
+    x_mean: Array
+    x_std: Array
+    y_mean: float
+    y_std: float
+
+    @classmethod
+    def of(cls, x: Array, y: Array) -> Scaling:
+        """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
+        x_std, y_std = x.std(axis=0), float(y.std())
+        x_std = np.where(x_std > 0, x_std, 1.0)
+        return cls(x.mean(axis=0), x_std, float(y.mean()), y_std if y_std > 0 else 1.0)
+
+    def inputs(self, x: Array) -> Array:
+        """Standardised inputs ``[n, d]``."""
+        return np.asarray((x - self.x_mean) / self.x_std)
+
+    def targets(self, y: Array) -> Array:
+        """Standardised targets ``[n]``."""
+        return np.asarray((y[:, 0] - self.y_mean) / self.y_std)
 
 
 def initial_state(

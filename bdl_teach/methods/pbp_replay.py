@@ -65,22 +65,21 @@ def replay(
         ValueError: An argument is out of range or the shapes do not fit.
     """
     problem = pbp.Problem.of(x, y, hidden_units, noise_prior, seed)
-    n_steps = checks.count("n_steps", n_steps, 0)
-    state = before = problem.start
-    noise, order, stop, refine = [state.noise.numpy()[None]], np.arange(problem.n), 0, False
-    last_epoch = max(n_steps - 1, 0) // (problem.n + 1)
-    for epoch in range(last_epoch + 1 if n_steps else 0):
-        order = problem.order(epoch) if shuffle else np.arange(problem.n)
-        left = n_steps - epoch * (problem.n + 1)
-        stop, refine = min(left, problem.n), left > problem.n
-        head = stop if refine else stop - 1  # the last step is taken on its own, to show it
-        before, trace = problem.advance(state, order, 0, head, refine=False)
-        state, rest = problem.advance(before, order, head, stop, refine=refine)
-        noise += [trace[:, :2], rest[:, :2]]
-        if refine:
-            noise.append(state.noise.numpy()[None])
+    n, n_steps = problem.n, checks.count("n_steps", n_steps, 0)
+    last_epoch = max(n_steps - 1, 0) // (n + 1)
+    orders = [problem.order(e) if shuffle else np.arange(n) for e in range(last_epoch + 1)]
+    state, noise = problem.start, [problem.start.noise.numpy()[None]]
+    for order in orders[:-1]:
+        state, trace = problem.advance(state, order, 0, n, refine=True)
+        noise += [trace[:, :2], state.noise.numpy()[None]]
+    left = n_steps - last_epoch * (n + 1)
+    stop, refine = min(left, n), left > n
+    head = stop if refine else max(stop - 1, 0)  # the last step is taken alone, to show it
+    before, trace = problem.advance(state, orders[-1], 0, head, refine=False)
+    state, rest = problem.advance(before, orders[-1], head, stop, refine=refine)
+    noise += [trace[:, :2], rest[:, :2], *([state.noise.numpy()[None]] if refine else [])]
     path = np.concatenate(noise)
-    point = int(order[stop - 1]) if n_steps and not refine else None
+    point = int(orders[-1][stop - 1]) if n_steps and not refine else None
     noise_std = np.sqrt(path[:, 1] / (path[:, 0] - 1.0)) * problem.scaling.y_std
     fits = problem.fitted(state), problem.fitted(before)
-    return Replay(*fits, last_epoch, point, order[:stop], path, noise_std)
+    return Replay(*fits, last_epoch, point, orders[-1][:stop], path, noise_std)

@@ -6,6 +6,7 @@ from bdl_teach.widgets.comparison import ComparisonExplorer
 from bdl_teach.widgets.gradient_lab import GradientLab
 from bdl_teach.widgets.kl_budget import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
+from bdl_teach.widgets.pbp_stepper import PBPStepper
 from bdl_teach.widgets.sinusoid import SinusoidExplorer
 from bdl_teach.widgets.vae_explorer import VAEExplorer
 
@@ -14,6 +15,7 @@ __all__ = [
     "GradientLab",
     "KLBudgetLab",
     "LinearRegressionExplorer",
+    "PBPStepper",
     "SinusoidExplorer",
     "VAEExplorer",
 ]

@@ -1,0 +1,293 @@
+"""The PBP stepper: assumed density filtering, one point at a time, there and back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bdl_teach import datasets, plots
+from bdl_teach.widgets import background, controls
+from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.prediction import Prediction
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import pbp_replay
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
+MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
+_WIDTH = 50  # hidden units: one program for every slider value
+_FRAMES = 12.0  # pictures a second while playing
+_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+_DEFAULTS: dict[str, Any] = {
+    "step": 33,
+    "speed": 8.0,
+    "n": 32,
+    "noise_std": 1.0,
+    "alpha": 6.0,
+    "guess": 1.0,
+    "seed": 0,
+    "sorted": False,
+    "play": False,
+}
+
+
+@dataclass(frozen=True)
+class StepperResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The training points.
+        replay: The posterior after the steps, and before the last of them.
+        prediction: Its predictive on ``X_GRID``.
+        before: The predictive before the last step.
+    """
+
+    data: datasets.Regression1D
+    replay: pbp_replay.Replay
+    prediction: Predictive
+    before: Predictive
+
+
+class PBPStepper(Explorer):
+    """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Three plots: points of a sine, those learned so far marked, with the network's mean, its "
+        "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
+        "that they stand for, beside the true one."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "Go from step 33 to step 330: every point is learned ten times instead of once. What "
+        "happens to the epistemic band among the data?",
+        (
+            "Nothing: it has seen all the points already",
+            "It shrinks, as if there were ten times the data",
+            "It widens, since the fit gets worse",
+        ),
+        1,
+        "ADF takes each visit of a point for a new point. Passing over the data again improves "
+        "the fit, but it counts the evidence again, too: the band becomes too narrow.",
+        "step",
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
+        "one point": ("One point pulls the mean and narrows the band", {**_DEFAULTS, "step": 1}),
+        "one epoch": ("Each point once, then the prior refined", dict(_DEFAULTS)),
+        "40 epochs": (
+            "The paper's 40 epochs: the sine is there, and the band is thin",
+            {**_DEFAULTS, "step": MOST_STEPS},
+        ),
+        "left to right": (
+            "Points in order of x: the right half has not been seen yet",
+            {**_DEFAULTS, "step": 16, "sorted": True},
+        ),
+        "sure of a wrong noise": (
+            "α = 79 says that the noise is twice y's spread: 40 epochs do not unlearn it",
+            {**_DEFAULTS, "alpha": 10.0**1.9, "guess": 2.0, "step": MOST_STEPS},
+        ),
+        "loud noise": ("σ = 3: α counts points all the same", {**_DEFAULTS, "noise_std": 3.0}),
+        "few points": (
+            "Eight points, 40 epochs: thin bands with nothing between the points",
+            {**_DEFAULTS, "n": 8, "step": 360},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        made = {
+            "step": controls.count_slider(
+                "steps taken", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
+            ),
+            "speed": controls.log_slider(
+                "steps a second", d["speed"], 0, 2, ".0f", "how fast play goes"
+            ),
+            "n": controls.count_slider("data points N", d["n"], 4, 32, "points on [−½, ½]"),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise in the data"
+            ),
+            "alpha": controls.log_slider(
+                "noise prior α", d["alpha"], 0.3, 2, ".1f", "how sure the first guess is"
+            ),
+            "guess": controls.slider(
+                "noise guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
+            ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
+            "sorted": controls.toggle("left to right", "learn the points in order of x"),
+            "play": controls.toggle("▶ play", "take steps until pressed again"),
+        }
+        made["play"].observe(self._on_play, names="value")
+        return made
+
+    def _make_rows(self) -> list[Any]:
+        self._stop = threading.Event()
+        *sliders, order, play = self._controls.values()
+        moves = [
+            controls.button("◀ back", "undo the last step", lambda: self._move(-1)),
+            controls.button("step ▶", "one step more", lambda: self._move(+1)),
+            controls.button("epoch ▶▶", "to the end of this epoch", self._next_epoch),
+        ]
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [
+            controls.row([play, *moves, order]),
+            controls.grid(sliders, columns=3),
+            controls.row(presets),
+        ]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.6)
+        grid = canvas.figure.add_gridspec(
+            2, 2, width_ratios=(1.6, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            wspace=0.19, hspace=0.85,
+        )  # fmt: skip
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._make_gamma_panel(canvas, canvas.figure.add_subplot(grid[0, 1]))
+        self._make_noise_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        return canvas
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the network believes about y", "x", "y")
+        ax.set(xlim=(-1.5, 1.5), ylim=(-30, 30))
+        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
+        (self._old,) = ax.plot(
+            [], [], "--", color=plots.BLACK, lw=1.4, label="mean before the step", zorder=3.5
+        )
+        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        style: dict[str, Any] = {"ls": "", "zorder": 5, "mew": 1.6}
+        (self._waiting,) = ax.plot([], [], "x", color=plots.GREY, ms=5, label="to come", **style)
+        (self._seen,) = ax.plot([], [], "+", color=plots.BLACK, ms=8, label="learned", **style)
+        (self._last,) = ax.plot(
+            [], [], "o", color=plots.ORANGE, ms=13, mfc="none", label="learned last",
+            ls="", mew=2.6, zorder=6,
+        )  # fmt: skip
+        plots.legend_above(ax, columns=4)
+        points = [self._waiting, self._seen, self._last]
+        canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
+
+    def _make_gamma_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Gamma over the noise precision", "step", "log scale")
+        ax.set(yscale="log", ylim=(0.05, 2000))
+        _step_axis(ax)
+        (self._alpha,) = ax.plot([], [], "-", color=plots.BLUE, lw=2.0, label="α, counts points")
+        (self._beta,) = ax.plot([], [], "--", color=plots.RED, lw=2.0, label="β, adds up squares")
+        (self._end,) = ax.plot([], [], "o", color=plots.ORANGE, ms=6)
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._alpha, self._beta, self._end])
+
+    def _make_noise_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Noise that it believes in", "step", "sd, units of y")
+        ax.set(ylim=(0, 15))
+        _step_axis(ax)
+        (self._noise,) = ax.plot([], [], "-", color=plots.RED, lw=2.0, label="√(β/(α−1))")
+        (self._true,) = ax.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
+        (self._now,) = ax.plot([], [], "o", color=plots.ORANGE, ms=6)
+        plots.legend_above(ax, columns=2)
+        canvas.animate([self._true, self._noise, self._now])
+
+    def _compute(self, values: dict[str, Any]) -> StepperResult:
+        from bdl_teach.methods import pbp_replay
+
+        data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
+        alpha = max(values["alpha"], 1.1)
+        replay = pbp_replay.replay(
+            data.x,
+            data.y,
+            values["step"],
+            hidden_units=(_WIDTH,),
+            noise_prior=(alpha, (alpha - 1.0) * values["guess"] ** 2),
+            shuffle=not values["sorted"],
+            seed=values["seed"],
+        )
+        return StepperResult(
+            data, replay, replay.fit.predict(X_GRID), replay.before.predict(X_GRID)
+        )
+
+    def _draw(self, result: StepperResult) -> None:
+        x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
+        self._band.update(result.prediction)
+        self._old.set_data(X_GRID[:, 0], result.before.mean)
+        learned = np.isin(np.arange(len(x)), replay.seen)
+        self._seen.set_data(x[learned], y[learned])
+        self._waiting.set_data(x[~learned], y[~learned])
+        last = [] if replay.point is None else [replay.point]
+        self._last.set_data(x[last], y[last])
+        steps = np.arange(len(replay.noise))
+        self._alpha.set_data(steps, replay.noise[:, 0])
+        self._beta.set_data(steps, replay.noise[:, 1])
+        self._end.set_data(steps[[-1, -1]], replay.noise[-1])
+        self._noise.set_data(steps, replay.noise_std)
+        self._true.set_data([0, MOST_STEPS], [result.data.noise_std] * 2)
+        self._now.set_data(steps[-1:], replay.noise_std[-1:])
+
+    def _describe(self, result: StepperResult) -> str:
+        replay, sd = result.replay, result.prediction.epistemic_std
+        n_steps = len(replay.noise) - 1
+        learned = "the prior" if not n_steps else "prior refined"
+        if replay.point is not None:
+            learned = f"learned x = {result.data.x[replay.point, 0]:.2f}"
+        return (
+            f"Step {n_steps}, epoch {replay.epoch + 1}: {learned}; α {replay.noise[-1, 0]:.1f}, "
+            f"β {replay.noise[-1, 1]:.2f}, noise sd {replay.noise_std[-1]:.2f} (true "
+            f"{result.data.noise_std:.2f}); epistemic sd {sd[_INSIDE].mean():.1f} among the data, "
+            f"{sd[[0, -1]].mean():.1f} at x = ±1.5."
+        )
+
+    # Moving without a slider.
+
+    def _move(self, steps: int) -> None:
+        slider = self._controls["step"]
+        slider.value = min(max(slider.value + steps, 0), MOST_STEPS)
+
+    def _next_epoch(self) -> None:
+        length = self._controls["n"].value + 1
+        self._move(length - self._controls["step"].value % length)
+
+    def _on_play(self, change: Any) -> None:
+        self._controls["play"].description = "⏸ pause" if change["new"] else "▶ play"
+        self._stop.set()  # whoever played before
+        if change["new"]:
+            self._stop = threading.Event()
+            background.start(self._player(self._stop))
+
+    def _player(self, stop: threading.Event) -> Callable[[], None]:
+        """Take steps at the chosen speed, at most 12 pictures a second, until told to stop."""
+
+        def play() -> None:
+            owed = 0.0
+            while not self._slot.closed and self._controls["step"].value < MOST_STEPS:
+                speed = self._controls["speed"].value
+                pause = 1.0 / min(speed, _FRAMES)
+                if stop.wait(pause):
+                    return
+                owed += speed * pause
+                self._move(int(owed))
+                owed -= int(owed)
+            self._controls["play"].value = False
+
+        return play
+
+    def close(self) -> None:
+        """Stop playing, stop the worker and take the widgets away."""
+        self._stop.set()
+        super().close()
+
+
+def _step_axis(ax: Any) -> None:
+    """Steps on an axis that shows the first few as well as the last thousand."""
+    ax.set_xscale("symlog", linthresh=20, linscale=0.8)
+    ax.set_xlim(0, MOST_STEPS)
+    ticks = (0, 10, 33, 100, 330, MOST_STEPS)
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
