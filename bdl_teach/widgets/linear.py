@@ -138,10 +138,7 @@ class LinearRegressionExplorer(Explorer):
             "kind": ipywidgets.ToggleButtons(
                 options=features.KINDS,
                 value=d["kind"],
-                description="features",
                 tooltips=["d bell curves side by side", "powers of 2x up to degree d − 1"],
-                style={"button_width": "7em", "description_width": "5em"},
-                layout={"width": "auto"},
             ),
         }
 
