@@ -214,6 +214,29 @@ def row_covariance(kind: str, x: Any, sigma: Any) -> Array:
     return np.asarray(covariance if shared else np.diag(np.diag(covariance)))
 
 
+def output_samples(
+    kind: str, mu: Any, sigma: Any, x: Any, *, n_draws: int = 1000, seed: int = 0
+) -> Array:
+    """Draw the outputs of a minibatch as an estimator draws them.
+
+    Arguments are those of :func:`gradient_samples`.
+
+    Returns:
+        ``[n_draws, M]``: each column has mean x·μ and variance x²·σ², whatever the kind.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    x = checks.inputs("x", x)
+    b = minibatch(mu, sigma, x, np.zeros(len(x)), 1.0, None)
+    noise = _NOISES.get(checks.choice("kind", kind, KINDS))
+    n_draws, rng = checks.count("n_draws", n_draws), np.random.default_rng([seed, 2])
+    if noise is None:
+        zeta = rng.standard_normal((n_draws, len(x)))
+        return np.asarray(b.residual + np.sqrt(b.output_var) * zeta)
+    return np.asarray(b.residual + (b.x * noise(b, n_draws, rng)) @ b.sigma)
+
+
 def _score_draws(b: Minibatch, n: int, rng: np.random.Generator) -> Gradients:
     eps = rng.standard_normal((n, len(b.mu)))
     error = b.residual + (b.sigma * eps) @ b.x.T  # [n, M]
@@ -255,12 +278,16 @@ def _flipped_noise(b: Minibatch, n: int, rng: np.random.Generator) -> Array:
     return np.asarray(_shared_noise(b, n, rng) * signs)
 
 
+_NOISES = {
+    "score": _shared_noise,
+    "shared": _shared_noise,
+    "per_example": _own_noise,
+    "flipout": _flipped_noise,
+}
 _DRAWS: dict[str, Callable[[Minibatch, int, np.random.Generator], Gradients]] = {
     "score": _score_draws,
-    "shared": _pathwise(_shared_noise),
-    "per_example": _pathwise(_own_noise),
     "local": _local_draws,
-    "flipout": _pathwise(_flipped_noise),
+    **{kind: _pathwise(noise) for kind, noise in _NOISES.items() if kind != "score"},
 }
 
 

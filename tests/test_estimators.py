@@ -273,6 +273,17 @@ def test_rows_that_share_weights_covary(oracle):
                 np.testing.assert_allclose(own, np.diag(np.diag(truth)), rtol=1e-10)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_outputs_have_their_moments_and_the_covariance_of_their_kind(kind):
+    n, x = 40_000, BATCH["x"][:3]
+    draws = estimators.output_samples(kind, BATCH["mu"], BATCH["sigma"], x, n_draws=n)
+    var = x**2 @ BATCH["sigma"] ** 2
+    assert (np.abs(draws.mean(axis=0) - x @ BATCH["mu"]) < 5 * np.sqrt(var / n)).all()
+    expected = estimators.row_covariance(kind, x, BATCH["sigma"])
+    error = np.sqrt(2 * np.outer(var, var) / n)
+    assert (np.abs(np.cov(draws.T) - expected) < 6 * error).all()
+
+
 def test_a_data_point_at_zero_adds_no_noise():
     x = np.vstack([BATCH["x"], np.zeros(3)])
     options = BATCH | {"x": x, "y": [*BATCH["y"], 1.0], "n_data": 70}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bdl_teach.widgets.comparison import ComparisonExplorer
 from bdl_teach.widgets.gradient_lab import GradientLab
+from bdl_teach.widgets.gradient_variance import LocalReparamLab
 from bdl_teach.widgets.kl_budget import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.pbp_stepper import PBPStepper
@@ -15,6 +16,7 @@ __all__ = [
     "GradientLab",
     "KLBudgetLab",
     "LinearRegressionExplorer",
+    "LocalReparamLab",
     "PBPStepper",
     "SinusoidExplorer",
     "VAEExplorer",
