@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import expit, logsumexp, ndtr, ndtri
 
 from bdl_teach import checks
 from bdl_teach.backend import tf
@@ -69,10 +69,7 @@ class Predictive:
         Raises:
             ValueError: y does not have one finite target a test input.
         """
-        y = checks.finite("y", y)
-        if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
-            raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
-        y = y.ravel()
+        y = self._targets(y)
         if self.samples is None:
             return _log_normal(y, self.mean, self.total_std)
         each = _log_normal(y, self.samples, self.aleatoric_std)  # [s, m]
@@ -95,6 +92,12 @@ class Predictive:
         tail = (1 - level) / 2
         return self._quantile(tail), self._quantile(1 - tail)
 
+    def _targets(self, y: Any) -> Array:
+        y = checks.finite("y", y)
+        if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
+            raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
+        return np.asarray(y.ravel())
+
     def _quantile(self, p: float) -> Array:
         if self.samples is None:
             return np.asarray(self.mean + ndtri(p) * self.total_std)
@@ -107,6 +110,42 @@ class Predictive:
             below = ndtr((middle - self.samples) / self.aleatoric_std).mean(axis=0) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray((low + high) / 2)
+
+
+@dataclass(frozen=True)
+class BernoulliPredictive(Predictive):
+    """What a binary classifier says: P(y = 1), averaged over the draws.
+
+    ``mean`` is that probability and ``samples`` holds each draw's own ``[s, m]``. The variance
+    of y splits as it does for a real target: p̄(1 − p̄) = Var_s[p_s] + mean_s[p_s(1 − p_s)].
+    """
+
+    @classmethod
+    def from_logits(cls, logits: Any) -> BernoulliPredictive:
+        """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1)."""
+        p = expit(np.asarray(logits, dtype=np.float64))
+        noise = np.sqrt((p * (1 - p)).mean(axis=0))
+        return cls(p.mean(axis=0), p.std(axis=0), noise, p)
+
+    @property
+    def probability(self) -> Array:
+        """P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
+        return self.mean
+
+    def log_prob(self, y: Any) -> Array:
+        """Log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
+
+        Raises:
+            ValueError: y does not have one label 0 or 1 a test input.
+        """
+        y = self._targets(y)
+        if not np.isin(y, (0.0, 1.0)).all():
+            raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
+        with np.errstate(divide="ignore"):
+            return np.log(np.where(y == 1, self.mean, 1 - self.mean))
+
+    def _quantile(self, p: float) -> Array:
+        return np.asarray(p > 1 - self.mean, dtype=np.float64)
 
 
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:

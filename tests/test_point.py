@@ -111,3 +111,26 @@ def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
 def test_a_prior_and_weight_decay_at_once_are_refused():
     with pytest.raises(ValueError, match="got both"):
         small(prior=Gaussian(1.0), weight_decay=1.0)
+
+
+# Labels
+
+LABEL_X = np.random.default_rng(3).normal(size=(60, 2))
+LABELS = (LABEL_X @ [1.0, -1.0] + np.random.default_rng(4).normal(size=60) > 0).astype(float)
+LOGISTIC = {"likelihood": "bernoulli", "hidden_units": (), "steps": 1000, "learning_rate": 0.05}
+
+
+@pytest.mark.parametrize("decay", [0.0, 5.0])
+def test_a_linear_classifier_is_logistic_regression_with_a_ridge(decay):
+    """The gradient of −log P(D | w) + ½ λ w² vanishes at what was found."""
+    fit = point.fit(LABEL_X, LABELS, weight_decay=decay, **LOGISTIC)
+    design = np.hstack([LABEL_X, np.ones((60, 1))])
+    p = 1 / (1 + np.exp(-design @ fit.weights))
+    gradient = design.T @ (p - LABELS) + decay * fit.weights
+    assert np.abs(gradient).max() < 0.02  # of a sum over 60 points
+    np.testing.assert_allclose(fit.predict(LABEL_X).probability, p, rtol=1e-4)
+
+
+def test_labels_other_than_0_and_1_are_refused():
+    with pytest.raises(ValueError, match="y: expected labels 0 and 1"):
+        point.fit(LABEL_X, 2 * LABELS, **LOGISTIC)

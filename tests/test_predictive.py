@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bdl_teach import predictive
 from bdl_teach.mlp import MLP
-from bdl_teach.predictive import Predictive
+from bdl_teach.predictive import BernoulliPredictive, Predictive
 
 NETWORK = MLP(1, (4,))
 GRID = np.linspace(-1.0, 1.0, 9)[:, None]
@@ -181,3 +181,39 @@ def test_more_draws_than_one_run_holds_are_all_evaluated() -> None:
     one_by_one = [predictive.evaluate_weights(network, w[None], x)[0] for w in weights[::60]]
     np.testing.assert_allclose(together[::60], one_by_one, rtol=1e-6)
     assert together.shape == (601, 5)
+
+
+# Labels
+
+LOGITS = np.random.default_rng(7).normal(0.0, 3.0, (50, 4))
+
+
+def test_a_classifier_s_probability_is_the_mean_of_the_sigmoids():
+    prediction = BernoulliPredictive.from_logits(LOGITS)
+    np.testing.assert_allclose(prediction.probability, special.expit(LOGITS).mean(axis=0))
+    plug_in = special.expit(LOGITS.mean(axis=0))
+    assert np.abs(prediction.probability - plug_in).max() > 0.02
+
+
+def test_the_variance_of_a_label_splits_into_epistemic_and_aleatoric():
+    prediction = BernoulliPredictive.from_logits(LOGITS)
+    p = prediction.probability
+    np.testing.assert_allclose(prediction.total_std**2, p * (1 - p))
+    certain = BernoulliPredictive.from_logits(np.array([[800.0, -800.0]] * 2))
+    np.testing.assert_array_equal(certain.total_std, 0.0)
+
+
+def test_the_log_probability_of_labels_is_bernoulli():
+    prediction = BernoulliPredictive.from_logits(LOGITS)
+    labels = np.array([0.0, 1.0, 1.0, 0.0])
+    twin = stats.bernoulli(prediction.probability).logpmf(labels)
+    np.testing.assert_allclose(prediction.log_prob(labels[:, None]), twin)
+    with pytest.raises(ValueError, match="y: expected labels 0 and 1"):
+        prediction.log_prob(labels + 0.5)
+
+
+def test_the_interval_of_a_label_holds_it_as_often_as_it_says():
+    prediction = BernoulliPredictive.from_logits(np.array([[-9.0, -1.0, 1.0, 9.0]]))
+    lower, upper = prediction.interval(0.9)
+    np.testing.assert_array_equal(lower, [0, 0, 0, 1])
+    np.testing.assert_array_equal(upper, [0, 1, 1, 1])

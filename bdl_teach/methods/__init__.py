@@ -7,11 +7,38 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bdl_teach.methods import bbb, exact, image_classifier, local_reparam, pbp, point, vae
+    from bdl_teach.methods import (
+        bbb,
+        empirical_bayes,
+        exact,
+        image_classifier,
+        local_reparam,
+        pbp,
+        point,
+        vae,
+    )
 
-_METHODS = ("bbb", "exact", "image_classifier", "local_reparam", "pbp", "point", "vae")
+_METHODS = (
+    "bbb",
+    "empirical_bayes",
+    "exact",
+    "image_classifier",
+    "local_reparam",
+    "pbp",
+    "point",
+    "vae",
+)
 
-__all__ = ["bbb", "exact", "image_classifier", "local_reparam", "pbp", "point", "vae"]
+__all__ = [
+    "bbb",
+    "empirical_bayes",
+    "exact",
+    "image_classifier",
+    "local_reparam",
+    "pbp",
+    "point",
+    "vae",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

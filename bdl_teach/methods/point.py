@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach import checks, elbo, optimise, predictive
+from bdl_teach import checks, likelihoods, optimise, predictive
 from bdl_teach.backend import tf
 from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
@@ -45,12 +45,14 @@ class Fit:
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
     """
 
     weights: Array
     network: MLP
     noise_std: float
     history: dict[str, Array]
+    likelihood: str = "gaussian"
 
     def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
@@ -66,7 +68,7 @@ class Fit:
         x = checks.inputs("x", x, self.network.n_inputs)
         checks.count("n_samples", n_samples)
         f = predictive.evaluate_weights(self.network, self.weights[None], x)
-        return Predictive.from_samples(f, self.noise_std)
+        return likelihoods.predict(self.likelihood, f, self.noise_std)
 
 
 def fit(
@@ -75,6 +77,7 @@ def fit(
     *,
     prior: Prior | None = None,
     weight_decay: float = 0.0,
+    likelihood: str = "gaussian",
     noise_std: float = 1.0,
     hidden_units: tuple[int, ...] = (20, 20),
     steps: int = 1500,
@@ -85,9 +88,10 @@ def fit(
 
     Args:
         x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
         prior: Prior of each weight, for MAP.
         weight_decay: λ >= 0 of the penalty ½ λ Σ w²; the same as ``Gaussian(1/√λ)``.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         steps: Adam steps.
@@ -101,7 +105,7 @@ def fit(
         ValueError: An argument is out of range, or both a prior and weight decay are given.
         DivergedError: The loss left the finite numbers.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data(likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     decay = checks.non_negative("weight_decay", weight_decay)
     if prior is not None and decay:
@@ -121,33 +125,34 @@ def fit(
     )
     rng = np.random.default_rng(checks.count("seed", seed, 0))
     start = rng.standard_normal(network.n_weights) * np.sqrt(2.0 / network.fan_in)
-    trace = _program(network)(_float(start), schedule, problem)
-    return _fitted(trace, network, float(noise_std))
+    trace = _program(network, likelihood)(_float(start), schedule, problem)
+    return _fitted(trace, network, float(noise_std), likelihood)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP) -> Compiled:
+def _program(network: MLP, likelihood: str) -> Compiled:
     def run(start: Any, schedule: Any, problem: _Problem) -> Any:
         def objective(parameters: Any, _step: Any, _block: Any) -> tuple[Any, Any]:
-            return _loss(network, parameters[0], problem)
+            return _loss(network, likelihood, parameters[0], problem)
 
         return optimise.adam(objective, [start], schedule)
 
     return Compiled(run)
 
 
-def _loss(network: MLP, w: Any, p: _Problem) -> tuple[Any, Any]:
+def _loss(network: MLP, kind: str, w: Any, p: _Problem) -> tuple[Any, Any]:
     """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
     log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
     prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
-    likelihood = elbo.likelihood_cost(p.y, network(w, p.x), p.noise_std)
+    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std)
     loss = prior_cost + likelihood
     return loss, tf.stack([loss, prior_cost, likelihood])
 
 
-def _fitted(trace: optimise.Trace, network: MLP, noise_std: float) -> Fit:
+def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
-    return Fit(trace.parameters[0].numpy().astype(np.float64), network, noise_std, history)
+    weights = trace.parameters[0].numpy().astype(np.float64)
+    return Fit(weights, network, noise_std, history, likelihood)
 
 
 def _float(values: Any) -> Any:

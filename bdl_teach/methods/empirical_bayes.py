@@ -1,0 +1,293 @@
+"""Empirical Bayes: the prior's standard deviation is learnt along with the posterior.
+
+q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on σ_p through the KL term
+alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. Put back
+in, with one prior a weight: KL = ½ Σ ln(1 + μ²/σ²). The parameters ρ and γ, with σ = softplus(ρ)
+and μ = γ ⊙ σ, make that ½ Σ ln(1 + γ²), with no 0/0 where a weight collapses.
+
+The ELBO then bounds max over the priors of ln p(D | priors), the type-II evidence: it can
+exceed ln p(D) under any one prior.
+
+Source: Basov, "Empirical Bayesian neural networks", sections 4-8; the same bound as Kharitonov,
+Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.00596).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import checks, elbo, likelihoods, optimise, predictive
+from bdl_teach.backend import tf
+from bdl_teach.checks import Array
+from bdl_teach.compiled import Compiled
+from bdl_teach.methods import local_reparam, mean_field, mean_field_loop
+from bdl_teach.methods.eb_prior import (
+    ESTIMATORS,
+    TIES,
+    Model,
+    choose,
+    group_cost,
+    kl,
+    optimal_prior_std,
+    tied_kl,
+    weight_cost,
+)
+from bdl_teach.methods.mean_field import Capacity, as_float, chunks, embed
+from bdl_teach.methods.mean_field_loop import Block, Problem
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+__all__ = [
+    "ESTIMATORS",
+    "TIES",
+    "Capacity",
+    "Fit",
+    "Pruning",
+    "fit",
+    "kl",
+    "optimal_prior_std",
+    "tied_kl",
+]
+
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std"
+)
+
+
+class _Problem(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    data: Problem
+    unit: Any  # [n_weights]: σ = unit · softplus(ρ)
+    groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which weights the learnt prior has switched off.
+
+    Attributes:
+        pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
+        fraction: Share of the weights that are.
+        by_layer: The same share, layer by layer, from the input on.
+    """
+
+    pruned: Array
+    fraction: float
+    by_layer: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Fit(mean_field.Fit):
+    """A fitted posterior and its prior.
+
+    Attributes:
+        gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
+        prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
+        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
+            which weights there are and which share a prior.
+    """
+
+    gamma: Array
+    prior_std: Array
+    model: Model
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
+        return np.abs(self.gamma)
+
+    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks drawn from the posterior: the posterior predictive.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
+
+        Raises:
+            ValueError: x does not fit the network, or S < 1.
+        """
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
+        return self._predictive(weights, x)
+
+    def plug_in(self, x: Any) -> Predictive:
+        """Evaluate the one network at the mean weights, which is what averaging replaces."""
+        return self._predictive(self.mean[None], x)
+
+    def pruning(self, threshold: float = 0.5) -> Pruning:
+        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
+        used, layers = self.model.used, self.model.layers
+        pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
+        shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
+        return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
+
+    def _predictive(self, weights: Array, x: Any) -> Predictive:
+        outputs = self.evaluate(weights, x)
+        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
+
+
+def fit(
+    x: Any,
+    y: Any,
+    *,
+    likelihood: str = "gaussian",
+    tie: str = "weight",
+    estimator: str = "local",
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+    biases: bool = True,
+    scale: str = "fan_in",
+    steps: int = 1500,
+    learning_rate: float = 0.08,
+    n_samples: int = 1,
+    initial_rho: float = 0.0,
+    initial_gamma: float = 1.0,
+    cooldown: float = 0.25,
+    seed: int = 0,
+    capacity: Capacity | None = None,
+) -> Fit:
+    """Fit a Bayesian network together with the width of its prior.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels.
+        tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
+            included), ``"all"`` all of them.
+        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        biases: Whether layers have biases; the source has none.
+        scale: Unit of σ: ``"fan_in"`` is 1/√(inputs of the layer), ``"none"`` is 1. The bound
+            does not depend on it; the starting point and the length of a step do.
+        steps: Adam steps.
+        learning_rate: Adam step size, > 0.
+        n_samples: Draws averaged in each step's gradient.
+        initial_rho: Starting value of every ρ.
+        initial_gamma: Standard deviation of the starting γ, >= 0.
+        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
+        seed: Seed of the starting point and of the noise.
+        capacity: Compile for these sizes instead of exactly this problem's.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The free energy left the finite numbers.
+    """
+    x, y = likelihoods.data(likelihood, x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    model = choose(network, likelihood, tie, estimator, biases, scale)
+    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
+    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
+    mean_field._check_room(capacity, len(x), network, n_samples)
+    padded = MLP(network.n_inputs, capacity.hidden_units)
+    n_rows, seed = mean_field._n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
+    start, eps = mean_field._noise(network, padded, n_rows, seed)
+    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
+    data = Problem(
+        x=chunks(x, capacity),
+        y=chunks(y, capacity),
+        row_weight=chunks(np.ones_like(y), capacity),
+        unit_mask=as_float(embed(1.0 * model.used, network, padded)),
+        eps=eps,
+        zeta=_row_noise(model, len(x), padded, capacity, n_rows, seed),
+        n_samples=tf.constant(n_samples),
+        n_chunks=tf.constant(n_chunks),
+        prior=as_float((1.0, 1.0, 0.5)),
+        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        kl_weight=as_float(1.0),
+        kl_shares=as_float([1.0]),
+        n_batches=tf.constant(1),
+    )
+    groups = (np.arange(len(network.shapes) // 2)[:, None] == model.groups) * model.used
+    problem = _Problem(
+        data=data,
+        unit=as_float(embed(model.unit, network, padded)),
+        groups=as_float(embed(1.0 * groups, network, padded)),
+    )
+    trace = _program(padded, likelihood, tie == "weight", estimator)(
+        as_float(start * checks.non_negative("initial_gamma", initial_gamma)),
+        as_float(checks.number("initial_rho", initial_rho)),
+        optimise.Schedule(
+            tf.constant(steps),
+            as_float(checks.positive("learning_rate", learning_rate)),
+            as_float(checks.probability("cooldown", cooldown)),
+        ),
+        tf.constant(n_samples * n_chunks) if capacity.looped else None,
+        problem,
+    )
+    return _fitted(trace, model, padded, float(noise_std), capacity)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+
+    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _Problem) -> Any:
+        def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
+            block = mean_field_loop._block(step, i, p.data)
+            gamma = theta[0] * p.data.unit_mask
+            std = tf.nn.softplus(theta[1]) * p.unit * p.data.unit_mask
+            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
+            f = _outputs(network, estimator, gamma * std, std, block)
+            nll = likelihoods.cost(likelihood, block.y, f, p.data.noise_std, block.row_weight)
+            kl /= tf.cast(p.data.n_chunks, tf.float32)
+            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
+            parts /= tf.cast(p.data.n_samples, tf.float32)
+            return parts[0], parts
+
+        start = [gamma, rho + tf.zeros_like(gamma)]
+        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
+
+    return Compiled(run)
+
+
+def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> Any:
+    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
+    if estimator == "shared":
+        return network(mu + std * block.eps, block.x)
+    return local_reparam._forward(network, "local", mu, std, block.eps, block.zeta, block.x)
+
+
+def _row_noise(
+    model: Model, n: int, padded: MLP, capacity: Capacity, n_rows: int, seed: int
+) -> Any:
+    """The noise of each data point, where pre-activations are drawn."""
+    if model.estimator == "shared":
+        return ()
+    return local_reparam._row_noise("local", n, model.network, padded, capacity, n_rows, seed)
+
+
+def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
+    names = ("free_energy", "complexity_cost", "likelihood_cost")
+    history = optimise.history(trace, names, REMEDY)
+    at = model.network.positions_in(padded)
+    gamma, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
+    gamma, std = model.used * gamma, model.used * model.unit * np.logaddexp(0.0, rho)
+    used, prior_std = model.used, np.zeros_like(std)
+    _, groups = np.unique(model.groups[used], return_inverse=True)
+    prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], groups)
+    return Fit(
+        mean=gamma * std,
+        std=std,
+        network=model.network,
+        noise_std=noise_std,
+        history=history,
+        capacity=capacity,
+        gamma=gamma,
+        prior_std=prior_std,
+        model=model,
+    )
