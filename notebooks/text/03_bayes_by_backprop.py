@@ -174,7 +174,7 @@ print(f"variance at x = 2: {x_new**2 * sd**2:.3f} (weights) + {s**2:.3f} (noise)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.3 The free energy
 #
-# We cannot compute $P(w\mid D)$, so we look for the nearest distribution in a family that we can handle: $q(w \mid \theta)$, one Gaussian per weight, $\theta = (\mu, \sigma)$. "Nearest" is measured by the **Kullback-Leibler divergence** $\mathrm{KL}[q\,\|\,p] = \mathbb E_q[\log q - \log p] \ge 0$, which is 0 only when $q = p$. (Where $q = 0$, the integrand $0 \log 0$ counts as 0, its limit.) Put Bayes' rule (3.3) into it:
+# We cannot compute $P(w\mid D)$, so we look for the nearest distribution in a family that we can handle: $q(w \mid \theta)$, one independent Gaussian per weight (a *mean-field* family), $\theta = (\mu, \sigma)$. "Nearest" is measured by the **Kullback-Leibler divergence** $\mathrm{KL}[q\,\|\,p] = \mathbb E_q[\log q - \log p] \ge 0$, which is 0 only when $q = p$. (Where $q = 0$, the integrand $0 \log 0$ counts as 0, its limit.) Put Bayes' rule (3.3) into it:
 #
 # $$\mathrm{KL}[q\,\|\,P(w\mid D)] = \mathbb E_q\big[\log q(w\mid\theta) - \log P(D\mid w) - \log P(w) + \log P(D)\big].$$
 #
@@ -182,7 +182,7 @@ print(f"variance at x = 2: {x_new**2 * sd**2:.3f} (weights) + {s**2:.3f} (noise)
 #
 # $$F(\theta) = \underbrace{\mathrm{KL}[q(w\mid\theta)\,\|\,P(w)]}_{\text{complexity cost}} \;\underbrace{-\,\mathbb E_{q}[\log P(D\mid w)]}_{\text{likelihood cost}} . \tag{3.5}$$
 #
-# The complexity cost sees only the prior, the likelihood cost only the data. Every term can be computed or sampled. And
+# The complexity cost sees only the prior, the likelihood cost only the data. Both are in *nats*, the unit of natural logarithms. Every term can be computed or sampled. And
 #
 # $$\mathrm{KL}[q\,\|\,P(w\mid D)] = F(\theta) + \log P(D) . \tag{3.6}$$
 
@@ -363,7 +363,7 @@ assert np.allclose(by_hand, package)
 
 # %% slideshow={"slide_type": "fragment"}
 theta = [tf.Variable(0.4, dtype=tf.float64), tf.Variable(-1.0, dtype=tf.float64)]
-with tf.GradientTape() as tape:
+with tf.GradientTape() as tape:  # records what is computed, to differentiate it afterwards
     std = tf.nn.softplus(theta[1])
     w_tf = theta[0] + std * 0.7
     log_joint = tfd.Normal(w_tf * x, s).log_prob(y)
@@ -1642,13 +1642,13 @@ assert metrics.predictive_entropy(unsure)[0] > 2.3 > metrics.predictive_entropy(
 # %% slideshow={"slide_type": "fragment"}
 saturated = image_classifier.fit(pictures[~test], classes[~test], pixel_scale=255.0, **recipe)
 log_saturated = saturated.log_predict(pictures[test], n_samples=30)
-nll, silent = {}, {}
+silent = {}
 for name, log_p in (("0 to 1", log_known), ("0 to 255", log_saturated)):
-    nll[name] = -metrics.class_log_likelihood(log_p, classes[test])
+    nll = -metrics.class_log_likelihood(log_p, classes[test])
     silent[name] = np.mean(metrics.variance_score(np.exp(log_p[:7])) < 1e-6)
     print(f"pixels {name:8s}: variance below 10⁻⁶ on {silent[name]:.0%} of the pictures, "
-          f"test NLL {nll[name]:.2f} nats a picture")
-assert silent["0 to 255"] > silent["0 to 1"] and nll["0 to 255"] > nll["0 to 1"]
+          f"test NLL {nll:.2f} nats a picture")
+assert silent["0 to 255"] > silent["0 to 1"] + 0.05
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "`tf.random.set_seed(0)`, so you will get the same numbers." **True** for the draws. The *starting weights* of `tf_keras` layers come from Python's own generator. `tf.keras.utils.set_random_seed` seeds all three (Python, NumPy, TensorFlow); an initialiser with a seed of its own needs none of them, which is what this course's package does.
