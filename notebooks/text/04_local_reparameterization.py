@@ -1,0 +1,823 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # 4 · Local reparameterization
+#
+# *The same objective, with a gradient whose noise falls as the batch grows.*
+#
+# **Time** 45 minutes · **Section times** 4.1-4.2: 8 · 4.3-4.4: 10 · 4.5-4.6: 7 · 4.7-4.8: 7 · 4.9: 3 · play: 10 · exercises: as long as you like
+#
+# **What you will be able to do**
+#
+# - say which part of a gradient's noise a larger minibatch removes, and which it does not;
+# - derive mean and variance of what reaches a unit, and draw it without drawing a weight;
+# - say what is independent of what, with shared weights and with local draws;
+# - count what each way costs;
+# - choose between one shared W, local draws and Flipout, and treat the KL term right in each.
+#
+# **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# For the lecturer. Show 4.1, the picture in 4.4 and the explorer; the algebra of 4.2 is a good exercise at the board. The presets "shared or local" and "Flipout and σ" are the two moments to let people vote before you click.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will understand by the end
+#
+# Five ways to estimate one gradient, each drawn a few hundred times at nine batch sizes. Leave the sliders alone for now: section 4.10 comes back to them.
+
+# %% slideshow={"slide_type": "subslide"}
+from bdl_teach.widgets import LocalReparamLab
+
+explorer = LocalReparamLab()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## Predict first
+#
+# Write down your answers. You will test them in section 4.10.
+#
+# 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256. What does the variance of the gradient do?
+# 2. Now each point gets a draw of its own. The same question.
+# 3. A layer has 1000 inputs and 1000 units, the batch 100 rows. How many random numbers does a draw for each row need? Can you do with fewer?
+# 4. You average over a batch of 100 points that are all the same point. Does "a draw for each point" still help?
+
+# %% slideshow={"slide_type": "skip"}
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bdl_teach import datasets, densities, elbo, estimators, exercises, plots
+from bdl_teach.backend import tf, tfp
+from bdl_teach.methods import bbb, local_reparam
+from bdl_teach.mlp import MLP
+
+BLUE, ORANGE, GREEN, RED = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED
+plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
+plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+
+# %% slideshow={"slide_type": "skip"}
+def panel(ax, title, xlabel, ylabel, **legend):
+    """Title that says what to see, labels, legend."""
+    ax.set_title(title, loc="left", fontsize=13)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.1 Why a minibatch does not always average
+#
+# The likelihood cost of $N$ points is estimated from a minibatch of $M$, scaled by $N/M$. Its gradient is $\frac NM\sum_{i=1}^{M} g_i$, where $g_i$ is the gradient of point $i$ at the drawn weights. The variance of a sum is the sum of *all* covariances: $M$ variances, and $M(M-1)$ pairs. With $\overline{\mathrm{Var}}$ the mean variance of the $g_i$ and $\overline{\mathrm{Cov}}$ the mean covariance of the pairs,
+#
+# $$\operatorname{Var}\Big[\frac NM\sum_{i=1}^{M} g_i\Big] = N^2\left(\frac{1}{M}\,\overline{\mathrm{Var}} + \frac{M-1}{M}\,\overline{\mathrm{Cov}}\right). \tag{4.1}$$
+#
+# The first term falls as $1/M$. The second one *stays*. As soon as the points covary, a larger batch soon stops helping. And they do covary, if they all see the same draw of the weights.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.1
+rng = np.random.default_rng(0)
+N, s = 1024, 0.5  # data points; standard deviation of the noise on y
+x = rng.uniform(0.5, 1.5, 64)
+y = 0.7 * x + s * rng.standard_normal(64)
+mu, sigma = 0.6, 0.3  # q(w) = N(0.6, 0.3²), for the one weight of y = w x
+
+w = mu + sigma * rng.standard_normal(10_000)  # one draw for all points
+g = x * (np.outer(w, x) - y) / s**2  # [draws, M]: d/dμ of each point's cost
+covariance, M = np.cov(g.T), len(x)
+var, cov = np.diag(covariance).mean(), covariance[~np.eye(M, dtype=bool)].mean()
+by_parts = N**2 * (var / M + (M - 1) / M * cov)
+assert np.isclose((N / M * g.sum(axis=1)).var(ddof=1), by_parts)
+print(f"variance of a point {var:.2f}, covariance of two points {cov:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.2 One weight, exactly
+#
+# For one weight both can be written down. With $c = \frac NM\frac1{s^2}$ the gradient for μ is $c\sum_i x_i(x_i w - y_i)$. If all points **share** $w = \mu + \sigma\varepsilon$, the random part is $c\,\sigma\varepsilon\sum_i x_i^2$:
+#
+# $$\operatorname{Var}_\text{shared} = c^2\sigma^2\Big(\sum_i x_i^2\Big)^2 . \tag{4.2}$$
+#
+# If each point has an $\varepsilon_i$ of its **own**, the squares add instead:
+#
+# $$\operatorname{Var}_\text{own} = c^2\sigma^2\sum_i x_i^4 . \tag{4.3}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.2 and 4.3
+c = N / M / s**2
+shared_var, own_var = c**2 * sigma**2 * (x**2).sum() ** 2, c**2 * sigma**2 * (x**4).sum()
+
+eps = rng.standard_normal((10_000, M))
+shared = c * ((mu + sigma * eps[:, :1]) * x - y) @ x
+own = c * ((mu + sigma * eps) * x - y) @ x
+for draws, theory in ((shared, shared_var), (own, own_var)):
+    assert np.isclose(draws.var(), theory, rtol=5 * np.sqrt(2 / len(draws)))
+    truth = c * (mu * x - y) @ x  # both have the same mean: the gradient itself
+    assert abs(draws.mean() - truth) < 5 * draws.std() / np.sqrt(len(draws))
+print(f"sd of one gradient: shared {shared.std():.0f}, own {own.std():.0f}, mean {truth:.0f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Their ratio is what a draw for each point gains:
+#
+# $$\frac{\operatorname{Var}_\text{shared}}{\operatorname{Var}_\text{own}} = \frac{\left(\sum_i x_i^2\right)^2}{\sum_i x_i^4} \;\le\; M , \tag{4.4}$$
+#
+# with equality if all $|x_i|$ are equal. A batch with one large input gains little: that point decides the gradient alone. (Question 4: for the *noise of the weights* it helps fully, the ratio is $M$. The points need not differ, only their draws.)
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.4
+def gain(x):
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
+assert np.isclose(shared_var / own_var, gain(x))
+assert np.isclose(gain(np.full(100, 1.3)), 100)
+assert gain(np.r_[np.ones(99), 20.0]) < 2
+for batch in rng.standard_normal((100, 50)):
+    assert gain(batch) <= 50
+print(f"64 points of this data set: gain {gain(x):.1f}; 99 ordinary ones and one outlier: "
+      f"{gain(np.r_[np.ones(99), 20.0]):.2f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The package knows five estimators of this gradient, for any number of weights: `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
+
+# %% slideshow={"slide_type": "fragment"}
+problem = {"mu": [mu], "sigma": [sigma], "x": x[:, None], "y": y, "noise_std": s, "n_data": N}
+exact = estimators.expected_gradient(**problem).mu
+for kind in estimators.KINDS:
+    draws = estimators.gradient_samples(kind, **problem, n_draws=10_000).mu
+    theory = estimators.gradient_variance(kind, **problem).mu
+    assert abs(draws.mean() - exact) < 5 * draws.std() / np.sqrt(len(draws))
+    print(f"{kind:12s} sd of one gradient {draws.std():6.0f}, in theory {theory[0] ** 0.5:6.0f}")
+assert np.isclose(estimators.gradient_variance("shared", **problem).mu, shared_var)
+assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.3 What reaches a unit
+#
+# Giving each row its own weight *matrix* is expensive: a layer of 1000 inputs and 1000 units has a million weights, and it would need a million draws for every row. But nobody ever looks at those weights. The next layer sees only what reaches the units, $b_{mj} = \sum_i x_{mi} w_{ij}$. A sum of independent Gaussians is Gaussian. Its mean is
+#
+# $$\gamma_{mj} = \sum_i x_{mi}\,\mu_{ij}, \tag{4.5}$$
+#
+# and, since variances of independent terms add and $\operatorname{Var}[x w] = x^2\operatorname{Var}[w]$, its variance is
+#
+# $$\delta_{mj} = \sum_i x_{mi}^2\,\sigma_{ij}^2 . \tag{4.6}$$
+#
+# So draw *that*, for each row and unit:
+#
+# $$b_{mj} = \gamma_{mj} + \sqrt{\delta_{mj}}\,\zeta_{mj}, \qquad \zeta_{mj}\sim\mathcal N(0,1). \tag{4.7}$$
+#
+# This is **local reparameterization**: the noise moves from the weights (global, shared by all data) to the pre-activations (local, one for each datum).
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.5 and 4.6
+def moments(x, mu, sigma):
+    return x @ mu, x**2 @ sigma**2  # [n, in] @ [in, out], twice
+
+
+rng = np.random.default_rng(1)
+X, MU = rng.normal(size=(4, 3)), rng.normal(size=(3, 2))  # 4 rows, 3 inputs, 2 units
+SIGMA = rng.uniform(0.2, 1.0, (3, 2))
+gamma, delta = moments(X, MU, SIGMA)
+assert np.allclose((gamma, delta), local_reparam.preactivation_moments(X, MU, SIGMA))
+
+W = MU + SIGMA * rng.standard_normal((50_000, 3, 2))  # as a check: draw the weights after all
+b = X @ W
+assert np.allclose(b.mean(axis=0), gamma, atol=5 * np.sqrt(delta.max() / 50_000))
+assert np.allclose(b.var(axis=0), delta, rtol=5 * np.sqrt(2 / 50_000))
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.7
+def local_draw(x, mu, sigma, zeta):
+    gamma, delta = moments(x, mu, sigma)
+    return gamma + np.sqrt(delta) * zeta
+
+
+b_local = local_draw(X, MU, SIGMA, rng.standard_normal((50_000, 4, 2)))
+assert np.allclose(b_local.mean(axis=0), gamma, atol=5 * np.sqrt(delta.max() / 50_000))
+assert np.allclose(b_local.var(axis=0), delta, rtol=5 * np.sqrt(2 / 50_000))
+print("each b, alone, has the same distribution both ways")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# γ and δ are differentiable in μ and σ, so the gradient reaches them: $\partial b/\partial\mu_{ij} = x_{mi}$ as ever, and $\partial b/\partial\sigma_{ij} = \zeta\,x_{mi}^2\sigma_{ij}/\sqrt\delta$. The noise $\zeta$ does not depend on θ. It is the same trick as in chapter 3, one floor higher.
+
+# %% slideshow={"slide_type": "fragment"}
+zeta = rng.standard_normal((4, 2))
+theta = tf.constant(MU), tf.constant(SIGMA)
+with tf.GradientTape() as tape:
+    tape.watch(theta)
+    total = tf.reduce_sum(X @ theta[0] + tf.sqrt(X**2 @ theta[1] ** 2) * zeta)
+d_mu, d_sigma = tape.gradient(total, theta)
+assert np.allclose(d_mu, X.sum(axis=0)[:, None])
+assert np.allclose(d_sigma, SIGMA * ((X**2).T @ (zeta / np.sqrt(delta))))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.4 What is independent, and what is not
+#
+# "After the multiplication the results are independent Gaussians as well", says one of our sources. Look closely; there are two directions.
+#
+# - **Two units, same row:** different columns of $W$, hence independent. True.
+# - **Two rows, same unit:** the same column of $W$. If $W$ is shared, they covary:
+#
+# $$\operatorname{Cov}(b_{mj}, b_{nj}) = \sum_i x_{mi}\,x_{ni}\,\sigma_{ij}^2 . \tag{4.8}$$
+#
+# Local draws set this to 0 for $m \ne n$. So local reparameterization is **not** a cheaper way to compute the same thing: it equals a *fresh $W$ for every row*. It is right all the same, because the likelihood cost is a sum over rows, and the mean of a sum asks for each row's distribution only. What changes is the variance of the sum, and that is the gain.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.8
+theory = np.einsum("mi,ni,ij->mnj", X, X, SIGMA**2)  # [4, 4, 2]
+for name, draws in (("one shared W", b), ("local", b_local)):
+    centred = draws - gamma
+    measured = np.einsum("smj,snj->mnj", centred, centred) / len(draws)
+    expected = theory if name != "local" else theory * np.eye(4)[..., None]
+    assert np.allclose(measured, expected, atol=0.05)
+    units = np.corrcoef(draws[:, 0].T)[0, 1]  # two units, the same row
+    print(f"{name:12s}: covariance of rows 0 and 1 {measured[0, 1, 0]:+.2f}, "
+          f"correlation of units 0 and 1 {units:+.2f}")
+    assert abs(units) < 0.03
+assert np.allclose(theory[..., 0], estimators.row_covariance("shared", X, SIGMA[:, 0]))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The price.** A draw of $W$ is a *function*: it may be evaluated anywhere, and it is smooth. Local draws at many inputs are not values of one function. For pictures of drawn functions, for Thompson sampling, for anything that needs one network at several inputs, draw weights.
+
+# %% slideshow={"slide_type": "fragment"}
+data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
+x_grid = np.linspace(-1.0, 1.0, 201)[:, None]
+network = MLP(1, (20, 20))
+fit = local_reparam.fit(data.x, data.y, hidden_units=(20, 20))
+assert isinstance(fit, bbb.Fit)  # the same kind of object: it predicts by drawing weights
+
+
+def local_network(mu, std, x, zeta):
+    """Outputs [n, 1] with local draws in each layer; zeta: [units, n] for each layer."""
+    m, sd, h = network.unflatten(mu), network.unflatten(std), tf.transpose(x)
+    for i, z in enumerate(zeta):
+        gamma = m[2 * i] @ h + m[2 * i + 1]  # [out, in] @ [in, n]
+        delta = sd[2 * i] ** 2 @ h**2 + sd[2 * i + 1] ** 2
+        b = gamma + tf.sqrt(delta) * z
+        h = tf.nn.relu(b)
+    return tf.transpose(b)
+
+# %% slideshow={"slide_type": "fragment"}
+def draw_local(x, seed):
+    rng = np.random.default_rng(seed)
+    zeta = [rng.standard_normal((k, len(x))).astype("float32") for k in (20, 20, 1)]
+    parameters = (tf.constant(v, tf.float32) for v in (fit.mean, fit.std, x))
+    return local_network(*parameters, zeta).numpy()[:, 0]
+
+
+wiggly = np.array([draw_local(x_grid, seed) for seed in range(400)])
+smooth = fit.predict(x_grid, n_samples=400).samples
+steps = [np.abs(np.diff(f, axis=1)).mean() for f in (smooth, wiggly)]
+print(f"mean step from one grid point to the next: shared {steps[0]:.2f}, local {steps[1]:.2f}")
+assert steps[1] > 3 * steps[0]
+assert np.allclose(wiggly.std(axis=0), smooth.std(axis=0), rtol=0.35)  # each point alone agrees
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 2, sharey=True, layout="constrained")
+for ax, f, name, colour in ((axes[0], smooth, "a draw of W is a function", RED),
+                            (axes[1], wiggly, "local draws are not", BLUE)):
+    ax.plot(x_grid, f[:3].T, color=colour, lw=1.4)
+    plots.draw_data(ax, data.x, data.y)
+    ax.set(xlabel="x", ylim=(-35, 35))
+    ax.set_title(f"Three times: {name}", loc="left", fontsize=13)
+label = axes[0].set_ylabel("f(x)")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.5 What it costs
+#
+# A layer with $I$ inputs and $J$ units, a batch of $M$ rows. Random numbers for one step:
+#
+# $$\underbrace{M\,I\,J}_{\text{a } W \text{ for each row}}, \qquad \underbrace{I\,J}_{\text{one shared } W}, \qquad \underbrace{M\,J}_{\text{local}} . \tag{4.9}$$
+#
+# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. Note what is *not* true: local draws are not much cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and they are as good.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.9
+def random_numbers(rows, n_in, n_out):
+    return {"a W for each row": np.broadcast_to(0.0, (rows, n_in, n_out)).size,
+            "one shared W": np.broadcast_to(0.0, (n_in, n_out)).size,
+            "local": np.broadcast_to(0.0, (rows, n_out)).size}
+
+
+counts = random_numbers(100, 1000, 1000)
+assert list(counts.values()) == [100 * 1000 * 1000, 1000 * 1000, 100 * 1000]
+for name, count in counts.items():
+    print(f"{name:17s} {count:11,d} random numbers for 100 rows")
+assert random_numbers(4, 3, 2)["local"] == b_local[0].size
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.6 Flipout: one draw, many signs
+#
+# Local draws need a layer whose output is a sum of independent Gaussians. Convolutions share weights between positions, recurrent layers between time steps; there it is only an approximation. **Flipout** (Wen et al. 2018) draws one change of the weights, $\Delta W = \sigma\odot\varepsilon$, and gives each row its own random signs, $r$ for the outputs and $s$ for the inputs:
+#
+# $$\Delta W^{(m)}_{ij} = s_{mi}\,\Delta W_{ij}\,r_{mj} \quad\Rightarrow\quad b_m = x_m\mu + \big[(x_m\odot s_m)\,\Delta W\big]\odot r_m . \tag{4.10}$$
+#
+# A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with symmetric noise.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.10
+def flipout_draw(x, mu, change, r, s):
+    return x @ mu + ((x * s) @ change) * r
+
+
+change = SIGMA * rng.standard_normal((3, 2))
+r, s_in = (rng.choice([-1.0, 1.0], (50_000, 4, k)) for k in (2, 3))
+one = flipout_draw(X, MU, change, r[0], s_in[0])
+for row in range(4):  # each row: its own W, whose change has flipped signs
+    own_w = MU + change * np.outer(s_in[0, row], r[0, row])
+    assert np.allclose(one[row], X[row] @ own_w)
+changes = SIGMA * rng.standard_normal((50_000, 3, 2))
+b_flip = flipout_draw(X, MU, changes, r, s_in)
+assert np.allclose(b_flip.var(axis=0), delta, rtol=0.1)
+assert abs(np.corrcoef(b_flip[:, :2, 0].T)[0, 1]) < 0.03
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **What the signs cannot hide.** Rows no longer covary, but they still share the *size* $|\varepsilon|$. For the gradient in μ that does not matter. For σ it does: $\varepsilon^2$ has no sign. For one weight, with $m_i = \mu x_i - y_i$,
+#
+# $$\operatorname{Var}_\text{Flipout}[\partial_\sigma] = c^2\Big[\sum_i x_i^2m_i^2 + 2\sigma^2\Big(\sum_i x_i^2\Big)^2\Big], \qquad \operatorname{Var}_\text{local}[\partial_\sigma] = c^2\Big[\sum_i x_i^2 m_i^2 + 2\sigma^2\sum_i x_i^4\Big]. \tag{4.11}$$
+#
+# The first has a floor that no batch size removes. With many weights it is a small part of the whole; with one it is nearly all.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.11
+m = mu * x - y
+floor = {"flipout": 2 * sigma**2 * (x**2).sum() ** 2, "local": 2 * sigma**2 * (x**4).sum()}
+for kind, last in floor.items():
+    theory = c**2 * ((x**2 * m**2).sum() + last)
+    assert np.isclose(theory, estimators.gradient_variance(kind, **problem).sigma)
+    square = (estimators.gradient_samples(kind, **problem, n_draws=10_000).sigma
+              - estimators.expected_gradient(**problem).sigma) ** 2
+    assert abs(square.mean() - theory) < 5 * square.std() / np.sqrt(len(square))
+    print(f"{kind:8s} sd of the gradient for σ: {theory**0.5:.0f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# All of it in one picture: variance against the batch size, drawn (marks) and in theory (lines).
+
+# %% slideshow={"slide_type": "fragment"}
+sizes = 2 ** np.arange(0, 9, 2)
+pool = rng.uniform(0.5, 1.5, (256, 1))
+targets = 0.7 * pool[:, 0] + s * rng.standard_normal(256)
+curves = {kind: [] for kind in estimators.KINDS}
+for size in sizes:
+    part = problem | {"x": pool[:size], "y": targets[:size]}
+    for kind, curve in curves.items():
+        drawn = estimators.gradient_samples(kind, **part, n_draws=2000, seed=int(size))
+        theory = estimators.gradient_variance(kind, **part)
+        curve.append([drawn.mu.var() / N**2, theory.mu[0] / N**2,
+                      drawn.sigma.var() / N**2, theory.sigma[0] / N**2])
+curves = {kind: np.array(curve) for kind, curve in curves.items()}
+assert curves["shared"][-1, 1] > 0.4 * curves["shared"][2, 1]  # flat from 16 to 256 points
+assert curves["local"][-1, 1] < 0.1 * curves["local"][2, 1]  # 16 times the points
+
+# %% slideshow={"slide_type": "fragment"}
+looks = {"score": (ORANGE, ":", "x"), "shared": (RED, "-", "s"), "flipout": (GREEN, "--", "D"),
+         "per_example": (plots.PURPLE, "-.", "^"), "local": (BLUE, "-", "o")}
+fig, axes = plt.subplots(1, 2, sharey=True, layout="constrained")
+for ax, column, letter in ((axes[0], 0, "μ"), (axes[1], 2, "σ")):
+    for kind, (colour, line, mark) in looks.items():
+        ax.loglog(sizes, curves[kind][:, column + 1], line, color=colour)
+        ax.loglog(sizes, curves[kind][:, column], mark, color=colour, ms=8, label=kind)
+    ax.set_xticks(sizes, sizes)
+    ax.minorticks_off()
+    ax.set_title(f"Gradient for {letter}", loc="left", fontsize=13)
+    ax.set_xlabel("batch size M")
+axes[0].set_ylabel("variance / N²")
+legend = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5,
+                    frameon=False, fontsize=11)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.7 The KL term, and priors without a closed form
+#
+# Local draws change the likelihood cost only:
+#
+# $$F(\theta) = \mathrm{KL}[q(w)\,\|\,P(w)] \;-\; \sum_i \mathbb E_{\zeta}\big[\log P(y_i \mid b_i(\zeta))\big]. \tag{4.12}$$
+#
+# With a Gaussian prior the KL is a closed form, and no weight is ever drawn. **With the scale mixture of chapter 3 there is none**, and there are no weights to estimate it from. So draw weights for the KL alone: one draw of each, which is cheap, and the estimate stays unbiased. `local_reparam.fit` does the one or the other, according to the prior. (Minibatches share the KL as in chapter 3.)
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.12
+def one_row_costs(q_mu, q_sigma, draws):
+    """Estimates of the likelihood cost of y = w·x with d weights: local, and from weights."""
+    eps, z = draws
+    target, noise = 0.4, 0.5
+    mean, var = moments(X[:1], q_mu[:, None], q_sigma[:, None])
+    f_local = mean[0] + np.sqrt(var[0]) * z
+    f_weights = X[0] @ (q_mu + q_sigma * eps).T
+    return [densities.gaussian_nll(target, f, noise**2) for f in (f_local, f_weights)]
+
+
+q_mu, q_sigma = MU[:, 0], SIGMA[:, 0]
+noise = rng.standard_normal((100_000, 3)), rng.standard_normal(100_000)
+a, b_cost = one_row_costs(q_mu, q_sigma, noise)
+assert abs(a.mean() - b_cost.mean()) < 5 * np.hypot(a.std(), b_cost.std()) / np.sqrt(len(a))
+
+# %% slideshow={"slide_type": "fragment"}
+gaussian, mixture = densities.Gaussian(1.0), densities.ScaleMixture(1.5, 0.1, 0.5)
+closed = densities.gaussian_kl(q_mu, q_sigma, 0.0, 1.0).sum()
+for prior in (gaussian, mixture):
+    drawn_w = q_mu + q_sigma * noise[0]  # weights, drawn for the KL only
+    estimate = elbo.complexity_cost(noise[0], q_sigma, prior.log_prob(drawn_w)).numpy()
+    print(f"{type(prior).__name__:12s} KL {estimate.mean():.3f} ± {estimate.std() / 316:.3f} nats")
+    if prior is gaussian:
+        assert abs(estimate.mean() - closed) < 5 * estimate.std() / np.sqrt(len(estimate))
+print(f"Gaussian, in closed form: {closed:.3f}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.8 A whole network
+#
+# Does the theory of one weight carry over to 481 weights in three layers? In the hidden layers each row's draws are fresh as well, so the argument is the same: each row is right alone, rows are independent. There is no formula for the variance; so measure it. The cost is that of the sinusoid, the posterior the one fitted above.
+
+# %% slideshow={"slide_type": "fragment"}
+theta = [tf.constant(v, tf.float32) for v in (fit.mean, fit.std)]
+
+
+def cost(kind, x, y, k):
+    """Likelihood cost of one draw, number k, scaled to 128 points."""
+    if kind == "shared":
+        f = network(theta[0] + theta[1] * tf.random.stateless_normal([481], [k, 0]), x)
+    else:
+        shapes = [(units, x.shape[0]) for units in (20, 20, 1)]
+        zeta = [tf.random.stateless_normal(shape, [k, i]) for i, shape in enumerate(shapes)]
+        f = local_network(*theta, x, zeta)
+    return 128 / x.shape[0] * tf.reduce_sum((y - f) ** 2) / 2
+
+# %% slideshow={"slide_type": "fragment"}
+@tf.function(autograph=False)
+def network_gradients(kind, x, y, n_draws=400):
+    def one(k):
+        with tf.GradientTape() as tape:
+            tape.watch(theta)
+            value = cost(kind, x, y, k)
+        return tf.concat(tape.gradient(value, theta), 0)
+
+    return tf.map_fn(one, tf.range(n_draws), fn_output_signature=tf.float32)
+
+
+many = datasets.sinusoid(n=128, noise_std=1.0, seed=1)
+order = np.random.default_rng(2).permutation(128)
+xs, ys = (tf.constant(v[order], tf.float32) for v in (many.x, many.y))
+found = {(kind, size): network_gradients(kind, xs[:size], ys[:size]).numpy()
+         for kind in ("shared", "local") for size in (8, 128)}
+
+# %% slideshow={"slide_type": "fragment"}
+total = {key: g.var(axis=0).sum() for key, g in found.items()}
+for kind in ("shared", "local"):
+    print(f"{kind:7s} total variance of the gradient: {total[kind, 8]:.3g} with 8 points, "
+          f"{total[kind, 128]:.3g} with 128")
+print(f"gain with 128 points: {total['shared', 128] / total['local', 128]:.0f}")
+difference = found["shared", 128].mean(axis=0) - found["local", 128].mean(axis=0)
+error = np.sqrt((total["shared", 128] + total["local", 128]) / 400)
+assert np.sqrt((difference**2).sum()) < 3 * error  # the same mean, up to Monte-Carlo error
+assert total["shared", 128] > 4 * total["local", 128]
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Less noise, at the same learning rate and in the same number of steps, means less jumping about the optimum, and a lower free energy. Judged by fresh draws of *weights*, for all three alike:
+
+# %% slideshow={"slide_type": "fragment"}
+def judge(fitted, draws=400):
+    """Free energy of a fit by drawing weights, in nats."""
+    eps = np.random.default_rng(3).standard_normal((draws, 481))
+    w = fitted.mean + fitted.std * eps
+    f = fitted.evaluate(w, data.x)[..., None].astype("float32")
+    kl = elbo.complexity_cost(eps, fitted.std, mixture.log_prob(w)).numpy().mean()
+    return kl + elbo.likelihood_cost(data.y.astype("float32"), f, 1.0).numpy().mean()
+
+
+reached = {"shared": [judge(bbb.fit(data.x, data.y, seed=k)) for k in range(6)]}
+for kind in local_reparam.ESTIMATORS:
+    fits = [local_reparam.fit(data.x, data.y, estimator=kind, seed=k) for k in range(6)]
+    reached[kind] = [judge(f) for f in fits]
+for kind, values in reached.items():
+    print(f"{kind:8s} F = {np.round(values)} nats, mean {np.mean(values):.0f}")
+assert np.mean(reached["local"]) < np.mean(reached["shared"])
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.9 The same with TensorFlow Probability
+#
+# `tfp.layers` has all three: `DenseReparameterization` draws one $W$ a call, `DenseLocalReparameterization` and `DenseFlipout` are what their names say. They need Keras 2 (`tf_keras`), and keep biases deterministic unless told otherwise. Ask them the question of section 4.4: how do two rows correlate?
+
+# %% slideshow={"slide_type": "fragment"}
+def row_correlation(layer, n_draws=4000):
+    """Correlation of the outputs of two rows over many calls, and their sd over √δ."""
+    rows = tf.constant([[1.0, 0.5, -1.0], [0.8, 1.0, -0.5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TFP's layers call a deprecated Keras method
+        layer(rows)
+    calls = tf.function(
+        lambda: tf.map_fn(lambda _: layer(rows)[:, 0], tf.zeros(n_draws)), autograph=False
+    )
+    drawn = calls().numpy()
+    spread = layer.kernel_posterior.distribution.stddev().numpy()
+    _, var = local_reparam.preactivation_moments(rows, np.zeros((3, 1)), spread)
+    return np.corrcoef(drawn.T)[0, 1], drawn.std(axis=0) / np.sqrt(var[:, 0])
+
+# %% slideshow={"slide_type": "fragment"}
+tf.keras.utils.set_random_seed(0)
+for name, shares in (("DenseReparameterization", True), ("DenseFlipout", False),
+                     ("DenseLocalReparameterization", False)):
+    correlation, ratio = row_correlation(getattr(tfp.layers, name)(1))
+    print(f"{name:29s} rows correlate {correlation:+.2f}; sd / √δ = {ratio.round(2)}")
+    assert (correlation > 0.7) if shares else (abs(correlation) < 0.1)
+    assert np.allclose(ratio, 1, atol=0.08)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.10 Play
+#
+# The explorer again. Move the sliders first and see whether your predictions hold; the cells below move each of them from Python and assert what must happen.
+
+# %% slideshow={"slide_type": "subslide"}
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Batch size M.** Question 1: it hardly changes. Question 2: it falls as $1/M$.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("shared or local").set(size=4)
+small = {kind: v[2] for kind, v in explorer.result.theory.items()}
+explorer.set(size=256, n_draws=800)
+large = {kind: v[-1] for kind, v in explorer.result.theory.items()}
+print(f"from 4 to 256 points: shared / {small['shared'] / large['shared']:.1f}, "
+      f"local / {small['local'] / large['local']:.0f}")
+assert small["shared"] / large["shared"] < 4 and small["local"] / large["local"] > 30
+measured = explorer.result.measured["local"][-1]
+assert abs(measured / large["local"] - 1) < 5 * np.sqrt(2 / 800)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The weights' σ.** Gradients along a path get their noise from σ: half the σ, a quarter of the variance. The score function divides by σ: it gets *louder* as the posterior gets sharper.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("shared or local").set(score=True, sigma=0.4)
+wide = explorer.result.theory
+explorer.set(sigma=0.2)
+narrow = explorer.result.theory
+for kind in ("shared", "local"):
+    assert np.allclose(wide[kind] / narrow[kind], 4)
+assert narrow["score"][-1] > wide["score"][-1]
+print(f"score function at M = 256: {wide['score'][-1]:.2g} at σ = 0.4, "
+      f"{narrow['score'][-1]:.2g} at σ = 0.2")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Inputs, and the gradient for σ.** With more inputs two rows have less in common, so their outputs correlate less even with one W. For σ Flipout lies on the line of the shared W if there is one weight, and between the lines if there are more.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("Flipout and σ")
+one = {kind: v[-1] for kind, v in explorer.result.theory.items()}
+correlation_one = explorer.result.correlation["shared"]
+explorer.set(n_inputs=4)
+four = {kind: v[-1] for kind, v in explorer.result.theory.items()}
+print("shared : Flipout, for σ at M = 256:", round(one["shared"] / one["flipout"], 2),
+      "with 1 input,", round(four["shared"] / four["flipout"], 2), "with 4")
+assert one["shared"] / one["flipout"] < 1.5 < four["shared"] / four["flipout"]
+assert explorer.result.correlation["shared"] < correlation_one
+assert abs(explorer.result.correlation["local"]) < 0.4
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Draws, seed, estimators.** More draws bring the marks nearer to the lines; theory does not care. Another seed is another data set. An estimator that is switched off is not computed.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("all five")
+assert set(explorer.result.theory) == set(estimators.KINDS)
+theory = explorer.result.theory["local"]
+explorer.set(n_draws=50)
+assert np.array_equal(explorer.result.theory["local"], theory)
+explorer.set(seed=5)
+assert not np.allclose(explorer.result.theory["local"], theory)
+explorer.set(score=False, per_example=False, flipout=False, shared=False)
+assert set(explorer.result.theory) == {"local"}
+explorer.set(parameter="σ", local=False, shared=True)
+assert set(explorer.result.theory) == {"shared"}
+picture = explorer.preset("shared or local").png()
+assert explorer.preset("shared or local").png() == picture
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Exercises
+#
+# Replace the `...` and run the cell; the check says what it sees. Worked solutions are in the collapsed cells.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.1 Compute: mean and variance of what reaches a unit
+# Return the pair (γ, δ) for inputs `x` [n, in], means `mu` [in, out] and standard deviations `sigma` [in, out].
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_moments(x, mu, sigma):
+    return ...
+
+
+exercises.check("4.1", my_moments)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_1(x, mu, sigma):
+    return x @ mu, x**2 @ sigma**2
+
+
+assert exercises.check("4.1", solution_1, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.2 Compute: one local draw
+# Return one draw of all pre-activations [n, out], using the given noise `zeta` [n, out].
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_draw(x, mu, sigma, zeta):
+    return ...
+
+
+exercises.check("4.2", my_draw)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_2(x, mu, sigma, zeta):
+    return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
+
+
+assert exercises.check("4.2", solution_2, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.3 Explain: what is independent of what?
+# Which are true? The inputs are given, the weights have independent Gaussians. Answer with a set of letters, such as `{"a", "b"}`.
+#
+# - (a) In one row, what reaches two different units is independent.
+# - (b) With one shared $W$, what reaches one unit from two different rows is independent.
+# - (c) With local draws, what reaches one unit from two different rows is independent.
+# - (d) Local draws at 200 inputs are 200 values of one function drawn from $q$.
+# - (e) The expected likelihood cost of a minibatch is the same with local draws and with one shared $W$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+my_statements = ...
+
+exercises.check("4.3", my_statements)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+solution_3 = {"a", "c", "e"}
+
+assert exercises.check("4.3", solution_3, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.4 Change: one W for all rows
+# Return the covariance matrix [n, n] of the outputs of $n$ rows at *one* unit, if they share one draw of the weights. `x` is [n, in], `sigma` [in].
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_covariance(x, sigma):
+    return ...
+
+
+exercises.check("4.4", my_covariance)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_4(x, sigma):
+    return (x * sigma**2) @ x.T
+
+
+assert exercises.check("4.4", solution_4, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.5 Change: the variance of a minibatch's gradient
+# `var` is the mean variance of a point's gradient, `cov` the mean covariance of two different points. Return the variance of the minibatch's estimate for all `n_data` points, from `size` of them.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_variance(n_data, size, var, cov):
+    return ...
+
+
+exercises.check("4.5", my_variance)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_5(n_data, size, var, cov):
+    pairs = size * (size - 1)
+    return (n_data / size) ** 2 * (size * var + pairs * cov)
+
+
+assert exercises.check("4.5", solution_5, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.6 Break: a gain that cannot overflow
+# Return the gain (4.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_gain(x):
+    return ...
+
+
+exercises.check("4.6", my_gain)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_6(x):
+    x = x / np.abs(x).max()  # the ratio does not depend on the scale
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
+assert exercises.check("4.6", solution_6, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.7 Extend: Flipout
+# Return one Flipout draw [n, out]. `eps` [in, out] is the noise of the weights; `r` [n, out] and `s` [n, in] are signs.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_flipout(x, mu, sigma, eps, r, s):
+    return ...
+
+
+exercises.check("4.7", my_flipout)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_7(x, mu, sigma, eps, r, s):
+    return x @ mu + ((x * s) @ (sigma * eps)) * r
+
+
+assert exercises.check("4.7", solution_7, record=False)
+
+# %% slideshow={"slide_type": "fragment"}
+exercises.progress(4)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Mistakes in circulation
+#
+# Each of these is printed in a blog, a paper or its code, some in the very sources of this course. Run them.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "if all parameters are independent Gaussians, the results of the matrix product are independent Gaussians too." **True** for the units of one row. Rows that share $W$ covary, see (4.8), and that covariance is the whole reason for the method. Two rows with equal inputs even have correlation 1:
+
+# %% slideshow={"slide_type": "fragment"}
+twins = np.array([[1.0, -0.5, 2.0], [1.0, -0.5, 2.0]])
+both = {kind: estimators.output_samples(kind, q_mu, q_sigma, twins, n_draws=5000)
+        for kind in ("shared", "local")}
+for kind, draws in both.items():
+    print(f"{kind:7s} two equal rows correlate {np.corrcoef(draws.T)[0, 1]:+.2f}")
+assert np.corrcoef(both["shared"].T)[0, 1] > 0.999 and abs(np.corrcoef(both["local"].T)[0, 1]) < 0.1
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (4.4) says must be averaged in each step; here 49:
+
+# %% slideshow={"slide_type": "fragment"}
+averaged = estimators.gradient_samples("shared", **problem, n_draws=49 * 1000).mu
+averaged = averaged.reshape(1000, 49).mean(axis=1)  # 49 draws of W for each step
+local = estimators.gradient_samples("local", **problem, n_draws=1000).mu
+print(f"sd: 49 shared draws averaged {averaged.std():.0f}, one local draw {local.std():.0f}")
+assert abs(averaged.std() / local.std() - 1) < 0.15  # 5 standard errors
+assert counts["one shared W"] / counts["local"] == 10  # for 100 rows; for 1000 rows: 1
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "$q(y_{mj}\mid X) = \mathcal N(\gamma_{mj}, \delta_{mj})$", and then code that multiplies the noise by δ. **True** if the second argument is a variance. The noise is multiplied by its root. Where $\delta<1$ the wrong code is too sure, above 1 too unsure:
+
+# %% slideshow={"slide_type": "fragment"}
+z = rng.standard_normal(50_000)
+for variance in (0.25, 4.0):
+    wrong, right = (variance * z).std(), (np.sqrt(variance) * z).std()
+    print(f"δ = {variance}: sd with δζ {wrong:.2f}, with √δ ζ {right:.2f}, of xW {variance**0.5}")
+    assert np.isclose(right, np.sqrt(variance), rtol=0.03)
+    assert not np.isclose(wrong, right, rtol=0.3)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** (the code that goes with a paper on empirical Bayes) pre-activation = $x\mu + \varepsilon\cdot(x\sigma)$, one ε for each unit. **True** variance: $\sum_i x_i^2\sigma_i^2$. The code's is
+#
+# $$\Big(\sum_i x_i\sigma_i\Big)^2 \;\ne\; \sum_i x_i^2\sigma_i^2 , \tag{4.13}$$
+#
+# as if all weights of a unit shared one ε. With inputs of one sign it is up to $I$ times too large; with mixed signs it may vanish. Chapter 5 meets it again.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.13
+spread = np.full(100, 0.1)
+for name, row in (("all ones", np.ones(100)), ("±1 in turn", np.resize([1.0, -1.0], 100))):
+    e = rng.standard_normal((20_000, 100))
+    true_var, code_var = (row * spread * e).sum(axis=1).var(), (row @ spread * e[:, 0]).var()
+    assert np.isclose(true_var, row**2 @ spread**2, rtol=0.06)
+    assert np.isclose(code_var, (row @ spread) ** 2, rtol=0.06, atol=1e-12)
+    print(f"{name:10s}: variance {true_var:.2f}; by that code {code_var:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "use local reparameterization, it works with every prior." **True** for the likelihood cost. A closed-form KL exists for few priors. Putting the Gaussian formula with the mixture's standard deviation in its place is a *different* prior, with another KL:
+
+# %% slideshow={"slide_type": "fragment"}
+as_if = densities.gaussian_kl(q_mu, q_sigma, 0.0, mixture.std).sum()
+drawn_w = q_mu + q_sigma * noise[0]
+estimate = elbo.complexity_cost(noise[0], q_sigma, mixture.log_prob(drawn_w)).numpy()
+error = estimate.std() / np.sqrt(len(estimate))
+print(f"KL to the mixture {estimate.mean():.3f} ± {error:.3f}; "
+      f"to a Gaussian of equal sd {as_if:.3f}")
+assert abs(estimate.mean() - as_if) > 20 * error
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+#
+# - A minibatch averages variances away, and never covariances. One shared draw of $W$ makes all points covary.
+# - What reaches a unit is Gaussian: $\gamma = x\mu$, $\delta = x^2\sigma^2$. Draw it for each row: $b = \gamma+\sqrt\delta\,\zeta$.
+# - That equals a fresh $W$ for each row. Units were independent before; now rows are too.
+# - For μ of one weight the gain is $(\sum x^2)^2/\sum x^4$, at most $M$. The cost: two matrix products instead of one.
+# - Flipout reaches nearly the same with one draw and random signs; for σ it keeps the size of the draw in common.
+# - The KL needs no draws with a Gaussian prior, and draws of its own with a mixture.
+# - Local draws are for training. Where one function is wanted, draw weights.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## References
+#
+# - Kingma, Salimans, Welling (2015). Variational dropout and the local reparameterization trick. [arXiv:1506.02557](https://arxiv.org/abs/1506.02557)
+# - Wen, Vicol, Ba, Tran, Grosse (2018). Flipout: efficient pseudo-independent weight perturbations on mini-batches. [arXiv:1803.04386](https://arxiv.org/abs/1803.04386)
+# - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
+# - Molchanov, Ashukha, Vetrov (2017). Variational dropout sparsifies deep neural networks. [arXiv:1701.05369](https://arxiv.org/abs/1701.05369)
+# - Roeder, Wu, Duvenaud (2017). Sticking the landing. [arXiv:1703.09194](https://arxiv.org/abs/1703.09194)
+# - Williams (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Previous:** [3 · Bayes by Backprop](03_bayes_by_backprop.ipynb) · **Next:** 5 · Empirical Bayes: let the data choose the prior's width.
