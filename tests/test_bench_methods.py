@@ -22,7 +22,7 @@ def test_every_method_is_there_once_and_nuts_is_run_once():
     ways = methods.ways()
     names = [way.name for way in ways]
     assert len(set(names)) == len(names)
-    for name in ("point", "bbb", "local_reparam", "pbp", "exact.nuts"):
+    for name in ("point", "bbb", "local_reparam", "empirical_bayes", "pbp", "exact.nuts"):
         assert any(each.startswith(name) for each in names), name
     assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
 

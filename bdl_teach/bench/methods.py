@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 def ways() -> list[Way]:
     """Every method with its own default settings, on the network 1-20-20-1 and its noise."""
     from bdl_teach.densities import ScaleMixture
-    from bdl_teach.methods import bbb, exact, local_reparam, pbp, point
+    from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 
     prior = ScaleMixture()
     return [
@@ -108,6 +108,7 @@ def ways() -> list[Way]:
             "local_reparam, Flipout",
             lambda x, y, seed: local_reparam.fit(x, y, estimator="flipout", seed=seed),
         ),
+        Way("empirical_bayes", lambda x, y, seed: empirical_bayes.fit(x, y, seed=seed)),
         Way("pbp, 40 epochs", lambda x, y, seed: pbp.fit(x, y, hidden_units=(20, 20), seed=seed)),
         Way("exact.nuts", lambda x, y, seed: exact.nuts(x, y, seed=seed), repeated=False),
     ]
