@@ -12,6 +12,7 @@ from bdl_teach import DivergedError, compiled, datasets, densities
 from bdl_teach.backend import tf
 from bdl_teach.methods import eb_prior, empirical_bayes, exact
 from bdl_teach.methods.mean_field import Capacity
+from bdl_teach.reproduce.tables import eb_alzheimers
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
@@ -355,3 +356,55 @@ def test_a_divergence_names_step_and_remedy():
 def test_bad_arguments_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         small(**changes)
+
+
+# The table of the Alzheimer's data
+
+
+def table_results(gap: float = 0.02) -> list:
+    """Figures as the runs would give them: four widths, five splits, train against test."""
+    rng = np.random.default_rng(0)
+    results = []
+    for task in eb_alzheimers.tasks(True):
+        width = task.arguments["width"]
+        train = 0.95 - 0.1 / width + 0.004 * rng.standard_normal()
+        figures = {"train": train, "test": train - gap + 0.004 * rng.standard_normal()}
+        results.append((task.arguments, figures))
+    return results
+
+
+def test_the_table_has_every_model_at_every_width_and_both_correlations():
+    rows = eb_alzheimers.summarise(table_results())
+    assert len(rows) == 4 * 4 * 3 + 4 * 4
+    for label in eb_alzheimers.LABELS.values():
+        by_name = {(r.label, r.quantity): r for r in rows}
+        gap = by_name[f"{label}, width 60", "train − test"]
+        assert gap.n == 5
+        assert gap.ours == pytest.approx(0.02, abs=5 * 0.006 / np.sqrt(5))
+        across = by_name[f"{label}, across widths", "Pearson r"]
+        at_one = by_name[f"{label}, across splits", "Spearman r"]
+        assert (across.n, at_one.n) == (5, 4)
+        assert across.ours > 0.95
+
+
+def test_the_table_says_where_it_differs():
+    rows = eb_alzheimers.summarise(table_results(gap=0.2))
+    words = {(r.label, r.quantity): r.verdict for r in rows}
+    assert words["EB, biases, fan-in, local, width 60", "test AUC"].startswith("lower")
+    assert words["EB, biases, fan-in, local, width 60", "train AUC"].startswith("agrees")
+
+
+def test_names_of_tasks_are_unique_and_quick_ones_are_among_them():
+    every, quick = ([task.key for task in eb_alzheimers.tasks(q)] for q in (False, True))
+    assert len(set(every)) == len(every) == 60 * 4 * 5
+    assert set(quick) <= set(every)
+
+
+@pytest.mark.parametrize("model", ["classic", "eb_local"])
+def test_a_task_of_the_table_can_be_run_again_with_the_same_result(model, monkeypatch):
+    small = datasets.tables.Table("toy", LABEL_X, LABELS, n_splits=5, train_share=0.8)
+    monkeypatch.setattr(datasets, "alzheimers", lambda: small)
+    one, two = (eb_alzheimers.run(model, 2, 1) for _ in range(2))
+    assert one == two
+    assert {"train", "test"} <= set(one)
+    assert all(0 <= value <= 1 for value in one.values())

@@ -123,7 +123,7 @@ SHARED = Exercise(
 STATEMENTS = Choice(
     "5.3",
     "Explain: true or false",
-    "5.6 and 5.7",
+    "5.6 and 5.7 and 5.10",
     frozenset("bce"),
     statements={
         "a": "which evidence is it that the ELBO with a learnt prior stays below?",
@@ -131,7 +131,7 @@ STATEMENTS = Choice(
         "c": "what is the slope of ½ ln(1 + γ²) at γ = 0?",
         "d": "what does γ/(1 + γ²) do for large γ?",
         "e": "which of the two has more freedom to fit the prior to q?",
-        "f": "could the training AUC have risen for all widths because of the same cause?",
+        "f": "are there two networks of one width among the pairs that gave 0.97?",
     },
 )
 
