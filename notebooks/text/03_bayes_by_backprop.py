@@ -23,7 +23,7 @@
 # - make a classifier of pictures say that it has never seen such a thing, and score how well it does;
 # - say how wrong the approximation is, as a number.
 #
-# **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # For the lecturer. Run all cells before the lecture: the explorer compiles in the background while you speak. "Predict first" works best as a show of hands, and again after section 3.10. If time is short, show 3.3, 3.5, 3.8 and 3.10, and the seven-network figure of 3.13.
@@ -1151,7 +1151,7 @@ for ax, (picture, p, title) in zip(axes, shown, strict=True):
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.23
 def entropy(p):
-    return -np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=-1)  # 0 log 0 = 0
+    return np.sum(p * np.log(1 / np.where(p > 0, p, 1.0)), axis=-1)  # 0 log 0 = 0
 
 
 assert np.allclose(entropy(p_known.mean(axis=0)), metrics.predictive_entropy(p_known))
@@ -1699,4 +1699,4 @@ assert same and not np.allclose(*(first_weights(tf.random.set_seed) for _ in ran
 # The sinusoid and the network's settings are those of M. Krasser's article "Variational inference in Bayesian neural networks" (2019). The uniform minibatch scheme is from A. Graves, "Practical variational inference for neural networks" (NeurIPS 2011).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [0 · Start here](00_start_here.ipynb) (chapters 1 and 2 are coming) · **Next:** 4 · Local reparameterization (coming): the same objective, with a gradient whose noise falls as the batch grows.
+# **Previous:** 2 · Reparameterization and the VAE · **Next:** [4 · Local reparameterization](04_local_reparameterization.ipynb): the same objective, with a gradient whose noise falls as the batch grows.
