@@ -340,7 +340,7 @@ assert abs(np.corrcoef(b_flip[:, :2, 0].T)[0, 1]) < 0.03
 #
 # $$\operatorname{Var}_\text{Flipout}[\partial_\sigma] = c^2\Big[\sum_i x_i^2m_i^2 + 2\sigma^2\Big(\sum_i x_i^2\Big)^2\Big], \qquad \operatorname{Var}_\text{local}[\partial_\sigma] = c^2\Big[\sum_i x_i^2 m_i^2 + 2\sigma^2\sum_i x_i^4\Big]. \tag{4.11}$$
 #
-# The first has a floor that no batch size removes. With many weights it is a small part of the whole; with one it is nearly all.
+# The first has a floor that no batch size removes. With one weight Flipout is as noisy for σ as one shared $W$; with many weights the floor is a small part of what a shared $W$ has.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 4.11
@@ -751,11 +751,11 @@ assert np.corrcoef(both["shared"].T)[0, 1] > 0.999 and abs(np.corrcoef(both["loc
 # **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (4.4) says must be averaged in each step; here 49:
 
 # %% slideshow={"slide_type": "fragment"}
-averaged = estimators.gradient_samples("shared", **problem, n_draws=49 * 1000).mu
-averaged = averaged.reshape(1000, 49).mean(axis=1)  # 49 draws of W for each step
-local = estimators.gradient_samples("local", **problem, n_draws=1000).mu
+averaged = estimators.gradient_samples("shared", **problem, n_draws=49 * 500).mu
+averaged = averaged.reshape(500, 49).mean(axis=1)  # 49 draws of W for each step
+local = estimators.gradient_samples("local", **problem, n_draws=500).mu
 print(f"sd: 49 shared draws averaged {averaged.std():.0f}, one local draw {local.std():.0f}")
-assert abs(averaged.std() / local.std() - 1) < 0.15  # 5 standard errors
+assert abs(averaged.std() / local.std() - 1) < 0.22  # 5 standard errors
 assert counts["one shared W"] / counts["local"] == 10  # for 100 rows; for 1000 rows: 1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -780,10 +780,10 @@ for variance in (0.25, 4.0):
 # eq. 4.13
 spread = np.full(100, 0.1)
 for name, row in (("all ones", np.ones(100)), ("±1 in turn", np.resize([1.0, -1.0], 100))):
-    e = rng.standard_normal((20_000, 100))
+    e = rng.standard_normal((5_000, 100))
     true_var, code_var = (row * spread * e).sum(axis=1).var(), (row @ spread * e[:, 0]).var()
-    assert np.isclose(true_var, row**2 @ spread**2, rtol=0.06)
-    assert np.isclose(code_var, (row @ spread) ** 2, rtol=0.06, atol=1e-12)
+    assert np.isclose(true_var, row**2 @ spread**2, rtol=0.1)
+    assert np.isclose(code_var, (row @ spread) ** 2, rtol=0.1, atol=1e-12)
     print(f"{name:10s}: variance {true_var:.2f}; by that code {code_var:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
