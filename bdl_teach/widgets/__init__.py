@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bdl_teach.widgets.comparison import ComparisonExplorer
+from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
 from bdl_teach.widgets.gradient_lab import GradientLab
 from bdl_teach.widgets.gradient_variance import LocalReparamLab
 from bdl_teach.widgets.kl_budget import KLBudgetLab
@@ -13,6 +14,7 @@ from bdl_teach.widgets.vae_explorer import VAEExplorer
 
 __all__ = [
     "ComparisonExplorer",
+    "EmpiricalBayesExplorer",
     "GradientLab",
     "KLBudgetLab",
     "LinearRegressionExplorer",

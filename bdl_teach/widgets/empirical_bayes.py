@@ -1,0 +1,270 @@
+"""A prior that is set by hand, or learnt: its width against the closed form, on every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import ipywidgets
+import numpy as np
+
+from bdl_teach import datasets, plots
+from bdl_teach.checks import Array
+from bdl_teach.widgets import controls
+from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.empirical_bayes_panels import BestPriorArtists, SortedArtists
+from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.prediction import Prediction
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import mean_field
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
+ROOM = (64, (30,), 1)  # what refits are compiled for: ``bbb.Capacity``
+MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
+_OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
+_DEFAULTS: dict[str, Any] = {
+    "prior_std": 1.0,
+    "noise_std": 1.0,
+    "width": 20,
+    "n": 32,
+    "seed": 0,
+    "prior": "fixed",
+}
+
+
+@dataclass(frozen=True)
+class EmpiricalBayesResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The training points.
+        fit: The fitted posterior.
+        x_grid: Where it predicts ``[m, 1]``.
+        prediction: The predictive on ``x_grid``.
+        prior_std: σ_p of each weight ``[n_weights]``: the slider's, or what was learnt.
+        wanted_std: √(μ² + σ²) of each weight ``[n_weights]``: the prior that is best for it alone.
+        best_std: The best σ_p for all weights at once, in closed form.
+        complexity: KL[q ‖ prior] in nats.
+        least_complexity: The same if the prior were the best one for all.
+        likelihood: Expected −log likelihood in nats, averaged over the last tenth of the steps.
+        off: Share of the weights that are switched off.
+    """
+
+    data: datasets.Regression1D
+    fit: mean_field.Fit
+    x_grid: Array
+    prediction: Predictive
+    prior_std: Array
+    wanted_std: Array
+    best_std: float
+    complexity: float
+    least_complexity: float
+    likelihood: float
+    off: float
+
+
+class EmpiricalBayesExplorer(Explorer):
+    """Set the prior's σ by hand or have it learnt: each movement refits the network.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
+        "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
+        "stand, the σ that would be best for the weights that are found then?",
+        ("Near 2, where it is now", "Further right: it says how much is missing", "Near 0.1"),
+        2,
+        "Under so narrow a prior no weight gets anywhere: the posterior falls back to the prior, "
+        "and for such weights the prior is the best one there is. The closed form knows the "
+        "weights that were found, not those that might have been.",
+        "prior_std",
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "by hand": ("σ = 1 by hand: the star says how much better", dict(_DEFAULTS)),
+        "too narrow": (
+            "σ = 0.1: no weight gets anywhere, and the star says that 0.1 is right",
+            {**_DEFAULTS, "prior_std": 10**-1.0},
+        ),
+        "too wide": (
+            "σ = 10: idle weights fill the prior, and the band opens",
+            {**_DEFAULTS, "prior_std": 10.0},
+        ),
+        "learn one": (
+            "One learnt σ for all weights: the star and the prior agree",
+            {**_DEFAULTS, "prior": "one for all"},
+        ),
+        "learn each": (
+            "A learnt σ for each weight: most of them are switched off",
+            {**_DEFAULTS, "prior": "per weight"},
+        ),
+        "wider, no worse": (
+            "30 units instead of 20: a larger share is switched off",
+            {**_DEFAULTS, "prior": "per weight", "width": 30},
+        ),
+        "noise wins": (
+            "σ = 3 and 8 points: with a prior for each weight, little is left of the network",
+            {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        return {
+            "prior_std": controls.log_slider(
+                "prior σ", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
+            ),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
+            ),
+            "width": controls.count_slider("hidden width", d["width"], 1, ROOM[1][0], "ReLU units"),
+            "n": controls.count_slider("data points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "prior": ipywidgets.ToggleButtons(
+                options=list(MODES),
+                value=d["prior"],
+                description="prior",
+                tooltips=[
+                    "σ from the slider",
+                    "a learnt σ for each weight",
+                    "a learnt σ for each layer",
+                    "one learnt σ",
+                ],
+            ),  # fmt: skip
+        }
+
+    def _make_rows(self) -> list[Any]:
+        *sliders, prior = self._controls.values()
+        best = controls.button(
+            "σ ← best", "set the prior by hand to the best one for these weights", self._to_best
+        )
+        resample = controls.button("resample", "next seed: other data and noise", self._resample)
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [
+            controls.grid(sliders, columns=3),
+            controls.row([prior, best, resample]),
+            controls.row(presets),
+        ]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.6)
+        grid = canvas.figure.add_gridspec(
+            2, 2, width_ratios=(1.35, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            wspace=0.19, hspace=0.85,
+        )  # fmt: skip
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        best, each = (canvas.figure.add_subplot(grid[i, 1]) for i in range(2))
+        plots.tidy(best, "KL by σ of one prior for all", "prior σ", "nats above")
+        best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
+        self._best = BestPriorArtists(best)
+        plots.legend_above(best, columns=3)
+        plots.tidy(each, "σ of each weight's prior", "weights, from the widest", "σ")
+        each.set(yscale="log", xlim=(0, 3 * ROOM[1][0] + 2), ylim=(1e-3, 40))
+        self._each = SortedArtists(each)
+        plots.legend_above(each, columns=2)
+        canvas.animate([*self._best.artists, *self._each.artists])
+        return canvas
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the network believes about y", "x", "y")
+        ax.set(xlim=(-1, 1), ylim=(-25, 25))
+        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0], n_functions=10)
+        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._points = plots.draw_data(ax, [], [])
+        plots.legend_above(ax, columns=3)
+        canvas.animate([*self._band.artists, truth, self._points])
+
+    def _compute(self, values: dict[str, Any]) -> EmpiricalBayesResult:
+        return _refit(**values)
+
+    def _draw(self, result: EmpiricalBayesResult) -> None:
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        self._band.update(result.prediction)
+        by_hand = np.ptp(result.prior_std) == 0
+        self._best.update(
+            len(result.prior_std), result.best_std, result.prior_std[0] if by_hand else None
+        )
+        self._each.update(result.prior_std, result.wanted_std)
+
+    def _describe(self, result: EmpiricalBayesResult) -> str:
+        total = result.complexity + result.likelihood
+        saved = result.complexity - result.least_complexity
+        compared = "more" if saved >= 0 else "less"
+        return (
+            f"{len(result.prior_std)} weights, {result.off:.0%} switched off: free energy "
+            f"{total:.0f} nats (complexity {result.complexity:.0f}, {abs(saved):.0f} {compared} "
+            f"than under the best single prior, σ {result.best_std:.2g}; likelihood "
+            f"{result.likelihood:.0f})."
+        )
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Compile the two loops with a learnt prior."""
+        for mode in ("per weight", "per layer"):
+            yield partial(_refit, **{**_DEFAULTS, "prior": mode})
+
+    def _to_best(self) -> None:
+        if self.result is not None:
+            steps = np.clip(np.round(10 * np.log10(self.result.best_std)), -15, 15)
+            self._assign({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
+            self._request()
+
+    def _resample(self) -> None:
+        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
+        self._request()
+
+
+def _refit(
+    *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str
+) -> EmpiricalBayesResult:
+    from bdl_teach.methods.eb_prior import optimal_prior_std, tied_kl
+
+    data = datasets.sinusoid(n, noise_std, seed)
+    fit, std = _fit(data, prior_std, width, seed, MODES[prior])
+    used = std > 0
+    mean, spread = fit.mean[used], np.maximum(fit.std[used], 1e-30)
+    group = np.zeros(len(mean), int)
+    best = float(optimal_prior_std(mean, spread, group)[0])
+    wanted = optimal_prior_std(mean, spread)
+    kl = np.log(std[used] / spread) + 0.5 * (wanted / std[used]) ** 2 - 0.5
+    return EmpiricalBayesResult(
+        data=data,
+        fit=fit,
+        x_grid=X_GRID,
+        prediction=fit.predict(X_GRID, n_samples=200),
+        prior_std=std,
+        wanted_std=wanted,
+        best_std=best,
+        complexity=float(kl.sum()),
+        least_complexity=tied_kl(mean, spread, group),
+        likelihood=float(fit.history["likelihood_cost"][-10:].mean()),
+        off=float((fit.signal_to_noise < _OFF).mean()),
+    )
+
+
+def _fit(
+    data: datasets.Regression1D, prior_std: float, width: int, seed: int, tie: str
+) -> tuple[mean_field.Fit, Array]:
+    """Fit with the prior that was set, or with one that is learnt; returns σ_p of each weight."""
+    from bdl_teach.densities import Gaussian
+    from bdl_teach.methods import empirical_bayes, local_reparam
+    from bdl_teach.methods.mean_field import Capacity
+
+    options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
+    options["capacity"] = Capacity(*ROOM)
+    if tie:  # from strong weights: weak ones are switched off before they have been of use
+        start = {"initial_gamma": 20.0, "initial_rho": -2.0}
+        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **start, **options)
+        return learnt, learnt.prior_std
+    fixed = local_reparam.fit(data.x, data.y, prior=Gaussian(prior_std), **options)
+    return fixed, np.full(len(fixed.mean), prior_std)
