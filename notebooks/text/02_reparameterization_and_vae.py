@@ -1,0 +1,950 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # 2 · Reparameterization and the variational autoencoder
+#
+# *How to send a gradient through a random number, and the first thing that it made possible.*
+#
+# **Time** 50 minutes · **Section times** 2.1-2.2: 8 · 2.3: 8 · 2.4-2.5: 12 · 2.6-2.7: 9 · 2.8-2.9: 6 · play: 7 · exercises: as long as you like
+#
+# **What you will be able to do**
+#
+# - say what an autoencoder cannot do, and what a variational autoencoder (VAE) changes;
+# - derive the evidence lower bound (ELBO) for a latent variable, and compute both of its terms;
+# - write $z = \mu + \sigma\odot\varepsilon$ and say why the gradient passes, and when it would not;
+# - compare the score-function and the pathwise gradient by their variances, in a formula and by experiment;
+# - train a VAE, read its latent map, generate from its prior, and choose β;
+# - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
+#
+# **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# For the lecturer. Run all cells before the lecture: the explorer trains its first model while you speak. With 20 minutes: the figure of 2.1, the cells of 2.4, the gradient lab with its preset "add a constant", then the latent map with β moved from 1 to 4. Students get stuck at two places: why ELBO and likelihood differ (2.3), and what a gradient "through" a draw can mean (2.4). The lab answers the second one faster than the blackboard.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will understand by the end
+#
+# Below, a VAE has learnt to write each 8 × 8 digit as *two* numbers, without ever seeing a label. Each digit is drawn where the encoder puts it. The picture in the middle is what the decoder makes of the place under your sliders. β and the seed train a new model, while you watch. Leave the sliders alone until section 2.10.
+
+# %% slideshow={"slide_type": "subslide"}
+from bdl_teach.widgets import GradientLab, VAEExplorer
+
+explorer = VAEExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## Predict first
+#
+# Write down your answers. You will test them in section 2.10.
+#
+# 1. Cut the KL term away and encode without noise. Where will the codes lie on the map?
+# 2. β grows from 1 to 4. What will the picture under the sliders look like, wherever you put them?
+# 3. Two estimators have the same mean, the gradient. To the cost you add the constant 10. Which of them gets noisier?
+# 4. You want new digits. Which $z$ do you decode: $\sigma\odot\varepsilon$ with the encoder's σ, or ε itself?
+
+# %% slideshow={"slide_type": "skip"}
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import entropy, norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from bdl_teach import DatasetUnavailable, datasets, densities, estimators, exercises, plots
+from bdl_teach import expectation_gradients as eg
+from bdl_teach.backend import tf, tfd, tfp
+from bdl_teach.methods import vae
+from bdl_teach.methods.vae_model import kl_from_prior
+
+BLUE, ORANGE, GREEN, RED, GREY = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED, plots.GREY
+plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
+
+# %% slideshow={"slide_type": "skip"}
+def panel(ax, title, xlabel, ylabel, **legend):
+    """Title that says what to see, labels, legend."""
+    ax.set_title(title, loc="left", fontsize=13)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+
+
+def show_images(rows, names, side):
+    """One row of pictures for each name."""
+    fig, axes = plt.subplots(len(rows), 1, figsize=(9.5, 0.9 * len(rows)), layout="constrained")
+    for ax, pictures, name in zip(np.atleast_1d(axes), rows, names, strict=True):
+        ax.imshow(np.hstack([p.reshape(side, side) for p in pictures]), cmap="gray_r", vmin=0)
+        ax.set(xticks=[], yticks=[])
+        ax.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=11)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.1 An autoencoder: two networks and a bottleneck
+#
+# An **autoencoder** squeezes $x$ through a short code $z$. The encoder $f_e$ makes the code, the decoder $f_d$ makes an approximation of $x$ from it,
+#
+# $$z = f_e(x), \qquad \hat x = f_d(z), \tag{2.1}$$
+#
+# and both are trained together so that $\hat x$ is close to $x$. Nothing else is asked for. The data are the 1797 digits that come with scikit-learn, 64 grey values in $[0, 1]$ each; 1500 to train on, 297 held out. The code has *two* numbers, so that we can look at it.
+
+# %% slideshow={"slide_type": "fragment"}
+digits = datasets.digits()
+pixels, labels = digits.images.reshape(-1, 64), digits.labels
+train, test = pixels[:1500], pixels[1500:]
+plain = vae.fit_autoencoder(train)
+code, spread = plain.encode(test)
+print(f"{len(train)} digits to train on, codes of shape {code.shape}; spread {spread.max():.0f}")
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.1
+def network(w, sizes, h):
+    """A ReLU network, its weight matrices and biases one after the other in w."""
+    for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        matrix, bias, w = np.split(w, [n_in * n_out, (n_in + 1) * n_out])
+        h = np.maximum(h, 0) if i else h  # ReLU between the layers
+        h = h @ matrix.reshape(n_out, n_in).T + bias
+    return h
+
+
+f_e = network(plain.encoder_weights, (64, 128, 64, 4), test)[:, :2]  # the other two: section 2.2
+f_d = network(plain.decoder_weights, (2, 64, 128, 64), f_e)
+assert np.allclose(f_e, code, atol=1e-5)
+assert np.allclose(1 / (1 + np.exp(-f_d)), plain.decode(code), atol=1e-5)
+
+# %% slideshow={"slide_type": "fragment"}
+rebuilt = plain.decode(code)
+error = np.square(test - rebuilt).sum(axis=1).mean()
+mean_error = np.square(test - train.mean(axis=0)).sum(axis=1).mean()
+show_images([test[:12], rebuilt[:12]], ["x", "rebuilt"], 8)
+print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {mean_error:.2f}")
+assert error < 0.75 * mean_error
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them, and a random $z$ seldom meets the inhabited parts.
+
+# %% slideshow={"slide_type": "fragment"}
+codes = plain.encode(train)[0]
+fig, ax = plt.subplots(figsize=(6.5, 5))
+for digit in range(10):
+    ax.scatter(*codes[labels[:1500] == digit].T, marker=f"${digit}$", s=42)
+ring = np.exp(1j * np.linspace(0, 2 * np.pi, 100))
+ax.plot(2 * ring.real, 2 * ring.imag, "--", color=GREY, label="where z ~ N(0, I) falls (2 sd)")
+panel(ax, "Codes of a plain autoencoder: wherever they like", "z₁", "z₂")
+print(f"mean of the codes {codes.mean(axis=0).round(1)}, sd {codes.std(axis=0).round(1)}")
+assert np.hypot(codes.mean(axis=0), codes.std(axis=0) - 1).max() > 0.5
+
+# %% slideshow={"slide_type": "fragment"}
+judge = LogisticRegression(max_iter=1000).fit(train, labels[:1500])  # it knows digits
+
+
+def digits_made(images):
+    """How many different digits: exp of the entropy of the classes that the judge sees."""
+    return np.exp(entropy(np.bincount(judge.predict(images), minlength=10)))
+
+
+show_images([plain.sample(12), plain.sample(12, seed=1)], ["z random", "z random"], 8)
+print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out digits right, and "
+      f"sees {digits_made(plain.sample(500)):.1f} of the 10 digits in 500 generated ones")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.2 From a point to a distribution
+#
+# A VAE lets the encoder say *how sure it is*. Its output is a Gaussian over codes, $q(z\mid x) = \mathcal N(\mu(x), \operatorname{diag}\sigma(x)^2)$; the decoder is given a draw from it. And the codes are told where to live: near a **prior** $p(z) = \mathcal N(0, I)$, a distribution that we can draw from without any encoder.
+#
+# "Near" is measured by the **Kullback-Leibler divergence** $\mathrm{KL}[q\,\|\,p] = \mathbb E_q[\log q - \log p]$, which is never negative, and 0 only for $q = p$. A loss that asks for both is
+#
+# $$\mathcal L(x) = \mathbb E_{q}\,\lVert x - \hat x\rVert^2 + \mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big] . \tag{2.2}$$
+
+# %% slideshow={"slide_type": "skip"}
+def chain(ax, boxes, title):
+    """Boxes from left to right, with arrows between them."""
+    for i, text in enumerate(boxes):
+        net = text in ("encoder", "decoder")
+        style = {"boxstyle": "round,pad=0.4", "fc": "#DCEBF7" if net else "white", "ec": GREY}
+        ax.text(i, 0, text, ha="center", va="center", fontsize=12, bbox=style)
+        if i and boxes[i - 1]:
+            ax.annotate("", (i - 0.42, 0), (i - 0.58, 0), arrowprops={"arrowstyle": "->", "lw": 2})
+    ax.set(xlim=(-0.6, 4.6), ylim=(-0.6, 0.9))
+    ax.set_title(title, loc="left", fontsize=12)
+    ax.axis("off")
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(2, 2, figsize=(13, 2.8), layout="constrained")
+chain(axes[0, 0], ["x", "encoder", "z", "decoder", r"$\hat x$"], "Autoencoder: train")
+chain(axes[0, 1], ["", "", "any z?", "decoder", r"$\hat x$"], "Autoencoder: generate")
+chain(axes[1, 0], ["x", "encoder", "z ~ q(z|x)", "decoder", r"$\hat x$"], "VAE: train")
+chain(axes[1, 1], ["", "", "z ~ N(0, I)", "decoder", r"$\hat x$"], "VAE: generate from the prior")
+for ax in axes[:, 1]:
+    ax.set_xlim(1.4, 4.6)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# To see what (2.2) does, take a VAE so small that everything about it is known: one number $x$, one number $z$, a linear decoder,
+# $p(z) = \mathcal N(0, 1)$ and $p(x\mid z) = \mathcal N(az + b, s^2)$. Here $\hat x = az + b$, and for $q = \mathcal N(\mu, \sigma^2)$ the expectation in (2.2) is $(x - a\mu - b)^2 + a^2\sigma^2$. The first part wants the right mean; the second wants σ = 0. The KL wants σ = 1.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.2
+a, b, x = 1.5, 0.2, 1.0
+z = np.linspace(-12, 12, 24001)  # values of z
+
+
+def squared_loss(mu, sigma):
+    return (x - a * mu - b) ** 2 + a**2 * sigma**2 + densities.gaussian_kl(mu, sigma, 0.0, 1.0)
+
+
+mu, sigma = 0.4, 0.6
+q = norm(mu, sigma).pdf(z)
+integrand = q * ((x - a * z - b) ** 2 + norm(mu, sigma).logpdf(z) - norm.logpdf(z))
+assert np.isclose(squared_loss(mu, sigma), np.trapezoid(integrand, z))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# For a Gaussian $q$ with independent coordinates and a standard normal prior, the KL is a formula,
+#
+# $$\mathrm{KL}[q\,\|\,p] = \tfrac12\sum_{k}\left(\mu_k^2 + \sigma_k^2 - 1 - 2\log\sigma_k\right), \tag{2.3}$$
+#
+# and where there is no formula, draws $z_s \sim q$ do: an expectation is a **mean**,
+#
+# $$\mathrm{KL}[q\,\|\,p] \approx \frac1S\sum_{s=1}^S \big(\log q(z_s\mid x) - \log p(z_s)\big). \tag{2.4}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.3
+def kl_to_prior(mean, std):
+    """Summed over the coordinates of z, the last axis."""
+    return 0.5 * (mean**2 + std**2 - 1 - 2 * np.log(std)).sum(axis=-1)
+
+
+means, stds = np.array([[0.4, -1.0], [0.0, 0.0]]), np.array([[0.6, 0.2], [1.0, 1.0]])
+by_tfp = tfd.kl_divergence(tfd.MultivariateNormalDiag(means, stds),
+                           tfd.MultivariateNormalDiag(np.zeros((2, 2)), np.ones((2, 2))))
+assert np.allclose(kl_to_prior(means, stds), by_tfp)
+assert np.allclose(kl_to_prior(means, stds), kl_from_prior(means, stds))
+print("KL of the two codes:", kl_to_prior(means, stds).round(3))
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.4
+draws = means[0] + stds[0] * np.random.default_rng(0).standard_normal((20_000, 2))
+terms = (norm(means[0], stds[0]).logpdf(draws) - norm.logpdf(draws)).sum(axis=1)
+error = terms.std() / np.sqrt(len(terms))
+print(f"sampled KL {terms.mean():.3f} ± {error:.3f}, formula {kl_to_prior(means, stds)[0]:.3f}")
+assert abs(terms.mean() - kl_to_prior(means, stds)[0]) < 5 * error
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.3 Where the loss comes from
+#
+# Loss (2.2) looks like a recipe: an error plus a regulariser. It is more. Read the decoder as a *probability model of the data*: nature draws $z$ from the prior and $x$ from $p(x\mid z)$. How probable is an $x$? The **evidence** $p(x) = \int p(x\mid z)\,p(z)\,\mathrm dz$ would say, and maximum likelihood would train the decoder with it; but for a network nobody can do that integral. Insert any $q(z\mid x)$ and use Bayes' rule $p(x) = p(x\mid z)\,p(z)/p(z\mid x)$ inside an expectation over it:
+#
+# $$\log p(x) = \underbrace{\mathbb E_q\Big[\log\frac{p(x\mid z)\,p(z)}{q(z\mid x)}\Big]}_{\text{ELBO}} + \underbrace{\mathrm{KL}\big[q(z\mid x)\,\|\,p(z\mid x)\big]}_{\ge 0} . \tag{2.5}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.5
+s = 0.5
+log_px = norm(b, np.hypot(a, s)).logpdf(x)  # exact: x = a z + b + noise is Gaussian
+joint = norm(a * z + b, s).logpdf(x) + norm.logpdf(z)  # log p(x | z) p(z)
+post_sd = s / np.hypot(a, s)
+post_mu = a * (x - b) / (a**2 + s**2)
+assert np.isclose(np.trapezoid(np.exp(joint), z), np.exp(log_px))
+
+for mu_k, sigma_k in ((0.4, 0.6), (0.0, 1.0), (post_mu, post_sd)):
+    q_k = norm(mu_k, sigma_k)
+    bound = np.trapezoid(q_k.pdf(z) * (joint - q_k.logpdf(z)), z)
+    gap = densities.gaussian_kl(mu_k, sigma_k, post_mu, post_sd)
+    print(f"ELBO {bound:.3f} + gap {gap:.3f} = {bound + gap:.4f}; log p(x) = {log_px:.4f}")
+    assert np.isclose(bound + gap, log_px)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The first term is a lower bound of the evidence, tight when $q$ is the true posterior of the code: the **evidence lower bound**. Raising it does two things at once: it makes the data more probable under the decoder, and the encoder a better guess of the posterior. Split the logarithm, and two familiar terms appear:
+#
+# $$\mathrm{ELBO}(x) = \underbrace{\mathbb E_q[\log p(x\mid z)]}_{\text{reconstruction}} - \underbrace{\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big]}_{\text{price of the code}} \;\le\; \log p(x) . \tag{2.6}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.6
+def elbo(mu, sigma, s=0.5):
+    """Closed form for the linear decoder."""
+    squares = (x - a * mu - b) ** 2 + a**2 * sigma**2
+    reconstruction = -squares / (2 * s**2) - 0.5 * np.log(2 * np.pi * s**2)
+    return reconstruction - densities.gaussian_kl(mu, sigma, 0.0, 1.0)
+
+
+assert np.isclose(elbo(0.4, 0.6), np.trapezoid(q * (joint - norm(mu, sigma).logpdf(z)), z))
+mus, sigmas = np.linspace(-1.0, 1.6, 105)[None], np.linspace(0.03, 1.4, 100)[:, None]
+surface = elbo(mus, sigmas)
+assert (surface <= log_px).all() and np.isclose(elbo(post_mu, post_sd), log_px)
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots()
+lines = ax.contour(mus[0], sigmas[:, 0], log_px - surface, [0.1, 0.3, 1, 2, 4, 8], cmap="viridis")
+ax.clabel(lines, fmt="%g nats")
+ax.plot(post_mu, post_sd, "*", ms=18, color=RED, label="true posterior of the code: gap 0")
+ax.plot(0, 1, "o", ms=10, color=BLUE, label="the prior: a code that says nothing")
+panel(ax, "log p(x) − ELBO: how far q is from the posterior", "μ", "σ")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **When is the recipe (2.2) the ELBO?** With a Gaussian decoder of standard deviation $s$ in each of $D$ pixels,
+#
+# $$-\mathrm{ELBO} = \frac{1}{2s^2}\,\mathbb E_q\lVert x-\hat x\rVert^2 + \mathrm{KL}[q\,\|\,p] + \frac D2\log 2\pi s^2 . \tag{2.7}$$
+#
+# So squared error plus KL is −ELBO up to a constant for *one* noise level, $2s^2 = 1$. Any other weight of the squared error is a statement about $s$, whether you meant it or not.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.7
+places = [(0.1, 0.4), (0.5, 0.2), (-1.0, 2.0), (0.0, 1.0)]
+for s_k in (0.5, np.sqrt(0.5), 1.0):
+    differences = [-elbo(m, sd, s_k) - squared_loss(m, sd) for m, sd in places]
+    constant = np.ptp(differences) < 1e-12
+    print(f"s² = {s_k**2:.2f}: −ELBO minus loss (2.2) = {np.round(differences, 3)}")
+    assert constant == np.isclose(s_k**2, 0.5)
+assert np.isclose(elbo(0.1, 0.4, np.sqrt(0.5)), -squared_loss(0.1, 0.4) - 0.5 * np.log(np.pi))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.4 A gradient through a random number
+#
+# To train the encoder we need the gradient of an expectation over $q$ by the parameters *of $q$*. A draw is where the trouble sits. If a random generator is asked for "a number from $\mathcal N(\mu,\sigma^2)$" and returns 0.7, then 0.7 is a constant, and nothing tells the optimiser what it would have been for another μ:
+
+# %% slideshow={"slide_type": "fragment"}
+mu_tf, sigma_tf = tf.Variable(0.4), tf.Variable(0.6)
+with tf.GradientTape(persistent=True) as tape:
+    drawn = float(np.random.default_rng(1).normal(mu_tf.numpy(), sigma_tf.numpy()))
+    cost_blocked = tf.square(tf.constant(drawn) - 1.0)
+    noise = float(np.random.default_rng(1).normal())
+    cost_open = tf.square(mu_tf + sigma_tf * noise - 1.0)
+assert np.isclose(cost_blocked, cost_open)  # the same number
+print("gradient by μ through the draw:  ", tape.gradient(cost_blocked, mu_tf))
+print("gradient by μ through μ + σ ε:   ", tape.gradient(cost_open, mu_tf).numpy())
+assert tape.gradient(cost_blocked, mu_tf) is None
+assert tape.gradient(cost_open, mu_tf) != 0.0
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The way out: let the generator make noise that knows nothing of the parameters, and *build* the draw from it,
+#
+# $$z = \mu + \sigma\odot\varepsilon, \qquad \varepsilon\sim\mathcal N(0, I) . \tag{2.8}$$
+#
+# $z$ has the same distribution as before, and is now a differentiable function of μ and σ with $\partial z/\partial\mu = 1$ and $\partial z/\partial\sigma = \varepsilon$. Nothing about the randomness has changed; it has only been moved out of the way. This is the **reparameterization trick**.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.8
+eps = np.random.default_rng(2).standard_normal(200_000)
+z_draws = mu + sigma * eps
+assert abs(z_draws.mean() - mu) < 5 * sigma / np.sqrt(eps.size)
+assert np.isclose(z_draws.std(), sigma, rtol=0.01)
+h = 1e-6  # the same ε, a slightly different σ: that is what ∂z/∂σ means
+assert np.allclose((mu + (sigma + h) * eps - z_draws) / h, eps, atol=1e-4)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# It is not about Gaussians. Whenever $z = g(\varepsilon, \theta)$ is differentiable in θ and the noise does not depend on θ, the expectation is over ε, the derivative may go inside, and
+#
+# $$\frac{\partial}{\partial\theta}\,\mathbb E_{q(z\mid\theta)}[f(z)] = \mathbb E_\varepsilon\Big[f'\big(g(\varepsilon,\theta)\big)\,\frac{\partial g}{\partial\theta}(\varepsilon,\theta)\Big]. \tag{2.9}$$
+#
+# For example an exponential with mean θ is $-\theta\log u$ with uniform $u$. A coin toss has no such $g$: its outcome jumps.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.9
+u = (np.arange(1_000_000) + 0.5) / 1_000_000  # uniform noise, evenly spread
+theta = 0.7
+path = 2 * (-theta * np.log(u)) * -np.log(u)  # f(z) = z², so f′(z) ∂g/∂θ
+assert np.isclose(path.mean(), 4 * theta, rtol=1e-3)  # E z² = 2θ², its derivative is 4θ
+
+for family in (tfd.Normal(0.0, 1.0), tfd.Exponential(1.0), tfd.Gumbel(0.0, 1.0),
+               tfd.Bernoulli(probs=0.3), tfd.Poisson(1.0)):
+    free = family.reparameterization_type == tfd.FULLY_REPARAMETERIZED
+    print(f"{family.name:12} {'a gradient passes through its draws' if free else 'no'}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.5 Two gradients, one mean
+#
+# There is another way, which needs no $g$ at all. Differentiate the density instead of the draw: $\partial q = q\,\partial\log q$, so
+#
+# $$\frac{\partial}{\partial\theta}\,\mathbb E_q[f(z)] = \mathbb E_q\Big[f(z)\,\frac{\partial}{\partial\theta}\log q(z\mid\theta)\Big]. \tag{2.10}$$
+#
+# This is the **score-function** estimator (REINFORCE in reinforcement learning). It needs only *values* of $f$: $f$ may be a simulator or a game. The **pathwise** estimator (2.9) needs the *slope* of $f$. Take $f(z) = \tfrac c2(z-1)^2 + b$ and $q = \mathcal N(\mu,\sigma^2)$, and both fit in a line:
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.10
+def two_gradients(mu, sigma, eps, c=1.0, offset=0.0):
+    """Draws of the gradient by μ: score function, pathwise."""
+    z = mu + sigma * eps
+    f, slope = 0.5 * c * (z - 1) ** 2 + offset, c * (z - 1)
+    return f * (z - mu) / sigma**2, slope
+
+
+score, path = two_gradients(0.0, 1.0, eps)
+for name, estimate in (("score function", score), ("pathwise", path)):
+    error = estimate.std() / np.sqrt(eps.size)
+    print(f"{name:15} mean {estimate.mean():6.3f} ± {error:.3f}   variance {estimate.var():.2f}")
+    assert abs(estimate.mean() - (0.0 - 1.0)) < 5 * error  # exact: c (μ − 1)
+assert np.allclose(score, eg.draws("score", "μ", eg.Cost(1.0), 0.0, 1.0, eps))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The same mean, not the same noise. For the bowl, with $d = \mu - 1$ and offset $b$ (the moments of ε up to the sixth are 1, 3, 15):
+#
+# $$\operatorname{Var}_{\text{path}} = c^2\sigma^2, \qquad \operatorname{Var}_{\text{score}} = \tfrac{c^2}{4}\Big(\frac{d^4}{\sigma^2} + 14\,d^2 + 15\,\sigma^2\Big) + \frac{b\,c\,(d^2 + 3\sigma^2) + b^2}{\sigma^2} . \tag{2.11}$$
+#
+# As σ → 0, when the encoder becomes sure, the pathwise noise vanishes and the other *explodes*. And a constant $b$, which changes no gradient, is paid for with its square.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.11
+def variances(mu, sigma, c=1.0, b=0.0):
+    d = mu - 1.0
+    bowl = c**2 / 4 * (d**4 / sigma**2 + 14 * d**2 + 15 * sigma**2)
+    return bowl + (b * c * (d**2 + 3 * sigma**2) + b**2) / sigma**2, c**2 * sigma**2
+
+
+for values in ((0.0, 1.0), (0.0, 0.1), (0.5, 2.0, 3.0), (0.0, 1.0, 1.0, 10.0)):
+    theory, drawn = variances(*values), two_gradients(*values[:2], eps, *values[2:])
+    print(f"{values}: score {theory[0]:8.2f}, path {theory[1]:6.2f}, ratio "
+          f"{theory[0] / theory[1]:.0f}")
+    assert np.allclose([g.var() for g in drawn], theory, rtol=0.06)
+    bowl = eg.Cost(*values[2:])
+    assert np.allclose(theory, [eg.variance(kind, "μ", bowl, *values[:2]) for kind in eg.KINDS])
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# A regression with one weight, one data point $(1, 1)$ and noise variance $1/c$ *is* this bowl; the package's `estimators`, which chapter 4 uses for networks, must give the same two numbers.
+
+# %% slideshow={"slide_type": "fragment"}
+one = {"mu": np.array([0.5]), "sigma": np.array([0.4]), "x": np.ones((1, 1)), "y": np.ones(1)}
+for kind, theory in zip(("score", "shared"), variances(0.5, 0.4, c=4.0), strict=True):
+    ours = estimators.gradient_variance(kind, **one, noise_std=0.5).mu[0]
+    assert np.isclose(ours, theory)
+    print(f"{kind}: {ours:.3f}")
+
+# %% slideshow={"slide_type": "fragment"}
+sd_axis = np.geomspace(0.03, 3, 100)
+fig, ax = plt.subplots()
+for offset, style in ((0.0, "-"), (10.0, "--")):
+    ax.loglog(sd_axis, variances(0.0, sd_axis, b=offset)[0], style, color=ORANGE,
+              label=f"score function, offset {offset:.0f}")
+ax.loglog(sd_axis, variances(0.0, sd_axis)[1], color=BLUE, label="pathwise, any offset")
+panel(ax, "Noise of one draw of the gradient by μ, at μ = 0", "σ", "variance")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A baseline** repairs the offset. The score has mean 0, so any constant $B$ may be subtracted from $f$:
+#
+# $$\mathbb E_q\Big[\big(f(z) - B\big)\,\frac{\partial}{\partial\theta}\log q(z\mid\theta)\Big] = \frac{\partial}{\partial\theta}\,\mathbb E_q[f(z)] . \tag{2.12}$$
+#
+# Without $g$, as for a coin toss, this is how one lives. Where there is a $g$ and a slope, take the path. With one exception: a cost with many steep ripples has enormous slopes that cancel only on average (preset "ripples" of the lab).
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.12
+f = 0.5 * (eps - 1) ** 2 + 10.0  # μ = 0, σ = 1, offset 10: the score is ε
+for name, baseline in (("no baseline", 0.0), ("baseline E f", 11.0)):
+    estimate = (f - baseline) * eps
+    assert abs(estimate.mean() + 1.0) < 5 * estimate.std() / np.sqrt(eps.size)
+    print(f"{name}: mean {estimate.mean():.2f}, variance {estimate.var():.1f}")
+assert estimate.var() < 0.1 * (f * eps).var()
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.6 A VAE from scratch
+#
+# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: the cross-entropy. (A grey value between 0 and 1 is no coin toss; the cross-entropy is used for it all the same, and is then a sensible loss but not the log of a density.) The loss is
+#
+# $$\mathcal L_\beta(x) = -\frac1S\sum_{s=1}^S\log p(x\mid \mu+\sigma\odot\varepsilon_s) + \beta\,\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
+#
+# averaged over a minibatch; β = 1 is −ELBO. One draw a step ($S = 1$) is enough: many steps average.
+
+# %% slideshow={"slide_type": "fragment"}
+model = vae.fit(train)  # the package: 2000 steps of Adam in one compiled loop
+noise = np.random.default_rng(3).standard_normal(code.shape)
+
+
+def encode(h):
+    return tf.constant(network(model.encoder_weights, (64, 128, 64, 4), h.numpy()))
+
+
+def decode(h):
+    return tf.constant(network(model.decoder_weights, (2, 64, 128, 64), h.numpy()))
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.13
+def beta_loss(encode, decode, x, eps, beta=1.0):
+    """Mean over the batch; encode gives μ and ρ side by side, decode gives logits."""
+    mean, rho = tf.split(encode(x), 2, axis=1)
+    std = tf.nn.softplus(rho)
+    logits = decode(mean + std * eps)
+    log_likelihood = tf.reduce_sum(x * logits - tf.nn.softplus(logits), axis=1)
+    kl = 0.5 * tf.reduce_sum(mean**2 + std**2 - 1.0 - 2.0 * tf.math.log(std), axis=1)
+    return tf.reduce_mean(beta * kl - log_likelihood)
+
+
+likelihood, kl = model.elbo_draws(test, noise[None])
+parts = likelihood.mean(), kl_from_prior(*model.encode(test)).mean()
+for beta in (0.0, 1.0, 4.0):
+    ours = beta_loss(encode, decode, tf.constant(np.float64(test)), tf.constant(noise), beta)
+    assert np.isclose(ours, beta * parts[1] - parts[0], rtol=1e-5)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# That is the package's loss, with the package's weights. Now train it ourselves: two Keras networks, Adam, one line that draws ε. A gradient step is five lines.
+
+# %% slideshow={"slide_type": "fragment"}
+import tf_keras
+
+tf_keras.utils.set_random_seed(0)
+
+
+def mlp(*sizes):
+    hidden = [tf_keras.layers.Dense(n, "relu") for n in sizes[:-1]]
+    return tf_keras.Sequential([*hidden, tf_keras.layers.Dense(sizes[-1])])
+
+
+encoder, decoder, adam = mlp(128, 64, 4), mlp(64, 128, 64), tf_keras.optimizers.Adam(0.004)
+batches = tf.data.Dataset.from_tensor_slices(train).shuffle(1500, seed=0).repeat().batch(100)
+encoder(train[:1]), decoder(np.zeros((1, 2), np.float32))
+theta = [*encoder.trainable_variables, *decoder.trainable_variables]
+
+# %% slideshow={"slide_type": "fragment"}
+@tf.function
+def step(batch):
+    with tf.GradientTape() as tape:
+        loss = beta_loss(encoder, decoder, batch, tf.random.normal([len(batch), 2]))
+    adam.apply_gradients(zip(tape.gradient(loss, theta), theta, strict=True))
+    return loss
+
+
+losses = [float(step(batch)) for batch in batches.take(600)]
+print(f"loss: {np.mean(losses[:20]):.1f} at the start, {np.mean(losses[-20:]):.1f} after 600; "
+      f"the package's ends at {-model.history['elbo'][-10:].mean():.1f}")
+assert np.mean(losses[-20:]) < 27.5 < np.mean(losses[:20])
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.7 What it has learnt
+#
+# The map. No label was used; digits that look alike live next to each other. A nearest-neighbour rule on the two numbers alone recovers the class of most held-out digits.
+
+# %% slideshow={"slide_type": "fragment"}
+mean, std = model.encode(pixels)
+fig, ax = plt.subplots(figsize=(6.5, 5))
+for digit in range(10):
+    ax.scatter(*mean[labels == digit].T, marker=f"${digit}$", s=42)
+ax.plot(2 * ring.real, 2 * ring.imag, "--", color=GREY, label="prior, 2 sd")
+panel(ax, "Codes of the VAE: they fill the prior", "z₁", "z₂", loc="upper right")
+neighbours = KNeighborsClassifier(10).fit(mean[:1500], labels[:1500])
+right = neighbours.score(mean[1500:], labels[1500:])
+print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
+assert right > 0.4
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# No single code is spread like the prior. Its σ is small, since that is what the KL buys precision with. It is *all codes together* that fill the prior:
+#
+# $$\frac1N\sum_{n=1}^N q(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p(x\mid z) . \tag{2.14}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 2.14
+together = np.sqrt(mean.var(axis=0) + np.square(std).mean(axis=0))
+print(f"sd of one code: {std.mean():.2f} on average; of all codes together: {together.round(2)}")
+assert std.mean() < 0.5 and (np.abs(together - 1) < 0.35).all()
+
+z_new = np.random.default_rng(4).standard_normal((500, 2))
+assert np.array_equal(model.decode(z_new), model.sample(500, seed=4))
+made, made_plain = digits_made(model.sample(500)), digits_made(plain.sample(500))
+show_images([model.sample(12, 1), plain.sample(12, 1)], ["VAE", "autoencoder"], 8)
+print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {made_plain:.1f}")
+assert made > made_plain + 0.5
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; but the codes leave the prior, and what generates from the prior is less like the data. Above 1 the code says less, until it says nothing: the encoder outputs the prior for every image, the KL is 0, and the decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
+
+# %% slideshow={"slide_type": "fragment"}
+scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
+print("   β   reconstruction   KL     ELBO   (nats a held-out digit)")
+for beta, score in scores.items():
+    print(f"{beta:5} {score.reconstruction.mean():12.2f} {score.kl.mean():8.2f} "
+          f"{score.elbo.mean():8.2f}")
+kls = [score.kl.mean() for score in scores.values()]
+assert kls == sorted(kls, reverse=True) and kls[-1] < 0.05
+assert max(scores, key=lambda beta: scores[beta].elbo.mean()) == 1.0
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.8 Clothes
+#
+# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course carries a sprite of 900 (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few, so trousers, shoes and tops come out, prints on shirts do not.
+
+# %% slideshow={"slide_type": "fragment"}
+try:
+    pictures = datasets.fashion_sprite()
+except DatasetUnavailable:
+    pictures = digits
+    print("Fashion-MNIST is not here and cannot be fetched: scikit-learn's digits stand in.")
+side = pictures.images.shape[1]
+mix = np.random.default_rng(5).permutation(len(pictures.images))
+flat = pictures.images.reshape(len(mix), -1)[mix]
+clothes = vae.fit(flat[:800], steps=1000, batch_size=50)
+rest = flat[800:812]
+show_images([rest, clothes.decode(clothes.encode(rest)[0]), clothes.sample(12)],
+            ["held out", "rebuilt", "generated"], side)
+
+# %% slideshow={"slide_type": "fragment"}
+held_out = flat[800:]
+rebuilt = np.square(held_out - clothes.decode(clothes.encode(held_out)[0])).sum(axis=1).mean()
+by_mean = np.square(held_out - flat[:800].mean(axis=0)).sum(axis=1).mean()
+score = clothes.elbo(held_out, 10)
+print(f"{pictures.name}: ELBO {score.elbo.mean():.0f} nats a picture, KL {score.kl.mean():.1f}; "
+      f"squared error {rebuilt:.1f}, of the mean picture {by_mean:.1f}")
+assert rebuilt < 0.75 * by_mean
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.9 The same in TFP
+#
+# In TensorFlow Probability layers return *distributions*. `IndependentNormal` turns the encoder's output into $q(z\mid x)$, and where a tensor is needed it draws one, reparameterized. `KLDivergenceRegularizer` adds a KL to the loss: estimated from one draw unless you say `use_exact_kl=True`. With the versions of this course (TFP 0.25, `tf_keras` 2.21) Keras collects that KL *twice*, which is β = 2 without a word; `weight=0.5` repairs it, and the cell after the next asserts it. The loss is −log of the density that the decoder returns. It needs Keras 2, which is the package `tf_keras`.
+
+# %% slideshow={"slide_type": "fragment"}
+tf_keras.utils.set_random_seed(1)
+p_z = tfd.Independent(tfd.Normal(tf.zeros(2), 1.0), 1)
+price = tfp.layers.KLDivergenceRegularizer(p_z, use_exact_kl=True, weight=0.5)
+q_layer = tfp.layers.IndependentNormal(2, activity_regularizer=price)
+tfp_encoder = tf_keras.Sequential([mlp(128, 64, tfp.layers.IndependentNormal.params_size(2)),
+                                   q_layer])
+tfp_decoder = tf_keras.Sequential([mlp(64, 128, 64), tfp.layers.IndependentBernoulli(64)])
+image = tf_keras.Input([64])
+tfp_vae = tf_keras.Model(image, tfp_decoder(tfp_encoder(image)))
+tfp_vae.compile(tf_keras.optimizers.Adam(0.004), loss=lambda x, p_x: -p_x.log_prob(x))
+history = tfp_vae.fit(train, train, batch_size=100, epochs=40, verbose=0).history["loss"]
+print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 steps)")
+assert history[-1] < 27.5 and history[-1] < history[0]
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is the cross-entropy again.
+
+# %% slideshow={"slide_type": "fragment"}
+q_z = tfp_encoder(test)
+p_x = tfp_decoder(q_z.mean())
+exact = tfd.kl_divergence(tfd.MultivariateNormalDiag(q_z.mean(), q_z.stddev()),
+                          tfd.MultivariateNormalDiag(tf.zeros([297, 2]), tf.ones([297, 2])))
+assert np.allclose(exact, kl_from_prior(q_z.mean().numpy(), q_z.stddev().numpy()), rtol=1e-3)
+added = sum(float(term) for term in tfp_encoder.losses)  # what the last call added
+print(f"KL in the loss {added:.3f}, exact KL {exact.numpy().mean():.3f}")
+assert np.isclose(added, exact.numpy().mean(), rtol=1e-3)
+elbo_tfp = (p_x.log_prob(test).numpy() - exact.numpy()).mean()
+print(f"at the codes' means: log p(x|z) − KL = {elbo_tfp:.1f} nats a held-out digit")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2.10 Play
+#
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. z₁ and z₂ decode at once; β, seed and model train again in about two seconds, and you see the map form.
+
+# %% slideshow={"slide_type": "subslide"}
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Sliders can be moved from Python. The cells below move each as a user would, wait for the picture, and assert what must happen.
+#
+# **z₁ and z₂** only decode: the model stays, the picture changes smoothly with the place. In the middle of a cluster it is that digit; between two it is a mixture of both.
+
+# %% slideshow={"slide_type": "fragment"}
+home = explorer.preset("VAE").result
+steps = [explorer.set(z1=z1).result.image for z1 in np.linspace(-2, 2, 9).round(1)]
+assert explorer.result.trained is home.trained
+up = explorer.set(z1=0.0, z2=2.0).result.image
+assert np.abs(up - home.image).max() > 0.2
+show_images([steps], ["z₁: −2 … 2"], 8)
+far = explorer.preset("off the map").result.image
+print(f"far outside it still answers, as sure as ever: darkest pixel {far.max():.2f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **β.** (Question 2: at β = 4 the code has collapsed. All digits are at the origin, and the picture is the mean digit wherever the sliders are.)
+
+# %% slideshow={"slide_type": "fragment"}
+for beta in (0.1, 10**0.3, 10**0.6):
+    result = explorer.preset("VAE").set(beta=beta).result
+    elbo_k, reconstruction_k, kl_k = result.trained.scores
+    print(f"β = {beta:.2g}: reconstruction {reconstruction_k:.1f}, KL {kl_k:.2f}, "
+          f"sd of the codes {result.codes.std(axis=0).round(2)}")
+assert kl_k < 0.1 and result.codes.std() < 0.1
+corner = explorer.set(z1=2.0, z2=-2.0).result.image
+assert np.abs(corner - result.image).max() < 0.1
+assert np.abs(corner.ravel() - train.mean(axis=0)).max() < 0.15
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Model and seed.** (Question 1: without noise and KL the codes spread beyond the map and away from the centre.) Another seed turns or mirrors the map: nothing in the ELBO prefers one orientation, since the prior is round. The ELBO is the same to a fraction of a nat; the coordinates mean nothing by themselves.
+
+# %% slideshow={"slide_type": "fragment"}
+round_codes = explorer.preset("VAE").result.codes
+other = explorer.set(seed=1).result
+assert abs(other.trained.scores[0] - home.trained.scores[0]) < 1.0
+assert np.abs(other.codes - round_codes).max() > 1.0
+loose = explorer.preset("plain autoencoder").result.codes
+print(f"mean and sd of the codes: VAE {round_codes.mean(0).round(1)}, {round_codes.std(0).round(1)}"
+      f"; autoencoder {loose.mean(0).round(1)}, {loose.std(0).round(1)}")
+assert np.hypot(loose.mean(0), loose.std(0) - 1).max() > 0.5
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick. Left: the cost and where $z$ is drawn. Middle: how wrong each estimate is. Right: theory (lines) and what was measured (marks).
+
+# %% slideshow={"slide_type": "subslide"}
+lab = GradientLab()
+lab
+
+# %% slideshow={"slide_type": "fragment"}
+bowl = lab.preset("a bowl").result.variances
+for moved in ({"sigma": 10**-0.5}, {"curvature": 10**0.5}, {"mu": 1.0}):
+    now = lab.preset("a bowl").set(**moved).result
+    theory = variances(now.mu, now.sigma, now.cost.curvature)
+    assert np.allclose([now.variances["score"], now.variances["pathwise"]], theory)
+lifted = lab.preset("a bowl").set(offset=10.0).result.variances
+print(f"offset 10: score function × {lifted['score'] / bowl['score']:.0f}, "
+      f"pathwise × {lifted['pathwise'] / bowl['pathwise']:.0f}")  # question 3
+assert lifted["pathwise"] == bowl["pathwise"] and lifted["score"] > 10 * bowl["score"]
+
+# %% slideshow={"slide_type": "fragment"}
+many = lab.preset("a bowl").set(n_draws=100).result
+assert np.isclose(many.estimates["score"].var() * 100, bowl["score"], rtol=0.6)
+other = lab.set(seed=1).result
+assert not np.allclose(other.estimates["score"], many.estimates["score"])
+by_sigma = lab.preset("a bowl").set(parameter="σ").result
+assert np.isclose(by_sigma.exact, by_sigma.cost.curvature * by_sigma.sigma)
+wild = lab.preset("a bowl").set(mu=1.0, curvature=0.1, ripple=2.0).result.variances
+print(f"ripples: score function {wild['score']:.1f}, pathwise {wild['pathwise']:.0f}")
+assert wild["score"] < 0.1 * wild["pathwise"]
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Exercises
+#
+# Each cell ends with a check. It says whether your answer is right, and if not, which mistake it looks like. Solutions are in the collapsed cells.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.1 Compute: the KL to the prior
+# Given `mean` and `std` of shape `[n, k]`, return $\mathrm{KL}[\mathcal N(\mu, \operatorname{diag}\sigma^2)\,\|\,\mathcal N(0, I)]$ of each example, shape `[n]`.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_kl(mean, std):
+    return ...
+
+
+exercises.check("2.1", my_kl)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_1(mean, std):
+    return 0.5 * (mean**2 + std**2 - 1 - 2 * np.log(std)).sum(axis=-1)
+
+
+assert exercises.check("2.1", solution_1, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.2 Compute: z from noise
+# The encoder gave `mean` and `rho`, σ = softplus(ρ), and a generator gave `eps`. Return $z$.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_draw(mean, rho, eps):
+    return ...
+
+
+exercises.check("2.2", my_draw)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_2(mean, rho, eps):
+    return mean + np.logaddexp(0, rho) * eps
+
+
+assert exercises.check("2.2", solution_2, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.3 Compute: the score-function gradient
+# `f` holds the costs at the draws `z` from $\mathcal N(\mu, \sigma^2)$, both of length $S$. Return the score-function estimate (2.10) of the gradient of the expected cost by μ: one number.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_score_gradient(f, z, mu, sigma):
+    return ...
+
+
+exercises.check("2.3", my_score_gradient)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_3(f, z, mu, sigma):
+    return np.mean(f * (z - mu) / sigma**2)
+
+
+assert exercises.check("2.3", solution_3, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.4 Explain: true or false
+# Put the letters of the true statements in a set.
+#
+# - **a** A plain autoencoder's codes are spread like N(0, I), if it is trained long enough.
+# - **b** In $z = \mu+\sigma\odot\varepsilon$ the random generator knows neither μ nor σ.
+# - **c** A VAE's encoder outputs a σ near 1 for every image, since the prior's is 1.
+# - **d** If $q(z\mid x)$ is the true posterior of the code, the ELBO equals $\log p(x)$.
+# - **e** A KL of 0 for every image means that the encoder has learnt the data perfectly.
+# - **f** Adding a constant to the cost leaves the pathwise estimates as they are.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+exercises.check("2.4", ...)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+assert exercises.check("2.4", {"b", "d", "f"}, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.5 Change: the loss with β
+# `log_likelihood` holds $\log p(x\mid z_s)$ for the $S$ draws of one image, `kl` is its KL. Return the loss (2.13), which is minimised.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_loss(log_likelihood, kl, beta):
+    return ...
+
+
+exercises.check("2.5", my_loss)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_5(log_likelihood, kl, beta):
+    return beta * kl - np.mean(log_likelihood)
+
+
+assert exercises.check("2.5", solution_5, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.6 Break: a likelihood that cannot break
+# Return $\log p(x\mid z)$ of each picture, shape `[n]`, from pixels `x` in $[0, 1]$ and logits `logits`, both `[n, d]`. A logit may be 1000. Do not clip.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_log_likelihood(x, logits):
+    return ...
+
+
+exercises.check("2.6", my_log_likelihood)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_6(x, logits):
+    return (x * logits - np.logaddexp(0, logits)).sum(axis=-1)
+
+
+assert exercises.check("2.6", solution_6, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.7 Extend: a baseline for the score function
+# `f` and `score` hold cost and score of $S\ge 2$ draws. Use as the baseline (2.12) of each draw the mean cost of the *other* draws, and return the estimate of the gradient: one number. (Why not the mean of all? Then the baseline knows the draw, and the estimate is biased.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_baseline_gradient(f, score):
+    return ...
+
+
+exercises.check("2.7", my_baseline_gradient)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_7(f, score):
+    others = (f.sum() - f) / (len(f) - 1)
+    return np.mean((f - others) * score)
+
+
+assert exercises.check("2.7", solution_7, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.8 Extend: a tighter bound
+# By Jensen's inequality, the logarithm of a *mean* of weights $w_s = p(x\mid z_s)\,p(z_s)/q(z_s\mid x)$ is a better bound on $\log p(x)$ than the mean of their logarithms, which is the ELBO (2.6): $\log\frac1S\sum_s w_s$. Given `log_w` of length $S$, return it; the logarithms may be near −1000.
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_bound(log_w):
+    return ...
+
+
+exercises.check("2.8", my_bound)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_8(log_w):
+    return logsumexp(log_w) - np.log(len(log_w))
+
+
+assert exercises.check("2.8", solution_8, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# What that buys for our model: with more draws the bound rises towards $\log p(x)$.
+
+# %% slideshow={"slide_type": "fragment"}
+many_eps = np.random.default_rng(6).standard_normal((50, len(test), 2))
+terms = model.elbo_draws(test, many_eps)
+log_w = terms[0] - terms[1]  # [draws, images]
+bounds = {s_k: np.mean([solution_8(column[:s_k]) for column in log_w.T]) for s_k in (1, 5, 50)}
+print(f"ELBO {log_w.mean():.2f};", ", ".join(f"S = {n}: {v:.2f}" for n, v in bounds.items()))
+assert log_w.mean() < bounds[5] < bounds[50]
+
+# %% slideshow={"slide_type": "fragment"}
+exercises.progress(2)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Mistakes in circulation
+#
+# Each of these is printed in a book, a blog or a tutorial on this subject, some in the very sources of this course. Run them.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "to generate, draw $z = \sigma\odot\varepsilon$." **True:** the prior is $\mathcal N(0, I)$, so $z = \varepsilon$. The encoder's σ is the spread of *one* code. With it, all draws fall near the origin, and the pictures near whatever lives there. (Question 4.)
+
+# %% slideshow={"slide_type": "fragment"}
+noise = np.random.default_rng(7).standard_normal((500, 2))
+narrow = std[np.random.default_rng(8).integers(0, len(std), 500)] * noise
+wrong, right = model.decode(narrow), model.decode(noise)
+show_images([right[:12], wrong[:12]], ["z = ε", "z = σ ⊙ ε"], 8)
+print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):.1f} with σ ⊙ ε; "
+      f"variance of the pictures {right.var(0).sum():.2f} and {wrong.var(0).sum():.2f}")
+assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and the code collapses. Many a VAE on the net "needs KL annealing" for this reason alone.
+
+# %% slideshow={"slide_type": "fragment"}
+fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}
+for name, fit in fits.items():
+    kl = fit.elbo(test, 5).kl.mean()
+    print(f"{name} over the pixels: KL {kl:.3f} nats, sd of codes {fit.encode(test)[0].std():.3f}")
+assert kl < 0.05 and fits["sum"].elbo(test, 5).kl.mean() > 1.5
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** $\mathrm{KL} \approx \sum_s \log q(z_s\mid x) - \log p(z_s)$. **True:** the sum needs its $1/S$ (2.4). Without it, ten draws make the KL ten times as expensive: β = 10.
+
+# %% slideshow={"slide_type": "fragment"}
+each = model.elbo_draws(test, many_eps[:10])[1]  # [10 draws, images]
+exact = kl_from_prior(*model.encode(test)).mean()
+print(f"KL {exact:.2f}; mean over 10 draws {each.mean():.2f}; sum {each.sum(axis=0).mean():.1f}")
+assert np.isclose(each.mean(), exact, atol=5 * each.std() / np.sqrt(each.size))
+assert each.sum(axis=0).mean() > 8 * exact
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "in Fashion-MNIST the T-shirt is class 1." **True:** classes count from 0, and the T-shirt is 0; 1 is the trouser. An off-by-one in the names of classes does not raise an error. It only makes every conclusion about a class wrong.
+
+# %% slideshow={"slide_type": "fragment"}
+from bdl_teach.datasets.images import FASHION
+
+print({number: name for number, name in enumerate(FASHION[:3])})
+assert FASHION.index("T-shirt/top") == 0 and FASHION.index("Trouser") == 1
+if pictures.name == "fashion-sprite":
+    first = [pictures.images[pictures.labels == k][:6].reshape(6, -1) for k in (0, 1)]
+    show_images(first, ["class 0", "class 1"], side)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "sampling is not differentiable, therefore VAEs approximate the gradient." **True:** the pathwise gradient is an *unbiased* estimate of the exact gradient of the expectation (2.9). What is not differentiable is the road through the generator, not the expectation.
+
+# %% slideshow={"slide_type": "fragment"}
+h = 1e-4
+numeric = (elbo(mu + h, sigma) - elbo(mu - h, sigma)) / (2 * h)
+z_path = mu + sigma * eps
+by_path = -(a * z_path + b - x) * a / s**2 - mu  # of log p(x|z) along the path, and of −KL
+error = by_path.std() / np.sqrt(eps.size)
+print(f"∂ELBO/∂μ: exact {numeric:.4f}, mean of pathwise draws {by_path.mean():.4f} ± {error:.4f}")
+assert abs(by_path.mean() - numeric) < 5 * error
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Smaller ones.** "$z \approx \mathcal N(\mu, \sigma)$": $z$ is not approximately a distribution, it is *drawn* from one: $z\sim$. And mind whether the second argument is σ or σ²: NumPy, SciPy and TFP take the standard deviation. "The KL makes the latent space continuous": every decoder here is continuous, the autoencoder's too; what the KL adds is that the prior's region is *inhabited*.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+#
+# - An autoencoder learns codes, but not where codes live. A VAE pays KL to keep them near a prior from which one can draw.
+# - $\log p(x) = \mathrm{ELBO} + \mathrm{KL}[q(z\mid x)\|p(z\mid x)]$; ELBO = reconstruction − KL to the prior. Squared error + KL is −ELBO only for a decoder variance of ½.
+# - $z = \mu + \sigma\odot\varepsilon$ moves the randomness out of the gradient's way; any differentiable $g(\varepsilon,\theta)$ does.
+# - Score function and pathwise gradient have one mean. The pathwise one sees slopes: usually far less noise, and none from a constant. The score function needs values only, and a baseline.
+# - β < 1: the code says more than the prior likes; β > 1: less, until it collapses.
+# - Generate with $z\sim\mathcal N(0, I)$, never with the encoder's σ.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## References
+#
+# - Kingma, Welling (2014). Auto-encoding variational Bayes. [arXiv:1312.6114](https://arxiv.org/abs/1312.6114)
+# - Rezende, Mohamed, Wierstra (2014). Stochastic backpropagation and approximate inference in deep generative models. [arXiv:1401.4082](https://arxiv.org/abs/1401.4082)
+# - Williams (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696)
+# - Mohamed, Rosca, Figurnov, Mnih (2020). Monte Carlo gradient estimation in machine learning. [arXiv:1906.10652](https://arxiv.org/abs/1906.10652)
+# - Burgess et al. (2018). Understanding disentangling in β-VAE. [arXiv:1804.03599](https://arxiv.org/abs/1804.03599)
+# - Burda, Grosse, Salakhutdinov (2016). Importance weighted autoencoders. [arXiv:1509.00519](https://arxiv.org/abs/1509.00519)
+# - Loaiza-Ganem, Cunningham (2019). The continuous Bernoulli: fixing a pervasive error in variational autoencoders. [arXiv:1907.06845](https://arxiv.org/abs/1907.06845)
+# - Lucas, Tucker, Grosse, Norouzi (2019). Don't blame the ELBO! A linear VAE perspective on posterior collapse. [arXiv:1911.02469](https://arxiv.org/abs/1911.02469)
+# - Xiao, Rasul, Vollgraf (2017). Fashion-MNIST. [arXiv:1708.07747](https://arxiv.org/abs/1708.07747)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Previous:** [1 · From maximum likelihood to Bayes](01_from_mle_to_bayes.ipynb) · **Next:** [3 · Bayes by Backprop](03_bayes_by_backprop.ipynb): the same trick for the *weights* of a network.
