@@ -27,7 +27,8 @@ X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 _REACH = 1.96  # standard deviations of a 95 % interval
 _KEPT = 60  # predictives kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
-_PATIENCE_S = 0.03  # after so long a tick shows what it has, and goes on
+_SLOWEST = "pbp"
+_PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
 _DEFAULTS: dict[str, Any] = {
     "n": 32,
     "noise_std": 1.0,
@@ -173,14 +174,16 @@ class ComparisonExplorer(Explorer):
         problem = Problem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
         done: dict[str, Predictive] = {}
-        shown = time.perf_counter()
+        shown, fitted = time.perf_counter(), False
         for name in chosen:
             if done and self.state() != values:  # the sliders moved on: their tick is next
                 break
-            fitted, done[name] = self._predict(name, problem, values["epochs"])
-            if fitted and time.perf_counter() - shown > _PATIENCE_S and len(done) < len(chosen):
+            late = time.perf_counter() - shown > _PATIENCE_S or name == _SLOWEST
+            if fitted and late:
                 self._show(_result(problem, done))
                 shown = time.perf_counter()
+            new, done[name] = self._predict(name, problem, values["epochs"])
+            fitted |= new
         return self._beside_nuts(_result(problem, done), problem, values)
 
     def _predict(self, name: str, problem: Problem, epochs: int) -> tuple[bool, Predictive]:
