@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -178,28 +178,30 @@ class ComparisonExplorer(Explorer):
         for name in chosen:
             if done and self.state() != values:  # the sliders moved on: their tick is next
                 break
-            late = time.perf_counter() - shown > _PATIENCE_S or name == _SLOWEST
-            if fitted and late:
-                self._show(_result(problem, done))
+            key = (name, problem, values["epochs"] if name == _SLOWEST else None)
+            late = fitted and time.perf_counter() - shown > _PATIENCE_S
+            if late or (name == _SLOWEST and key not in self._fits):
+                self._show(_result(problem, done), chosen[len(done) :])
                 shown = time.perf_counter()
-            new, done[name] = self._predict(name, problem, values["epochs"])
-            fitted |= new
+            fitted |= key not in self._fits
+            done[name] = self._predict(key, values["epochs"])
         return self._beside_nuts(_result(problem, done), problem, values)
 
-    def _predict(self, name: str, problem: Problem, epochs: int) -> tuple[bool, Predictive]:
-        """Return whether a method had to be fitted, and its predictive."""
-        key = (name, problem, epochs if name == "pbp" else None)
-        if key in self._fits:
-            return False, self._fits[key]
-        self._fits[key] = METHODS[name].fit(problem, epochs).predict(X_GRID, 200)
-        while len(self._fits) > _KEPT:
-            self._fits.pop(next(iter(self._fits)))
-        return True, self._fits[key]
+    def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
+        """Return a method's predictive, fitted unless it has been before."""
+        name, problem, _ = key
+        if key not in self._fits:
+            self._fits[key] = METHODS[name].fit(problem, epochs).predict(X_GRID, 200)
+            while len(self._fits) > _KEPT:
+                self._fits.pop(next(iter(self._fits)))
+        return self._fits[key]
 
-    def _show(self, result: ComparisonResult) -> None:
+    def _show(self, result: ComparisonResult, waiting: Sequence[str]) -> None:
         """Show a picture before all methods are done."""
         with RENDER_LOCK:
             self._draw(result)
+            for name in waiting:
+                self._panels[name].say("being fitted …")
             self._notice.set_visible(False)
             picture = encode(self._canvas.render(), "jpeg")
         self._image.value = picture

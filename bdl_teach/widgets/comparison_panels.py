@@ -62,6 +62,10 @@ class MethodPanel:
             handle.set_visible(True)
         return shown, labels
 
+    def say(self, words: str) -> None:
+        """Put a few words where the bands are missing."""
+        self._words.set_text(words)
+
     def update(
         self,
         x: Array,
@@ -76,7 +80,7 @@ class MethodPanel:
         self._gap.set_bounds(low, -_Y_LIMIT, high - low, 2 * _Y_LIMIT)
         for artist in self._band.artists:
             artist.set_visible(prediction is not None)
-        self._words.set_visible(prediction is None)
+        self.say("" if prediction else "not chosen")
         if prediction is not None:
             self._band.update(prediction)
         self._gold.show(nuts)
