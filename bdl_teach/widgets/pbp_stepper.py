@@ -46,12 +46,14 @@ class StepperResult:
         replay: The posterior after the steps, and before the last of them.
         prediction: Its predictive on ``X_GRID``.
         before: The predictive before the last step.
+        speed: Steps a second, for the picture to say so.
     """
 
     data: datasets.Regression1D
     replay: pbp_replay.Replay
     prediction: Predictive
     before: Predictive
+    speed: float
 
 
 class PBPStepper(Explorer):
@@ -194,7 +196,8 @@ class PBPStepper(Explorer):
         (self._true,) = ax.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
         (self._now,) = ax.plot([], [], "o", color=plots.ORANGE, ms=6)
         plots.legend_above(ax, columns=2)
-        canvas.animate([self._true, self._noise, self._now])
+        self._speed = canvas.figure.text(0.985, 0.975, "", ha="right", va="top", fontsize=9)
+        canvas.animate([self._true, self._noise, self._now, self._speed])
 
     def _compute(self, values: dict[str, Any]) -> StepperResult:
         from bdl_teach.methods import pbp_replay
@@ -210,9 +213,8 @@ class PBPStepper(Explorer):
             shuffle=not values["sorted"],
             seed=values["seed"],
         )
-        return StepperResult(
-            data, replay, replay.fit.predict(X_GRID), replay.before.predict(X_GRID)
-        )
+        predictions = replay.fit.predict(X_GRID), replay.before.predict(X_GRID)
+        return StepperResult(data, replay, *predictions, values["speed"])
 
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
@@ -230,6 +232,7 @@ class PBPStepper(Explorer):
         self._noise.set_data(steps, replay.noise_std)
         self._true.set_data([0, MOST_STEPS], [result.data.noise_std] * 2)
         self._now.set_data(steps[-1:], replay.noise_std[-1:])
+        self._speed.set_text(f"play takes {result.speed:.3g} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
         replay, sd = result.replay, result.prediction.epistemic_std

@@ -588,10 +588,11 @@ from sklearn.model_selection import train_test_split
 try:
     houses = datasets.california()
 except DatasetUnavailable:
-    print("California housing is not here: 6000 made-up houses stand in for it.")
+    print("California housing is not here: 20,000 made-up houses stand in for it.")
     rng = np.random.default_rng(0)
-    rooms = rng.normal(size=(6000, 8))
-    price = 2 + np.abs(rooms[:, 0]) + rooms[:, 1] * rooms[:, 2] / 2 + 0.5 * rng.normal(size=6000)
+    rooms = rng.normal(size=(20_000, 8))
+    price = 2 + np.abs(rooms[:, 0]) + rooms[:, 1] * rooms[:, 2] / 2
+    price += 0.5 * rng.normal(size=len(price))
     houses = datasets.Table("houses", rooms, price)
 split = train_test_split(houses.x, houses.y, test_size=0.1, random_state=0)
 x_train, x_test, y_train, y_test = split
@@ -1078,4 +1079,4 @@ assert without < ll_full - 1.0
 # M. Benatan and co-authors have written on the practice of PBP and on recurrent networks with it. Opper and Winther's on-line Gaussian approximation is the same filter in physicists' words; the name "assumed density" is Maybeck's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** 5 · Empirical Bayes: let the data choose the prior of each weight. · **Next:** 7 · Comparison and calibration: all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [5 · Empirical Bayes](05_empirical_bayes.ipynb) · **Next:** [7 · Comparison and calibration](07_comparison_and_calibration.ipynb): all methods on one problem, and the gap to NUTS as a number.
