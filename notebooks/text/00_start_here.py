@@ -47,25 +47,47 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 #
 # The course follows one question: *how can a neural network know what it does not know?*
 #
-# | chapter | question | state |
-# |---|---|---|
-# | 0 Start here | is everything in place? | you are here |
-# | 1 From maximum likelihood to Bayes | what is a posterior, and why is it hard? | coming |
-# | 2 Reparameterization and the VAE | how does a gradient pass through a random number? | coming |
-# | [3 Bayes by Backprop](03_bayes_by_backprop.ipynb) | how is a distribution over weights trained? | **here**, without its image part |
-# | 4 Local reparameterization | how can the gradient be made quieter? | coming |
-# | 5 Empirical Bayes | can the prior be learnt? | coming |
-# | 6 Probabilistic backpropagation | can it be done without sampling? | coming |
-# | 7 Comparison and calibration | which method, when, and how wrong is it? | coming |
+# | chapter | question |
+# |---|---|
+# | 0 Start here | is everything in place? |
+# | [1 From maximum likelihood to Bayes](01_from_mle_to_bayes.ipynb) | what is a posterior, and why is it hard? |
+# | [2 Reparameterization and the VAE](02_reparameterization_and_vae.ipynb) | how does a gradient pass through a random number? |
+# | [3 Bayes by Backprop](03_bayes_by_backprop.ipynb) | how is a distribution over weights trained? |
+# | [4 Local reparameterization](04_local_reparameterization.ipynb) | how can the gradient be made quieter? |
+# | [5 Empirical Bayes](05_empirical_bayes.ipynb) | can the prior be learnt? |
+# | [6 Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb) | can it be done without sampling? |
+# | [7 Comparison and calibration](07_comparison_and_calibration.ipynb) | which method, when, and how wrong is it? |
 #
-# Chapter 3 needs none of the others: it derives what it uses.
+# Chapter 3 is the heart, and needs none of the others: it derives what it uses. Chapters 4 to 7 lean on it. Lecturers find a plan for 50 minutes of each chapter in [TEACHING.md](TEACHING.md).
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## Which source is taught where
+#
+# The course carries everything of five documents, and corrects what is wrong in them. **Book** is the Chinese book chapter on Bayes by Backprop and probabilistic backpropagation, by section; **blog** the Chinese blog post on Bayes by Backprop; **article** the English one on the sinusoid; **appendix** the English course notes; **paper** the Russian one on empirical Bayes; **the field** is what is expected beyond them.
+#
+# | source | chapters |
+# |---|---|
+# | book 5.2 | [0](00_start_here.ipynb) |
+# | book 5.3 | [2](02_reparameterization_and_vae.ipynb) |
+# | book 5.4 | [3](03_bayes_by_backprop.ipynb) |
+# | book 5.5 | [3](03_bayes_by_backprop.ipynb) |
+# | book 5.6 | [6](06_probabilistic_backpropagation.ipynb) |
+# | book 5.7 | [6](06_probabilistic_backpropagation.ipynb) |
+# | book 5.8 | [6](06_probabilistic_backpropagation.ipynb), [7](07_comparison_and_calibration.ipynb) |
+# | blog | [1](01_from_mle_to_bayes.ipynb), [2](02_reparameterization_and_vae.ipynb), [3](03_bayes_by_backprop.ipynb), [4](04_local_reparameterization.ipynb) |
+# | article | [3](03_bayes_by_backprop.ipynb) |
+# | appendix | [1](01_from_mle_to_bayes.ipynb), [3](03_bayes_by_backprop.ipynb), [7](07_comparison_and_calibration.ipynb) |
+# | paper | [5](05_empirical_bayes.ipynb) |
+# | the field | [3](03_bayes_by_backprop.ipynb), [7](07_comparison_and_calibration.ipynb) |
+#
+# The file `inventory.toml` beside the notebooks goes down to single sections.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How to use a chapter
 #
 # Every chapter has the same parts, in the same order.
 #
-# 1. **Predict first.** Write down what you expect. It takes a minute, and it is the difference between looking and learning.
+# 1. **Predict first.** Write down what you expect. Each explorer asks as well, and unlocks its answer once you have chosen and moved the slider. It takes a minute, and it is the difference between looking and learning.
 # 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. Nothing has to be believed. Change a number and run the cell: if the claim were false, it would fail.
 # 3. **Build it, then compare.** A short version from scratch, then the package, then TensorFlow Probability, on the same problem.
 # 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. Presets are buttons named after what they show. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
@@ -143,6 +165,6 @@ exercises.check("3.6", band, record=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Links
 #
-# - Next: [chapter 3, Bayes by Backprop](03_bayes_by_backprop.ipynb)
+# - Next: [chapter 1, from maximum likelihood to Bayes](01_from_mle_to_bayes.ipynb)
 # - In a terminal, in the folder of the course: `python3 -m bdl_teach doctor` (what works here, and how fast), `python3 -m bdl_teach test` (check everything)
 # - [JupyterLab's documentation](https://jupyterlab.readthedocs.io) · [ipywidgets](https://ipywidgets.readthedocs.io) · [TensorFlow Probability](https://www.tensorflow.org/probability)

@@ -1023,4 +1023,4 @@ assert np.isinf(rel_entr(p_table, q_table).sum())
 # The textbook for sections 1.3 to 1.6 is C. Bishop, *Pattern Recognition and Machine Learning* (2006), chapter 3.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [0 · Start here](00_start_here.ipynb) · **Next:** 2 · Reparameterization and the VAE: a gradient through a random number. Chapter 3, [Bayes by Backprop](03_bayes_by_backprop.ipynb), continues from (1.23).
+# **Previous:** [0 · Start here](00_start_here.ipynb) · **Next:** [2 · Reparameterization and the variational autoencoder](02_reparameterization_and_vae.ipynb): how a gradient passes through a random number. Chapter 3, [Bayes by Backprop](03_bayes_by_backprop.ipynb), continues from (1.23).

@@ -1699,4 +1699,4 @@ assert same and not np.allclose(*(first_weights(tf.random.set_seed) for _ in ran
 # The sinusoid and the network's settings are those of M. Krasser's article "Variational inference in Bayesian neural networks" (2019). The uniform minibatch scheme is from A. Graves, "Practical variational inference for neural networks" (NeurIPS 2011).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** 2 · Reparameterization and the VAE · **Next:** [4 · Local reparameterization](04_local_reparameterization.ipynb): the same objective, with a gradient whose noise falls as the batch grows.
+# **Previous:** [2 · Reparameterization and the variational autoencoder](02_reparameterization_and_vae.ipynb) · **Next:** [4 · Local reparameterization](04_local_reparameterization.ipynb): the same objective, with a gradient whose noise falls as the batch grows.

@@ -820,4 +820,4 @@ assert abs(estimate.mean() - as_if) > 20 * error
 # - Williams (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [3 · Bayes by Backprop](03_bayes_by_backprop.ipynb) · **Next:** 5 · Empirical Bayes: let the data choose the prior's width.
+# **Previous:** [3 · Bayes by Backprop](03_bayes_by_backprop.ipynb) · **Next:** [5 · Empirical Bayes](05_empirical_bayes.ipynb): let the data choose the prior's width.

@@ -955,4 +955,4 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [4 · Local reparameterization](04_local_reparameterization.ipynb) · **Next:** 6 · Probabilistic backpropagation: no gradient descent at all.
+# **Previous:** [4 · Local reparameterization](04_local_reparameterization.ipynb) · **Next:** [6 · Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb): no gradient descent at all.

@@ -945,4 +945,4 @@ assert short.ess.min() < 0.5 * nuts.ess.min()
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** 6 · Probabilistic backpropagation · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.
+# **Previous:** [6 · Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.
