@@ -663,6 +663,7 @@ other = explorer.set(seed=1).result
 assert abs(other.trained.scores[0] - home.trained.scores[0]) < 1.0
 assert np.abs(other.codes - round_codes).max() > 1.0
 loose = explorer.preset("plain autoencoder").result.codes
+explorer.preset("VAE")  # and back
 print(f"mean and sd of the codes: VAE {round_codes.mean(0).round(1)}, {round_codes.std(0).round(1)}"
       f"; autoencoder {loose.mean(0).round(1)}, {loose.std(0).round(1)}")
 assert np.hypot(loose.mean(0), loose.std(0) - 1).max() > 0.5
