@@ -263,7 +263,7 @@ def _fit(
     options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
     options["capacity"] = Capacity(*ROOM)
     if tie:  # from strong weights: weak ones are switched off before they have been of use
-        start = {"initial_gamma": 20.0, "initial_rho": -2.0}
+        start: dict[str, Any] = {"initial_gamma": 20.0, "initial_rho": -2.0}
         learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **start, **options)
         return learnt, learnt.prior_std
     fixed = local_reparam.fit(data.x, data.y, prior=Gaussian(prior_std), **options)
