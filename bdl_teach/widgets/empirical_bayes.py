@@ -110,7 +110,7 @@ class EmpiricalBayesExplorer(Explorer):
             {**_DEFAULTS, "prior": "per weight"},
         ),
         "wider, no worse": (
-            "30 units instead of 20: a larger share is switched off",
+            "30 units instead of 20: no worse, and most of the weights are switched off",
             {**_DEFAULTS, "prior": "per weight", "width": 30},
         ),
         "noise wins": (
