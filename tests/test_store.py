@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -178,7 +179,29 @@ def test_a_kill_in_the_middle_leaves_no_file_that_is_taken_for_whole(
     assert died.returncode == -signal.SIGKILL
     assert not (home / PATH).exists()
     assert store.state(PATH) == "missing"
+    (left,) = files_in(home)
+    long_ago = time.time() - 2 * store._STALE_S
+    for path in home.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
     assert store.fetch(PATH).read_bytes() == RIGHT
+    assert files_in(home) == [PATH], f"{left} is still there"
+
+
+def test_a_download_that_is_under_way_is_left_alone(home: Path) -> None:
+    with store.apart(home / "uci") as theirs:
+        (theirs / "half").write_bytes(RIGHT[:100])
+        store.fetch(PATH)
+        assert (theirs / "half").exists()
+    assert files_in(home) == [PATH]
+
+
+@pytest.mark.parametrize("blocked", ["data", "data/uci"])
+def test_a_folder_that_cannot_be_made_is_a_sentence(home: Path, blocked: str) -> None:
+    place = home.parent / blocked
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(b"")
+    assert f"failed: {home / 'uci'} is not a folder" in refusal()
+    assert place.read_bytes() == b""
 
 
 def test_the_folder_is_the_environment_s_or_the_user_s_cache(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import importlib
 import shutil
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,11 +120,10 @@ def _fetch_whole_fashion(home: Path) -> None:
     from bdl_teach import backend  # noqa: F401  (it sets TensorFlow up first)
 
     fashion_mnist = importlib.import_module("tf_keras.datasets.fashion_mnist")
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home.parent) as apart:
-        fashion_mnist.load_data(cache_dir=apart)
+    with store.apart(home.parent) as away:
+        fashion_mnist.load_data(cache_dir=str(away))
         shutil.rmtree(home, ignore_errors=True)
-        (Path(apart) / "datasets" / "fashion-mnist").rename(home)
+        (away / "datasets" / "fashion-mnist").rename(home)
 
 
 def mnist_test() -> Images:

@@ -1,9 +1,9 @@
 """Where the bytes of the real data sets are, and how they get there: pinned, hashed, whole.
 
 The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be read-only if it
-holds what is asked for. A download goes to a temporary file beside its place and is moved there
-only after its SHA-256 has been found right, so that a break at any moment leaves the folder
-sound.
+holds what is asked for. A download goes to a folder apart and is moved to its place only after
+its SHA-256 has been found right, so that a break at any moment leaves the data folder sound; what
+a run that was killed left apart, a later download removes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +39,8 @@ _ALZHEIMERS = (
     "40fb74e21f7a9f11b0ddfafc40a0df4b195c9970/data/alzheimers_disease_data.csv"
 )
 _TIMEOUT = (4.0, 30.0)  # seconds to connect, and to wait for the next bytes
+_APART = ".bdl_teach-"  # how the name of a folder for a download begins
+_STALE_S = 3600.0  # a download that nothing was added to for so long has been killed
 
 
 @dataclass(frozen=True)
@@ -155,10 +160,35 @@ def fetch(path: str, progress: Any = False) -> Path:
         before = state(path)
         damaged = before == "damaged"
         if before != "there":
-            download(file, folder(), progress)
+            with apart(place.parent) as away:
+                download(file, away, progress)
+                os.replace(away / path, place)
     except (OSError, ValueError) as error:
         raise unavailable(file, place, reason(error), damaged=damaged) from error
     return place
+
+
+@contextmanager
+def apart(beside: Path) -> Iterator[Path]:
+    """A folder for a download inside ``beside``, gone afterwards, as are those of killed runs.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    beside.mkdir(parents=True, exist_ok=True)
+    for left in beside.glob(f"{_APART}*"):
+        if time.time() - _last_change(left) > _STALE_S:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_APART, dir=beside) as away:
+        yield Path(away)
+
+
+def _last_change(tree: Path) -> float:
+    """When anything in a folder was last written; now, if it is just being removed."""
+    try:
+        return max(path.stat().st_mtime for path in (tree, *tree.rglob("*")))
+    except OSError:
+        return time.time()
 
 
 def download(file: RemoteFile, into: Path, progress: Any = False) -> None:
@@ -203,6 +233,8 @@ def reason(error: Exception) -> str:
         return "the disk is full"
     if number in (errno.EACCES, errno.EPERM, errno.EROFS) or isinstance(error, PermissionError):
         return "the folder cannot be written"
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{error.filename} is not a folder"
     return str(error)
 
 

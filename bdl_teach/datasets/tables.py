@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -187,8 +186,7 @@ def _fetch_california(place: Path, progress: Any) -> None:
     """Fetch the archive into a folder apart; scikit-learn makes of it what moves into place."""
     from sklearn.datasets import fetch_california_housing
 
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent) as apart:
-        store.download(_ARCHIVE, Path(apart), progress)
-        fetch_california_housing(data_home=apart, n_retries=1)
-        os.replace(Path(apart) / place.name, place)
+    with store.apart(place.parent) as away:
+        store.download(_ARCHIVE, away, progress)
+        fetch_california_housing(data_home=str(away), n_retries=1)
+        os.replace(away / place.name, place)
