@@ -67,6 +67,31 @@ NLL = Exercise(
             lambda y, f, s: np.exp(-_nll(y, f, s)),
         ),
         Mistake(
+            "the ½ of the constant is missing",
+            "the constant is ½ log 2πs² a point: half a logarithm of a variance.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "σ for σ² in the constant",
+            "the constant contains the variance, s².",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s),
+        ),
+        Mistake(
+            "the 2π is missing",
+            "½ log 2π a point belongs to a density.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) * np.log(s),
+        ),
+        Mistake(
+            "the squared error alone",
+            "the noise is missing: divide by 2s², and add the constant, which contains s.",
+            lambda y, f, s: np.sum((y - f) ** 2),
+        ),
+        Mistake(
+            "the mean squared error",
+            "that is Keras' loss; (1.1) is a sum, measured against 2s², with a constant.",
+            lambda y, f, s: np.mean((y - f) ** 2),
+        ),
+        Mistake(
             "residuals not squared",
             "errors of different sign must not cancel.",
             lambda y, f, s: np.sum(y - f) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2),
@@ -134,6 +159,26 @@ POSTERIOR = Exercise(
             ),
         ),
         Mistake(
+            "the noise is missing in the mean",
+            "the sd is right; the mean is Σxy/s² over the precision: the s² has been left out.",
+            lambda x, y, s, p: _posterior(x, y, s, p) * _A([s**2, 1.0]),
+        ),
+        Mistake(
+            "noise taken as 1",
+            "each point counts 1/s², here it counts 1.",
+            lambda x, y, s, p: _posterior(x, y, 1.0, p),
+        ),
+        Mistake(
+            "the sd without the prior",
+            "the mean is right; the prior's precision 1/σ_p² narrows the posterior as well.",
+            lambda x, y, s, p: _A([_posterior(x, y, s, p)[0], s / np.sqrt(x @ x)]),
+        ),
+        Mistake(
+            "sd first",
+            "return the mean first, then the sd.",
+            lambda x, y, s, p: _posterior(x, y, s, p)[::-1],
+        ),
+        Mistake(
             "sd of the prediction",
             "the noise on y does not widen the posterior of w.",
             lambda x, y, s, p: _A(
@@ -186,6 +231,11 @@ WEIGHT_DECAY = Exercise(
             lambda s, p, n: s / (n * p),
         ),
         Mistake(
+            "upside down, and missing 1/N",
+            "a wide prior is a weak penalty; and Keras averages over the N points.",
+            lambda s, p, n: p**2 / s**2,
+        ),
+        Mistake(
             "half of it",
             "multiply (1.4) by 2s²/N: the ½ of the prior goes too.",
             lambda s, p, n: s**2 / (2 * n * p**2),
@@ -199,6 +249,16 @@ WEIGHT_DECAY = Exercise(
             "the noise is missing",
             "1/2σ_p² goes with a sum of squares that is divided by 2s²; Keras does not divide.",
             lambda s, p, n: 1 / (2 * p**2),
+        ),
+        Mistake(
+            "the noise and the 1/N are missing",
+            "multiply (1.4) by 2s²/N, so that the first term is Keras' mean of squares.",
+            lambda s, p, n: 1 / p**2,
+        ),
+        Mistake(
+            "half of it, and missing 1/N",
+            "multiply (1.4) by 2s²/N: the ½ of the prior goes too.",
+            lambda s, p, n: s**2 / (2 * p**2),
         ),
         Mistake(
             "the noise is missing, the 1/N is there",

@@ -52,6 +52,11 @@ KL = Exercise(
             lambda m, s: (0.5 * (m**2 + s**2 - 1 - np.log(s))).sum(axis=-1),
         ),
         Mistake(
+            "σ read as log σ²",
+            "the familiar line with e^(log σ²) is for a network that outputs log σ²; this is σ.",
+            lambda m, s: (0.5 * (m**2 + np.exp(s) - 1 - s)).sum(axis=-1),
+        ),
+        Mistake(
             "wrong sign of the logarithm",
             "a small σ must cost: −log σ.",
             lambda m, s: (0.5 * (m**2 + s**2 - 1 + 2 * np.log(s))).sum(axis=-1),
@@ -160,6 +165,18 @@ SCORE = Exercise(
             "σ for σ²",
             "∂ log N(z | μ, σ²)/∂μ = (z − μ)/σ²: a variance below.",
             lambda f, z, m, s: np.mean(f * (z - m) / s),
+        ),
+        Mistake(
+            "log q for its derivative",
+            "the score is ∂ log q/∂μ = (z − μ)/σ², not log q itself.",
+            lambda f, z, m, s: np.mean(
+                f * (-0.5 * ((z - m) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi))
+            ),
+        ),
+        Mistake(
+            "the variance is missing",
+            "∂ log N(z | μ, σ²)/∂μ = (z − μ)/σ²: divide by the variance.",
+            lambda f, z, m, s: np.mean(f * (z - m)),
         ),
         Mistake(
             "wrong sign",

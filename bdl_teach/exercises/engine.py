@@ -243,7 +243,8 @@ def _first_bad(value: Array) -> str:
 
 
 def _show(value: Any) -> str:
-    return np.array2string(np.asarray(value), precision=4, threshold=8, edgeitems=2)
+    text = np.array2string(np.asarray(value), precision=4, threshold=8, edgeitems=2)
+    return " ".join(text.split())  # a matrix on one line
 
 
 def _short(value: Any) -> str:
