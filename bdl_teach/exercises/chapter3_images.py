@@ -126,6 +126,16 @@ CROSS_ENTROPY = Exercise(
             lambda f, y: np.sum(_cross_entropy(f, y)),
         ),
         Mistake(
+            "the maximum is not added back",
+            "log Σ e^(f − max) = logsumexp − max: shift the label's logit too, or add max again.",
+            lambda f, y: _cross_entropy(f, y) - np.max(f, axis=-1),
+        ),
+        Mistake(
+            "softmax over the pictures",
+            "the classes are the last axis: axis=-1.",
+            lambda f, y: -_picked(log_softmax(f, axis=0), y),
+        ),
+        Mistake(
             "the label's logit is missing",
             "this is the logsumexp alone; subtract the logit of the label.",
             lambda f, y: _cross_entropy(f, y) + _picked(f, y),

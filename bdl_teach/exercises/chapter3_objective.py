@@ -58,6 +58,21 @@ KL = Exercise(
             lambda a, b, c, d: _kl(a, b, c, d) - np.log(d / b),
         ),
         Mistake(
+            "the logarithm is upside down",
+            "it is log(σ_p/σ_q): a narrower q costs more.",
+            lambda a, b, c, d: _kl(a, b, c, d) - 2 * np.log(d / b),
+        ),
+        Mistake(
+            "the fraction's ½ is missing",
+            "the denominator is 2 σ_p².",
+            lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c) ** 2) / d**2 - 0.5,
+        ),
+        Mistake(
+            "the means are missing",
+            "(μ_q − μ_p)² stands beside σ_q²: a shifted q costs as well.",
+            lambda a, b, c, d: _kl(a, b, a, d),
+        ),
+        Mistake(
             "the difference of the means is not squared",
             "(μ_q − μ_p)² cannot care which mean is larger.",
             lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c)) / (2 * d**2) - 0.5,

@@ -47,6 +47,11 @@ BATCH_LOSS = Exercise(
             lambda k, v, n: k / n + np.sum(v),
         ),
         Mistake(
+            "everything divided by N",
+            "KL/N is right, but the batch has only B points: its mean is their sum over B.",
+            lambda k, v, n: (k + np.sum(v)) / n,
+        ),
+        Mistake(
             "F_i of eq. 3.18",
             "right as a sum; Keras wants the mean over the batch: divide by B.",
             lambda k, v, n: k * len(v) / n + np.sum(v),
@@ -102,6 +107,16 @@ BAND = Exercise(
             "take the root of the summed variances.",
             lambda m, e, s: _band(m, 2 * (e**2 + s**2)),
         ),
+        Mistake(
+            "σ for σ² of the noise",
+            "variances add: square the noise's standard deviation as well.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e**2 + s)),
+        ),
+        Mistake(
+            "1.96 for 2",
+            "that is the 95 % interval of a Gaussian; the exercise asks for ± 2 sd.",
+            lambda m, e, s: _band(m, 1.96 * np.hypot(e, s)),
+        ),
         Mistake("one sd for two", "the band is ± 2 sd.", lambda m, e, s: _band(m, np.hypot(e, s))),
         Mistake(
             "upper and lower swapped",
@@ -116,8 +131,9 @@ def _log_normal(w: Any, sigma: Any) -> Any:
     return -0.5 * (w / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
 
 
-def _log_mixture(w: Any, a: Any, b: Any, pi: Any) -> Any:
-    return np.logaddexp(np.log(pi) + _log_normal(w, a), np.log1p(-pi) + _log_normal(w, b))
+def _log_mixture(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
+    wide, narrow = _log_normal(w, sigma1), _log_normal(w, sigma2)
+    return np.logaddexp(np.log(pi) + wide, np.log1p(-pi) + narrow)
 
 
 def _density(w: Any, a: Any, b: Any, pi: Any) -> Any:
@@ -175,6 +191,14 @@ LOG_PRIOR = Exercise(
             "σ² for σ",
             "σ₁ and σ₂ are standard deviations: divide w by them, not by their squares.",
             lambda w, a, b, p: _log_mixture(w, a**2, b**2, p),
+        ),
+        Mistake(
+            "1/σ forgotten",
+            "log N(w | 0, σ²) contains −log σ; it differs between the two parts and does matter.",
+            lambda w, a, b, p: np.logaddexp(
+                np.log(p) + _log_normal(w, a) + np.log(a),
+                np.log1p(-p) + _log_normal(w, b) + np.log(b),
+            ),
         ),
         Mistake(
             "normalising constant forgotten",

@@ -50,6 +50,11 @@ MOMENTS = Exercise(
             lambda x, m, s: (x @ m, x @ s**2),
         ),
         Mistake(
+            "standard deviations added",
+            "x σ adds standard deviations; variances add: Var[x w] = x² σ².",
+            lambda x, m, s: (x @ m, x @ s),
+        ),
+        Mistake(
             "squared after the sum",
             "(Σ x σ)² is the variance if all weights shared one ε; they have one each.",
             lambda x, m, s: (x @ m, (x @ s) ** 2),
@@ -114,6 +119,11 @@ DRAW = Exercise(
             lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1],
         ),
         Mistake(
+            "ζ is missing",
+            "γ + √δ is one sd above the mean, each time: multiply √δ by the noise.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2),
+        ),
+        Mistake(
             "the mean is missing",
             "the noise is added to γ = xμ.",
             lambda x, m, s, z: np.sqrt(x**2 @ s**2) * z,
@@ -165,6 +175,11 @@ COVARIANCE = Exercise(
             lambda x, s: (x**2 * s**2) @ (x**2).T,
         ),
         Mistake(
+            "one ε for all inputs",
+            "(x_m·σ)(x_n·σ) is the covariance if all weights shared one ε; they have one each.",
+            lambda x, s: np.outer(x @ s, x @ s),
+        ),
+        Mistake(
             "correlation for covariance",
             "do not divide by the standard deviations.",
             lambda x, s: _covariance(x, s) / np.sqrt(np.outer(*[np.diag(_covariance(x, s))] * 2)),
@@ -188,7 +203,7 @@ def _with_signs(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     return x, mu, sigma, _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
 
 
-_FLIPPED = (_with_signs(*_layer(6, 3, 2)), _with_signs(*_layer(5, 2, 4)))
+_FLIPPED = tuple(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (4, 3, 3)))
 
 
 def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
@@ -221,6 +236,16 @@ FLIPOUT = Exercise(
             "only the signs of the outputs",
             "multiply the inputs by s as well.",
             lambda x, m, d, e, r, s: x @ m + (x @ (d * e)) * r,
+        ),
+        Mistake(
+            "r and s swapped",
+            "s [n, in] belongs to the inputs, r [n, out] to the outputs.",
+            lambda x, m, d, e, r, s: x @ m + ((x * r) @ (d * e)) * s,
+        ),
+        Mistake(
+            "the first row's signs for all",
+            "each row has signs of its own; with the same for all, the rows covary again.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s[0]) @ (d * e)) * r[0],
         ),
         Mistake(
             "σ is missing",

@@ -49,6 +49,16 @@ MINIBATCH = Exercise(
             lambda n, m, v, c: n * (v / m + (m - 1) / m * c),
         ),
         Mistake(
+            "N/M not squared",
+            "a factor in front of a sum enters its variance squared: (N/M)².",
+            lambda n, m, v, c: n * (v + (m - 1) * c),
+        ),
+        Mistake(
+            "the factor N² is missing",
+            "this is the variance of the *mean* over the minibatch; the estimate is N times it.",
+            lambda n, m, v, c: v / m + (m - 1) / m * c,
+        ),
+        Mistake(
             "a point paired with itself",
             "of the M² pairs, M are a point with itself: they carry the variance.",
             lambda n, m, v, c: n**2 * (v / m + c),

@@ -96,6 +96,46 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.4", "statement a was left out", set()),
     ("3.4", "expected a set of letters", {"a", "z"}),
     ("3.4", "expected a set of letters", 3),
+    (
+        "3.1",
+        "logarithm is upside down",
+        lambda a, b, c, d: np.log(b / d) + (b**2 + (a - c) ** 2) / 2 / d**2 - 0.5,
+    ),
+    (
+        "3.1",
+        "fraction's ½ is missing",
+        lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c) ** 2) / d**2 - 0.5,
+    ),
+    ("3.1", "means are missing", lambda a, b, c, d: np.log(d / b) + (b / d) ** 2 / 2 - 0.5),
+    ("3.5", "everything divided by N", lambda k, v, n: k / n + sum(v) / n),
+    (
+        "3.6",
+        "σ for σ² of the noise",
+        lambda m, e, s: (m - 2 * (e**2 + s) ** 0.5, m + 2 * (e**2 + s) ** 0.5),
+    ),
+    (
+        "3.6",
+        "1.96 for 2",
+        lambda m, e, s: (m - 1.96 * np.hypot(e, s), m + 1.96 * np.hypot(e, s)),
+    ),
+    (
+        "3.7",
+        "1/σ forgotten",
+        lambda w, a, b, p: (
+            np.logaddexp(np.log(p) - (w / a) ** 2 / 2, np.log(1 - p) - (w / b) ** 2 / 2)
+            - 0.5 * np.log(2 * np.pi)
+        ),
+    ),
+    (
+        "3.12",
+        "maximum is not added back",
+        lambda f, y: logsumexp(f - f.max(1)[:, None], axis=1) - f[range(len(y)), y],
+    ),
+    (
+        "3.12",
+        "softmax over the pictures",
+        lambda f, y: logsumexp(f, axis=0)[y] - f[range(len(y)), y],
+    ),
     ("3.5", "missing 1/N", lambda k, v, n: k + np.mean(v)),
     ("3.5", "divided by the batch size", lambda k, v, n: k / len(v) + np.mean(v)),
     ("3.5", "1/M for 1/N", lambda k, v, n: k / (n / len(v)) + np.mean(v)),

@@ -78,5 +78,16 @@ WRONG: list[tuple[str, str, Any]] = [
     ("4.7", "signs on the mean", lambda x, m, d, e, r, s: (x * s) @ (m + d * e) * r),
     ("4.7", "only the signs of the inputs", lambda x, m, d, e, r, s: x @ m + x * s @ (d * e)),
     ("4.7", "only the signs of the outputs", lambda x, m, d, e, r, s: x @ m + r * (x @ (d * e))),
+    ("4.1", "standard deviations added", lambda x, m, s: (x @ m, x @ s)),
+    ("4.2", "ζ is missing", lambda x, m, s, z: x @ m + (x**2 @ s**2) ** 0.5),
+    ("4.4", "one ε for all inputs", lambda x, s: np.outer(x @ s, s @ x.T)),
+    ("4.5", "N/M not squared", lambda n, m, v, c: n / m * (m * v + m * (m - 1) * c)),
+    ("4.5", "the factor N² is missing", lambda n, m, v, c: (v + (m - 1) * c) / m),
+    ("4.7", "r and s swapped", lambda x, m, d, e, r, s: x @ m + s * (x * r @ (d * e))),
+    (
+        "4.7",
+        "the first row's signs for all",
+        lambda x, m, d, e, r, s: x @ (m + d * e * np.outer(s[0], r[0])),
+    ),
     ("4.7", "σ is missing", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ e)),
 ]
