@@ -92,7 +92,10 @@ class LocalReparamLab(Explorer):
             "M = 1: one point, one draw, no difference",
             {**_DEFAULTS, "size": 1, "per_example": True, "flipout": True},
         ),
-        "all five": ("Four unbiased ways better than the score function", {**_DEFAULTS, **_ALL}),
+        "all five": (
+            "All five are unbiased; the score function is by far the noisiest",
+            {**_DEFAULTS, **_ALL},
+        ),
         "Flipout and σ": (
             "For σ Flipout stays with the shared W: the size of its draw is shared",
             {**_DEFAULTS, "parameter": "σ", "flipout": True, "per_example": True},
@@ -214,7 +217,7 @@ class LocalReparamLab(Explorer):
         chosen = [kind for kind in KINDS if values[kind]]
         d, seed, n = values["n_inputs"], values["seed"], values["n_draws"]
         name, at = "mu" if values["parameter"] == "μ" else "sigma", SIZES.index(values["size"])
-        sigma = np.full(d, values["sigma"])
+        sigma = values["sigma"]
         noise = {
             k: [_gradients(k, size, d, sigma, seed, n, name) for size in SIZES] for k in chosen
         }
@@ -273,13 +276,14 @@ def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
     return mu, x, x @ mu + rng.standard_normal(N_DATA)
 
 
-def _problem(size: int, d: int, sigma: Array, seed: int) -> dict[str, Any]:
+def _problem(size: int, d: int, sigma: float, seed: int) -> dict[str, Any]:
     mu, x, y = _pool(d, seed)
-    return {"mu": mu, "sigma": sigma, "x": x[:size], "y": y[:size]}
+    return {"mu": mu, "sigma": np.full(d, sigma), "x": x[:size], "y": y[:size]}
 
 
+@lru_cache(maxsize=8 * len(KINDS) * len(SIZES))  # moving M, or a button, draws nothing anew
 def _gradients(
-    kind: str, size: int, d: int, sigma: Array, seed: int, n_draws: int, name: str
+    kind: str, size: int, d: int, sigma: float, seed: int, n_draws: int, name: str
 ) -> Array:
     """Drawn gradients of the first weight's μ or σ, per data point ``[n_draws]``."""
     from bdl_teach import estimators
@@ -289,7 +293,8 @@ def _gradients(
     return np.asarray(getattr(drawn, name)[:, 0] / size)
 
 
-def _theory(kind: str, d: int, sigma: Array, seed: int, name: str) -> Array:
+@lru_cache(maxsize=8 * len(KINDS))
+def _theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
     """Their variance in closed form, at each of ``SIZES``."""
     from bdl_teach import estimators
 
@@ -297,10 +302,12 @@ def _theory(kind: str, d: int, sigma: Array, seed: int, name: str) -> Array:
     return np.array([getattr(v, name)[0] / m**2 for m, v in zip(SIZES, found, strict=True)])
 
 
-def _two_rows(kind: str, d: int, sigma: Array, seed: int, n_draws: int) -> Array:
+@lru_cache(maxsize=8)
+def _two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
     """Outputs of two data points at each draw, standardised ``[n_draws, 2]``."""
     from bdl_teach import estimators
 
     mu, x, _ = _pool(d, seed)
-    drawn = estimators.output_samples(kind, mu, sigma, x[:2], n_draws=n_draws, seed=seed)
-    return np.asarray((drawn - x[:2] @ mu) / np.sqrt(x[:2] ** 2 @ sigma**2))
+    std = np.full(d, sigma)
+    drawn = estimators.output_samples(kind, mu, std, x[:2], n_draws=n_draws, seed=seed)
+    return np.asarray((drawn - x[:2] @ mu) / np.sqrt(x[:2] ** 2 @ std**2))
