@@ -323,6 +323,16 @@ def test_constant_columns_and_a_constant_target_are_no_trouble():
     assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
 
 
+@pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
+def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
+    """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
+    x = np.column_stack([X, np.full(40, constant)])
+    scaling = pbp.Scaling.of(x, np.full((40, 1), constant))
+    assert (scaling.x_std[-1], scaling.y_std) == (1.0, 1.0)
+    before, after = pbp.fit(x, Y, **SMALL), np.column_stack([X, np.full(40, constant + 1e-3)])
+    assert_allclose(before.predict(after).mean, before.predict(x).mean, rtol=0.01)
+
+
 def test_new_values_and_new_lengths_of_the_data_compile_nothing():
     small()
     before = pbp_loop.advance().traces
@@ -342,6 +352,8 @@ def test_new_values_and_new_lengths_of_the_data_compile_nothing():
         ({"seed": -1}, "seed"),
         ({"noise_prior": (1.0, 6.0)}, "noise_prior: expected α > 1"),
         ({"noise_prior": (6.0, 0.0)}, "noise_prior"),
+        ({"noise_prior": (6.0, 6.0, 6.0)}, "noise_prior: expected a pair"),
+        ({"noise_prior": 6.0}, "noise_prior: expected a pair"),
     ],
 )
 def test_a_bad_argument_is_refused(changes, message):
@@ -358,6 +370,8 @@ def test_data_that_do_not_fit_are_refused():
         pbp.fit(np.where(X > 1.9, np.nan, X), Y)
     with pytest.raises(ValueError, match="expected 3 columns"):
         small().predict(X[:, :2])
+    with pytest.raises(ValueError, match="n_samples: expected an integer >= 1"):
+        small().predict(X, n_samples=0)
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,9 @@ class Fit:
             A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
 
         Raises:
-            ValueError: x does not fit the network.
+            ValueError: x does not fit the network, or ``n_samples`` < 1.
         """
+        checks.count("n_samples", n_samples)
         x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
         mean, var = pbp_loop.forward(tf.constant(x), self.state.mean, self.state.var)
         unit = self.scaling.y_std
@@ -231,10 +232,8 @@ class Problem:
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
         seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
-        alpha, beta = (checks.positive("noise_prior", value) for value in noise_prior)
-        if alpha <= 1.0:
-            raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
-        start = pbp_loop.initial_state((x.shape[1], *widths, 1), seed, (alpha, beta))
+        noise = _noise_prior(noise_prior)
+        start = pbp_loop.initial_state((x.shape[1], *widths, 1), seed, noise)
         padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
         return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
 
@@ -258,6 +257,18 @@ class Problem:
         """Return a state as a :class:`Fit`."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
         return Fit(arrays, self.scaling, history or {})
+
+
+def _noise_prior(value: Any) -> tuple[float, float]:
+    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
+    try:
+        alpha, beta = value
+    except (TypeError, ValueError):
+        raise ValueError(f"noise_prior: expected a pair (α, β), got {value!r}") from None
+    alpha, beta = checks.positive("noise_prior", alpha), checks.positive("noise_prior", beta)
+    if alpha <= 1.0:
+        raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
+    return alpha, beta
 
 
 def _padded(rows: Array) -> Any:

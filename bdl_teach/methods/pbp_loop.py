@@ -68,9 +68,10 @@ class Scaling(NamedTuple):
     @classmethod
     def of(cls, x: Array, y: Array) -> Scaling:
         """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
-        x_std, y_std = x.std(axis=0), float(y.std())
-        x_std = np.where(x_std > 0, x_std, 1.0)
-        return cls(x.mean(axis=0), x_std, float(y.mean()), y_std if y_std > 0 else 1.0)
+        # rounding gives a constant such as 0.1 a standard deviation of 1e-17
+        x_std = np.where(np.ptp(x, axis=0) > 0, x.std(axis=0), 1.0)
+        y_std = float(y.std()) if np.ptp(y) > 0 else 1.0
+        return cls(x.mean(axis=0), x_std, float(y.mean()), y_std)
 
     def inputs(self, x: Array) -> Array:
         """Standardised inputs ``[n, d]``."""

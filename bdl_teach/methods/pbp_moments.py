@@ -144,7 +144,9 @@ def gamma_update(alpha: Any, beta: Any, residual: Any, var: Any) -> Any:
         var: Variance of the prediction, >= 0.
 
     Returns:
-        (α′, β′), elementwise.
+        (α′, β′), elementwise. α′ <= 1 (possible for α below 1.2) or an infinite β′ (an
+        observation dozens of standard deviations away) says that Z was too coarse here; ``fit``
+        then keeps α and β.
 
     Raises:
         ValueError: A value given as a number or array is not finite or out of range.
