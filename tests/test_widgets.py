@@ -231,6 +231,18 @@ def test_the_output_holds_the_view_a_picture_and_a_sentence(
     assert "free energy" in bundle["text/plain"]
 
 
+def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
+    explorer = KLBudgetLab().wait()
+    (image,) = (child for child in explorer.children if isinstance(child, ipywidgets.Image))
+    head, data = bytes(image.value).split(b",")
+    assert (image.format, head) == ("url", b"data:image/jpeg;base64")
+    live, still = (Image.open(io.BytesIO(p)) for p in (base64.b64decode(data), explorer.png()))
+    assert (live.format, live.size) == ("JPEG", still.size)
+    difference = np.asarray(live.convert("RGB"), float) - np.asarray(still.convert("RGB"), float)
+    assert np.sqrt((difference**2).mean()) < 5  # of 255: what the compression costs
+    explorer.close()
+
+
 def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:
     slot, seen = LatestValue(), []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import threading
 from collections.abc import Iterable
@@ -58,11 +59,19 @@ class Canvas:
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
 
-def encode(picture: Image.Image, kind: str) -> bytes:
-    """Encode as ``"png"`` (lossless) or ``"jpeg"`` (3 ms instead of 20, for the live view)."""
+def as_png(picture: Image.Image) -> bytes:
+    """Encode without loss, for files and notebook outputs."""
     out = io.BytesIO()
-    if kind == "jpeg":
-        picture.save(out, "JPEG", quality=92, subsampling=0)
-    else:
-        picture.convert("RGB").save(out, "PNG", compress_level=6)
+    picture.convert("RGB").save(out, "PNG", compress_level=6)
     return out.getvalue()
+
+
+def as_data_url(picture: Image.Image) -> bytes:
+    """Encode for the live view: a JPEG (3 ms, a PNG takes 20) as a ``data:`` address.
+
+    From such an address a browser shows the picture 3-6 ms sooner than from a blob, which it
+    first hands to another process; and a view that is out of sight costs next to nothing.
+    """
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=92, subsampling=0)
+    return b"data:image/jpeg;base64," + base64.b64encode(out.getvalue())

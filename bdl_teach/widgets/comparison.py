@@ -13,7 +13,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach.checks import Array
 from bdl_teach.widgets import comparison_fits, controls
-from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
+from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets.comparison_fits import METHODS, Problem
 from bdl_teach.widgets.comparison_panels import CoverageArtists, MethodPanel
 from bdl_teach.widgets.live import Explorer
@@ -203,7 +203,7 @@ class ComparisonExplorer(Explorer):
             for name in waiting:
                 self._panels[name].say("being fitted …")
             self._notice.set_visible(False)
-            picture = encode(self._canvas.render(), "jpeg")
+            picture = as_data_url(self._canvas.render())
         self._image.value = picture
 
     def _beside_nuts(

@@ -19,7 +19,7 @@ import ipywidgets
 
 from bdl_teach.errors import DivergedError
 from bdl_teach.widgets import background
-from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, encode
+from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
 from bdl_teach.widgets.prediction import Prediction, PredictionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -109,7 +109,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
-        self._image = ipywidgets.Image(format="jpeg", layout={"width": "100%"})
+        self._image = ipywidgets.Image(format="url", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = self._canvas.figure.text(
@@ -207,7 +207,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     def png(self) -> bytes:
         """Return the current picture as PNG."""
         with RENDER_LOCK:
-            return encode(self._canvas.render(), "png")
+            return as_png(self._canvas.render())
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -286,7 +286,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
-            picture = encode(self._canvas.render(), "jpeg")
+            picture = as_data_url(self._canvas.render())
         self.result = result
         self.ticks += 1
         self._image.value = picture
@@ -300,7 +300,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         with RENDER_LOCK:
             self._notice.set_text(sentence[:1].upper() + sentence[1:] + ".")
             self._notice.set_visible(True)
-            self._image.value = encode(self._canvas.render(), "jpeg")
+            self._image.value = as_data_url(self._canvas.render())
         self._say(sentence)
 
     def _do_chores(self) -> None:
