@@ -128,7 +128,7 @@ def advance() -> Compiled:
     def run(state: State, x: Any, y: Any, order: Any, start: Any, stop: Any, refine: Any) -> Any:
         def learn(i: Any, state: State, trace: Any) -> tuple[Any, State, Any]:
             row = tf.gather(order, [i])
-            state, score = _learn(state, tf.gather(x, row), tf.gather(y, row))
+            state, score = learn_point(state, tf.gather(x, row), tf.gather(y, row))
             return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
 
         trace = tf.TensorArray(tf.float64, size=x.shape[0], element_shape=[3])
@@ -139,7 +139,7 @@ def advance() -> Compiled:
     return Compiled(run)
 
 
-def _learn(state: State, x: Any, y: Any) -> tuple[State, Any]:
+def learn_point(state: State, x: Any, y: Any) -> tuple[State, Any]:
     """One step of assumed density filtering: weights by the gradient of log Z, then α and β."""
     parameters = (state.mean, state.var)
     alpha, beta = state.noise[0], state.noise[1]

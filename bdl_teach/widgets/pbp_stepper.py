@@ -135,6 +135,7 @@ class PBPStepper(Explorer):
 
     def _make_rows(self) -> list[Any]:
         self._stop = threading.Event()
+        self._trail: tuple[Any, pbp_replay.Trail] | None = None
         *sliders, order, play = self._controls.values()
         moves = [
             controls.button("◀ back", "undo the last step", lambda: self._move(-1)),
@@ -200,21 +201,27 @@ class PBPStepper(Explorer):
         canvas.animate([self._true, self._noise, self._now, self._speed])
 
     def _compute(self, values: dict[str, Any]) -> StepperResult:
+        data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
+        replay = self._trail_of(data, values).at(values["step"])
+        return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"])
+
+    def _trail_of(self, data: datasets.Regression1D, values: dict[str, Any]) -> pbp_replay.Trail:
+        """Return the trail of these values: the one in use, unless something else has moved."""
         from bdl_teach.methods import pbp_replay
 
-        data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
-        alpha = max(values["alpha"], 1.1)
-        replay = pbp_replay.replay(
-            data.x,
-            data.y,
-            values["step"],
-            hidden_units=(_WIDTH,),
-            noise_prior=(alpha, (alpha - 1.0) * values["guess"] ** 2),
-            shuffle=not values["sorted"],
-            seed=values["seed"],
-        )
-        predictions = replay.fit.predict(X_GRID), replay.before.predict(X_GRID)
-        return StepperResult(data, replay, *predictions, values["speed"])
+        key = tuple(values[name] for name in ("n", "noise_std", "seed", "alpha", "guess", "sorted"))
+        if self._trail is None or self._trail[0] != key:
+            alpha = max(values["alpha"], 1.1)
+            trail = pbp_replay.Trail(
+                data.x,
+                data.y,
+                hidden_units=(_WIDTH,),
+                noise_prior=(alpha, (alpha - 1.0) * values["guess"] ** 2),
+                shuffle=not values["sorted"],
+                seed=values["seed"],
+            )
+            self._trail = key, trail
+        return self._trail[1]
 
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
