@@ -109,6 +109,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
+        # No tooltip, though it would be the picture's title: with one, JupyterLab shows no newer
+        # picture. The words are in the output's text and in the status line.
         self._image = ipywidgets.Image(format="url", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
