@@ -94,10 +94,10 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #
-# **For lecturers:** every cell has a slide type. `jupyter nbconvert --to slides` makes a deck of a chapter; speaker notes are cells of type *notes*.
+# **For lecturers:** every cell has a slide type. `jupyter nbconvert --to slides` makes a deck of a chapter (add `--SlidesExporter.reveal_scroll=True`, so that slides with long code can be scrolled); speaker notes are cells of type *notes*.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Try a check. This one should be right:
+# Try a check. Exercise 3.6 asks for the band of ±2 standard deviations of a prediction that is uncertain for two independent reasons: the model is not sure of the function, and the data are noisy. (Chapters 1 and 3 explain both.) Variances of independent things add, so this one should be right:
 
 # %% slideshow={"slide_type": "fragment"}
 import numpy as np
@@ -112,7 +112,7 @@ def band(mean, epistemic_std, noise_std):
 
 exercises.check("3.6", band, record=False)
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # And this one has a mistake that many make. The check names it:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -126,39 +126,61 @@ exercises.check("3.6", band, record=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Notation
 #
-# One symbol, one meaning, in all chapters. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
+# As far as possible a symbol has one meaning; where chapters differ, the row says so. The last column says what the sources write where they differ: **book** (Chinese, chapter on Bayes by Backprop and probabilistic backpropagation), **blog** (Chinese, on Bayes by Backprop), **article** (English, on the sinusoid), **appendix** (English, course notes), **paper** (Russian, on empirical Bayes).
 #
 # | symbol | English | 中文 | русский | in the sources |
 # |---|---|---|---|---|
 # | $D$, $n$ or $N$ | data, number of points | 数据集 | выборка, датасет; число объектов | blog, article 𝒟; paper $L$ for the number |
 # | $x$, $y$ | input, target | 输入、目标 | признаки, целевая переменная | |
+# | $\phi(x)$, $\Phi$ | features of one input; of all, one row each (chapter 1) | 特征、特征矩阵 | признаки, матрица признаков | |
 # | $\hat y$, $f(w, x)$ | output of the network | 网络输出、预测值 | выход сети, предсказание | book ŷ |
+# | $z$, $\hat x$ | code, or latent variable; reconstruction of $x$ (chapter 2) | 隐变量（编码）、重构 | латентная переменная, реконструкция | book z also for the output of a layer |
 # | $w$ | weights | 权重 | веса | book also θ; paper $\mathbf W$ |
 # | $\varepsilon$ | noise, standard normal | 噪声、随机扰动 | шум, стандартный нормальный | book, blog ϵ |
-# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$ |
-# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance |
+# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$; so chapter 6 |
+# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance; so chapter 6 |
+# | $\mathcal N(\mu, \sigma^2)$ | normal distribution, Gaussian | 正态分布、高斯分布 | нормальное распределение | book 𝒩(μ, σ), with the standard deviation |
+# | $\mathbb E_q[\cdot]$ | expectation: the mean over draws from $q$ | 期望 | математическое ожидание | |
 # | $\rho$ | unconstrained parameter, σ = softplus(ρ) | 无约束参数 | параметр без ограничений | appendix uses σ directly |
 # | $\theta$ | parameters of $q$: μ and ρ | 变分参数 | вариационные параметры | book also for weights |
 # | $s$, `noise_std` | sd of the noise on $y$ | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise` |
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Distributions
+#
+# | symbol | English | 中文 | русский | in the sources |
+# |---|---|---|---|---|
 # | $P(w)$ | prior | 先验分布 | априорное распределение | appendix ℙr |
 # | $P(D\mid w)$ | likelihood | 似然 | правдоподобие | |
 # | $P(w\mid D)$ | posterior | 后验分布 | апостериорное распределение | |
 # | $P(D)$ | evidence, marginal likelihood | 证据、边缘似然 | обоснованность, маргинальная вероятность датасета | |
 # | $q(w\mid\theta)$ | variational posterior | 变分后验、近似分布 | вариационное распределение | book also $Q$ |
 # | $\mathrm{KL}[q\,\Vert\,p]$ | Kullback-Leibler divergence, in nats | KL 散度 | дивергенция Кульбака-Лейблера | blog, appendix $D_{\mathrm{KL}}$ |
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Training
+#
+# | symbol | English | 中文 | русский | in the sources |
+# |---|---|---|---|---|
 # | $F$ | free energy = −ELBO, minimised | 自由能 | свободная энергия | book ℒ, called ELBO; appendix $L$ |
 # | ELBO | evidence lower bound = −F, maximised | 证据下界 | нижняя оценка обоснованности | article, paper ℒ |
+# | $\beta$ | factor on the KL of a VAE (chapter 2) | KL 项的系数 | множитель при KL | |
 # | $\sigma_1, \sigma_2, \pi$ | scale-mixture prior | 混合尺度先验 | смесь гауссиан, априорная | |
 # | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
-# | $S$ | Monte-Carlo draws | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
+# | $S$ | Monte-Carlo draws, in prediction also $T$ | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
 # | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
-# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 4) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 5: $\gamma = \mu/\sigma$ |
-# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision |
-# | | epistemic uncertainty | 认知不确定性 | эпистемическая неопределённость | |
-# | | aleatoric uncertainty | 偶然不确定性 | алеаторная неопределённость | |
-# | | reparameterization trick | 重参数化技巧 | трюк репараметризации | |
-# | | empirical Bayes | 经验贝叶斯 | эмпирический Байес | |
-# | | Monte Carlo | 蒙特卡罗方法 | метод Монте-Карло | |
+# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 4) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 5: $\gamma = \mu/\sigma$; chapter 6: γ is the noise's precision |
+# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision; book, for PBP, and chapter 6: $\alpha, \beta$ of the noise's Gamma |
+#
+# ### Words
+#
+# | English | 中文 | русский |
+# |---|---|---|
+# | epistemic uncertainty | 认知不确定性 | эпистемическая неопределённость |
+# | aleatoric uncertainty | 偶然不确定性 | алеаторная неопределённость |
+# | reparameterization trick | 重参数化技巧 | трюк репараметризации |
+# | empirical Bayes | 经验贝叶斯 | эмпирический Байес |
+# | Monte Carlo | 蒙特卡罗方法 | метод Монте-Карло |
 #
 # Logarithms are natural, so that information is in **nats**. $\mathcal N(\mu, \sigma^2)$ has the *variance* as its second argument; functions of the package take *standard deviations* and say so in the name (`_std`). KL is summed over all weights and belongs to the whole data set.
 
