@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
+from bdl_teach import alt_text
 from bdl_teach.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 # Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+
+alt_text.speak_in_notebooks()
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:

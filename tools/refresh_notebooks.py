@@ -74,6 +74,7 @@ def refresh(name: str) -> None:
         store_widget_state=False,
     )
     client.execute()
+    name_pictures(notebook)
     (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
     print(f"{name}: {len(notebook.cells)} cells")
 
@@ -117,11 +118,28 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
             view = output.data.pop(WIDGET_VIEW, None)
             if view is not None and "image/png" not in output.data:
                 continue
-            output.metadata = nbformat.from_dict({})
+            if "image/png" in output.data:
+                output.data.pop("text/html", None)  # the same picture again, for the live view
+            output.metadata = nbformat.from_dict(_alternative(output))
             if output.output_type == "execute_result":
                 output.execution_count = count
         kept.append(output)
     return kept
+
+
+def _alternative(output: Any) -> dict[str, Any]:
+    """The alternative text of an output's picture, as metadata; nothing else is kept."""
+    alt = output.get("metadata", {}).get("image/png", {}).get("alt")
+    return {"image/png": {"alt": alt}} if alt else {}
+
+
+def name_pictures(notebook: Any) -> None:
+    """Let each picture's plain words be its alternative text, which web pages are made with."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/png" in data:
+                output.metadata["image/png"] = {"alt": data["text/plain"]}
 
 
 def faults(name: str) -> list[str]:

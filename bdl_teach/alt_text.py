@@ -1,0 +1,83 @@
+"""Words for a picture: what a figure shows, for those who cannot see it.
+
+A notebook that imports ``bdl_teach.plots`` gets them with every figure: as the output's plain
+text (screen readers of text, diffs, places without pictures), and as the ``alt`` of the image
+where the notebook is live. JupyterLab gives images no ``alt`` of their own.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.category import StrCategoryFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter
+
+
+def describe(figure: Figure) -> str:
+    """Say what a figure shows: titles, axes and their ranges, what the legends name."""
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    title = _one_line(figure.get_suptitle())
+    said = [f"{len(panels)} plots." if len(panels) != 1 else "A plot."]
+    said += [f"{title}."] if title else []
+    legend: list[str] = []
+    for ax in panels:
+        parts, names = _panel(ax), _legend(ax)
+        if names:
+            parts.append("the same lines" if names == legend else f"shows {', '.join(names)}")
+        legend = names
+        said.append("; ".join(parts) + ".")
+    return " ".join(said)
+
+
+def _panel(ax: Axes) -> list[str]:
+    titles = [_one_line(ax.get_title(loc=place)) for place in ("left", "center", "right")]
+    parts = [f"“{title}”" for title in titles if title]
+    axes = [_axis(axis) for axis in (ax.yaxis, ax.xaxis)] if ax.axison else []
+    picture = ["a picture"] if ax.images else []
+    return parts + picture + [words for words in axes if words]
+
+
+def _axis(axis: Axis) -> str:
+    """Name of an axis with its range, or with its categories; just the name without ticks."""
+    name = _one_line(axis.get_label_text())
+    if not axis.get_visible() or not len(axis.get_majorticklocs()):
+        return name
+    if isinstance(axis.get_major_formatter(), FixedFormatter | StrCategoryFormatter):
+        ticks = [_one_line(tick.get_text()) for tick in axis.get_ticklabels()]
+        return f"{name or axis.axis_name}: {', '.join(tick for tick in ticks if tick)}"
+    low, high = axis.get_view_interval()
+    scale = " (log scale)" if axis.get_scale() == "log" else ""
+    return f"{name or axis.axis_name} from {low:.3g} to {high:.3g}{scale}"
+
+
+def _legend(ax: Axes) -> list[str]:
+    return [_one_line(label) for label in ax.get_legend_handles_labels()[1]]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def speak_in_notebooks() -> None:
+    """Give every figure that IPython displays from now on its words; elsewhere do nothing."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return
+    formatter = shell.display_formatter
+
+    def bundle(figure: Figure) -> dict[str, str]:
+        said = {"text/plain": describe(figure)}
+        png = formatter.formatters["image/png"](figure)
+        if isinstance(png, str):  # pictures are shown inline
+            alt = html.escape(said["text/plain"])
+            said["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
+        return said
+
+    # Not the formatters of single kinds: `%matplotlib inline` takes figures out of those.
+    formatter.mimebundle_formatter.for_type(Figure, bundle)
