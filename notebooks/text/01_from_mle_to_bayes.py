@@ -43,8 +43,10 @@ explorer
 #
 # Write down your answers. You will test them in section 1.9.
 #
+# Two words that come later: the *epistemic* band shows what the model does not know about the function (1.5); the *evidence* is the density that it gave to the data before seeing them (1.6).
+#
 # 1. A ninth point arrives right beside another one. Can the epistemic band get *wider* anywhere?
-# 2. The prior σ of the weights grows from 10 to 30. Does the *training* error go up or down? And the evidence?
+# 2. The prior σ of the weights, how large they were thought to be before the data, grows from 10 to 30. Does the *training* error go up or down? And the evidence?
 # 3. The model is a straight line, the truth a sine, and there are 32 points. Is the epistemic band wide, because the model is wrong, or narrow?
 # 4. Far outside the data, at x = ±1, what decides the width of the band: the data, the noise, or the prior?
 
@@ -183,7 +185,7 @@ for b in (10.0, 1.0, 0.15, 0.05):
 assert closed == 0  # a tight Laplace prior switches the weight off
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Real data: 442 patients, ten measurements, and how far their diabetes progressed in a year. All columns are standardised here, so that one σ_p fits all weights. Which measurements does each prior keep?
+# Real data: 442 patients, ten measurements, and how far their diabetes progressed in a year. All columns are standardised here, so that one σ_p fits all weights. Which measurements does each prior keep? L2 shortens the *vector* of weights; where columns are correlated, a single weight may even grow.
 
 # %% slideshow={"slide_type": "fragment"}
 patients = load_diabetes()
@@ -198,15 +200,17 @@ weights["L1: b = 0.1"] = Lasso(alpha=s_all**2 / (60 * 0.1), fit_intercept=False)
     x_all[few], y_all[few]).coef_
 print({name: f"{(w == 0).sum()} of 10 weights are 0" for name, w in weights.items()})
 assert (weights["L1: b = 0.1"] == 0).sum() >= 1 and (weights["L2: σ_p = 0.15"] != 0).all()
+assert np.linalg.norm(weights["L2: σ_p = 0.15"]) < np.linalg.norm(weights["MLE"])
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 marks = zip(weights.items(), ("o", "s", "^"), (GREY, BLUE, RED), (-0.15, 0, 0.15), strict=True)
 for (name, w), mark, colour, shift in marks:
     ax.plot(np.arange(10) + shift, w, mark, ms=9, color=colour, label=name)
 ax.axhline(0, color="black", lw=0.8)
 ax.set_xticks(range(10), patients.feature_names)
-panel(ax, "L2 shrinks every weight, L1 drops some", "measurement", "weight (sds)", ncols=3)
+panel(ax, "L2 shortens the vector of weights, L1 drops some of them", "measurement",
+      "weight (sds)", loc="lower left")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.3 All weights, with their probabilities
@@ -215,7 +219,9 @@ panel(ax, "L2 shrinks every weight, L1 drops some", "measurement", "weight (sds)
 #
 # $$P(w\mid D) = \frac{P(D\mid w)\,P(w)}{P(D)}, \qquad P(D) = \int P(D\mid w)\,P(w)\,\mathrm dw . \tag{1.7}$$
 #
-# A *classic* network has deterministic weights: each is a number, found by backpropagation. Here a weight is **random**: it has a distribution, and the model's output for one input is a random number as well. To get one, take two steps: draw the weights, then run the model.
+# The left side is the **posterior**: how plausible each weight is once the data are known. The denominator is the **evidence**, a number that makes the posterior integrate to 1; section 1.6 is about it.
+#
+# A *classic* network has deterministic weights: each is a number, found by backpropagation. Here a weight is **random**: it has a distribution, and the model's output for one input is a random number as well. To get one, take two steps: draw the weights, then run the model. (Logarithms of probabilities are given in **nats**: the unit that belongs to the natural logarithm.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.7
@@ -258,7 +264,7 @@ panel(ax, "Each point narrows the belief; those at large |x| most", "weight w", 
 #
 # $$P(w\mid D) = \mathcal N(m, \Sigma), \qquad \Sigma^{-1} = \frac{1}{\sigma_p^2} I + \frac{1}{s^2}\Phi^\top\Phi, \qquad m = \frac{1}{s^2}\,\Sigma\,\Phi^\top y . \tag{1.9}$$
 #
-# **Precisions add**: that of the prior, and one term for each point. The data move the mean, but the width depends only on *where* you measured, not on what came out.
+# The inverse $\Sigma^{-1}$ is called the **precision**; for one weight it is one over the variance. **Precisions add**: that of the prior, and one term for each point. The data move the mean; but as long as $s$ and $\sigma_p$ are given, the width depends only on *where* you measured, not on what came out.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.9
@@ -287,15 +293,15 @@ centres = np.linspace(-1, 1, 10)
 assert np.allclose(phi_grid, np.exp(-0.5 * ((x_grid - centres) / (0.75 * 2 / 9)) ** 2))
 rng = np.random.default_rng(1)
 fig, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True)
-draws = {"drawn from the prior": 10 * rng.standard_normal((8, 10)),
-         "drawn from the posterior": rng.multivariate_normal(mean, cov, 8)}
-axes[0].plot(x_grid, phi_grid * 10, color=GREY, lw=1.5)
-axes[0].set_title("ten features (× 10)", loc="left", fontsize=13)
-for ax, (name, w) in zip(axes[1:], draws.items(), strict=True):
-    ax.plot(x_grid, phi_grid @ w.T, color=BLUE, lw=1.2)
-    ax.set_title(f"8 functions {name}", loc="left", fontsize=13)
+shown = {"the ten features (× 10)": 10 * np.eye(10),
+         "8 draws from the prior": 10 * rng.standard_normal((8, 10)),
+         "8 draws from the posterior": rng.multivariate_normal(mean, cov, 8)}
+for ax, (name, w) in zip(axes, shown.items(), strict=True):
+    ax.plot(x_grid, phi_grid @ w.T, color=BLUE, lw=1.4)
+    ax.set_title(name, loc="left", fontsize=13)
+    ax.set(xlabel="x", ylabel="y", ylim=(-25, 25))
+    ax.label_outer()
 points = plots.draw_data(axes[2], data.x[seen], data.y[seen])
-axes[0].set(ylim=(-25, 25), ylabel="y", xlabel="x")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The same with TensorFlow Probability.** A linear model with Gaussian weights *is* a Gaussian process, whose kernel is the covariance of two outputs under the prior, $k(x, x') = \sigma_p^2\,\phi(x)^\top\phi(x')$. TFP has Gaussian processes; they never mention weights, and agree:
@@ -338,7 +344,7 @@ assert np.allclose(pred.mean, phi_grid @ mean)
 assert np.allclose(pred.epistemic_std**2, epistemic_var)
 assert np.allclose(pred.total_std**2, epistemic_var + 1.0**2)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 2, figsize=(12, 4.2), sharey=True)
 line, y_map = x_grid[:, 0], phi_grid @ mean
 axes[0].plot(line, y_map, color=RED, label="one function: MAP")
@@ -382,7 +388,7 @@ assert np.allclose(outputs.std(axis=0), pred.epistemic_std, rtol=0.03)
 #
 # $$\frac1n\sum_{i=1}^n \phi_i^\top\Sigma\,\phi_i = \frac{s^2\,d_{\text{eff}}}{n}, \qquad d_{\text{eff}} = \sum_{j=1}^d \frac{\lambda_j}{\lambda_j + s^2/\sigma_p^2}, \tag{1.14}$$
 #
-# with $\lambda_j$ the eigenvalues of $\Phi^\top\Phi$. $d_{\text{eff}}$ counts the weights that the data have decided, from 0 to $d$. So the epistemic *variance* falls as $1/n$, and the noise stays.
+# with $\lambda_j$ the eigenvalues of $\Phi^\top\Phi$. $d_{\text{eff}}$ counts the directions in the space of weights that the data have decided, from 0 to $d$ (MacKay's number of well-determined parameters). It grows ever more slowly, so that the epistemic *variance* falls nearly as $1/n$; the noise stays.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.14
@@ -395,7 +401,7 @@ for n in (4, 16, 64, 256, 1024):
     d_eff = np.sum(eigenvalues / (eigenvalues + 1.0**2 / 10.0**2))
     assert np.isclose(average, 1.0**2 * d_eff / n)
     print(f"n = {n:4d}: epistemic variance {average:.4f}, aleatoric 1; "
-          f"{d_eff:.1f} of 10 weights decided")
+          f"{d_eff:.1f} of 10 directions decided")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does it pay?** The diabetes data, trained on few patients, scored by the log predictive density of the others (nats a patient, more is better), over 40 random splits:
@@ -418,7 +424,7 @@ for n, (mle, plugged, bayes) in table.items():
     assert bayes > plugged > mle
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With 12 patients for ten weights, MLE is a disaster, MAP is saved by its prior, and the predictive is better still, because it says where it does not know. With 200 they hardly differ: plugging in is a matter of $n \gg d$. A neural network has more weights than data.
+# With 12 patients for ten weights, MLE is a disaster, MAP is saved by its prior, and the predictive is better still, because it says where it does not know. With 200 they hardly differ: plugging in is a matter of $n \gg d$. A neural network often has more weights than data.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.6 The evidence chooses the prior
@@ -437,7 +443,7 @@ for n, (mle, plugged, bayes) in table.items():
 #
 # predict each point from those before it, and add the scores. The evidence is an honest test score in which every point was a test point once.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 1.15
 marginal_cov = 10.0**2 * phi @ phi.T + 1.0**2 * np.eye(8)
 log_evidence = stats.multivariate_normal(np.zeros(8), marginal_cov).logpdf(y_seen)
@@ -462,7 +468,7 @@ assert np.isclose(np.sum(one_step), log_evidence)
 print("log density of each point, predicted from those before it:", np.round(one_step, 1))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the evidence can choose what training cannot: how many features, how wide a prior. With more features, least squares always fits the training data better. More features also spread the prior over more functions, so that each gets less; a model that could have explained anything gains little when it explains these data. That is **Occam's razor**, and nobody had to put it in.
+# So the evidence can choose what training cannot: how many features, how wide a prior. Add a feature, and least squares fits the training data at least as well as before. More features also spread the prior over more functions, so that each gets less; a model that could have explained anything gains little when it explains these data. That is **Occam's razor**, and nobody had to put it in.
 
 # %% slideshow={"slide_type": "fragment"}
 sizes = np.arange(1, 13)
@@ -480,7 +486,7 @@ best = sizes[np.argmax(log_p)]
 assert best == 6 and (np.diff(fit_error) < 1e-9).all()
 assert max(test_score) - test_score[np.argmax(log_p)] < 0.05  # no test set was needed
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8))
 curves = (("least-squares training RMSE: falls", fit_error, "units of y", "upper right"),
           ("log evidence: peaks", log_p, "nats", "lower right"),
@@ -575,7 +581,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2 to 5 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 6 by a *sequence* of one-point updates like (1.8); and NUTS, the gold standard of chapters 3 and 7, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2 to 5 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 6 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the gold standard of chapters 3 and 7, draws from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?
@@ -635,7 +641,7 @@ sd_p = np.sqrt(np.trapezoid((w_axis - mean_p) ** 2 * hills, w_axis))
 assert np.allclose(best_q["forward"], (mean_p, sd_p), atol=0.03)  # it matches the moments
 assert np.allclose(best_q["reverse"], (-1.0, 0.3), atol=0.06)  # it picks one hill
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 ax.fill_between(w_axis, hills, color=GREY, alpha=0.35, label="target p")
 for (name, (c, s_q)), colour, style in zip(best_q.items(), (RED, BLUE), ("-", "--"), strict=True):
@@ -647,7 +653,7 @@ panel(ax, "Reverse KL settles on one hill, forward KL covers both", "w", "densit
 #
 # $$\text{reverse: } \sigma_j^2 = \frac{1}{(\Sigma^{-1})_{jj}}, \qquad \text{forward: } \sigma_j^2 = \Sigma_{jj} . \tag{1.22}$$
 #
-# The first is never larger than the second. So a variational $q$ reports *weights* that are surer than they should be, as soon as they are correlated.
+# The first is the width of a *slice* of the posterior, the other weights held fixed; the second is that of its *shadow*, the other weights averaged over. A slice is never wider than the shadow. So a variational $q$ reports *weights* that are surer than they should be, as soon as they are correlated.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.22
@@ -667,7 +673,7 @@ for step in (0.95, 1.05):
         assert kl_to_posterior(outside * scale)[1] > kl_to_posterior(outside)[1]
 assert (inside < outside).all()
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots(figsize=(6.5, 5))
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.stack([np.cos(angle), np.sin(angle)])
@@ -676,7 +682,7 @@ shapes = (("posterior", np.linalg.cholesky(pair), GREY, "-"),
 for name, factor, colour, style in shapes:
     ax.plot(*(2 * factor @ circle + mean[4:6, None]), style, color=colour, label=f"{name}, 2 sd")
 ax.set_ylim(1, 16)  # room for the legend
-panel(ax, "Independent weights: inside it, or around it", "weight 4", "weight 5",
+panel(ax, "Independent weights: as wide as a slice, or as the shadow", "weight 4", "weight 5",
       loc="upper right")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -684,7 +690,7 @@ panel(ax, "Independent weights: inside it, or around it", "weight 4", "weight 5"
 #
 # $$\mathrm{KL}[q\,\|\,P(w\mid D)] = \underbrace{\mathrm{KL}[q\,\|\,P(w)] - \mathbb E_q[\log P(D\mid w)]}_{\text{free energy } F \;=\; -\text{ELBO}} + \log P(D) . \tag{1.23}$$
 #
-# $F$ contains no evidence and no posterior, so it can be computed; and minimising it over $q$ minimises the distance to the posterior. Because a KL is never negative, $-F$ is a *lower bound* of the log evidence: the ELBO.
+# $F$ contains no evidence and no posterior, so it can be computed; and minimising it over $q$ minimises the distance to the posterior. Because a KL is never negative, $-F$ is a *lower bound* of the log evidence: the **ELBO**, evidence lower bound.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.23
@@ -734,7 +740,7 @@ ten, log_p_ten = training_rmse(), explorer.result.log_evidence
 explorer.set(prior_std=10**1.5)
 assert training_rmse() < ten and explorer.result.log_evidence < log_p_ten
 ratio = explorer.result.prediction.epistemic_std[0] / bands[0][0]
-print(f"three times the prior σ: the band at x = −1 is {ratio:.2f} times as wide")
+print(f"prior σ 31.6 for 10: the band at x = −1 is {ratio:.2f} times as wide, 3.16 at most")
 assert 2.5 < ratio < 10**0.5 + 0.01
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -935,7 +941,7 @@ exercises.progress(1)
 # Claims that you will meet, some in the sources of this course. Run them.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "maximum likelihood makes no assumption: all weights count as equally probable". **True** only for *this* way of writing the weights. Write the noise as $s$ or as $\log s$: "all values equally probable" means something else in each, and the posterior mode, the MAP, moves with it. The MLE does not move, because it is no probability of anything:
+# **Claim:** "maximum likelihood makes no assumption: all weights count as equally probable". **True** only for *this* way of writing the weights. Write the noise as $s$ or as $\log s$: "all values equally probable" means something else in each, and the posterior mode, the MAP, moves with it. The MLE does not move: a likelihood is no density over $s$.
 
 # %% slideshow={"slide_type": "fragment"}
 log_s = np.log(s_axis)
@@ -1003,7 +1009,7 @@ assert np.isinf(rel_entr(p_table, q_table).sum())
 #
 # - Squared error, cross-entropy, L2, L1: each is −log of a density that can be written down.
 # - The posterior of a linear model is Gaussian, and precisions add. Its mean is the ridge solution; its covariance is what ridge forgets.
-# - Predict by averaging densities over the posterior. Variance = epistemic (falls as $1/n$) + aleatoric (stays).
+# - Predict by averaging densities over the posterior. Variance = epistemic (falls nearly as $1/n$) + aleatoric (stays).
 # - Epistemic uncertainty is uncertainty *within* the model. A wrong model can be sure.
 # - The evidence is the sum of one-step-ahead scores. It chooses priors and features without a test set.
 # - For a network the evidence is an integral over hundreds of dimensions: intractable, not slow.
