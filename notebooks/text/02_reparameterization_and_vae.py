@@ -43,6 +43,8 @@ explorer
 #
 # Write down your answers. You will test them in section 2.10.
 #
+# The encoder makes a code as $z = \mu + \sigma\odot\varepsilon$, a mean plus a spread times standard normal noise. The loss is an error of the picture plus β times the KL, a term that grows as the codes leave a standard normal distribution.
+#
 # 1. Cut the KL term away and encode without noise. Where will the codes lie on the map?
 # 2. β grows from 1 to 4. What will the picture under the sliders look like, wherever you put them?
 # 3. Two estimators have the same mean, the gradient. To the cost you add the constant 10. Which of them gets noisier?
@@ -97,7 +99,8 @@ pixels, labels = digits.images.reshape(-1, 64), digits.labels
 train, test = pixels[:1500], pixels[1500:]
 plain = vae.fit_autoencoder(train)
 code, spread = plain.encode(test)
-print(f"{len(train)} digits to train on, codes of shape {code.shape}; spread {spread.max():.0f}")
+print(f"{len(train)} digits to train on; codes of shape {code.shape}, without noise: σ = "
+      f"{spread.max():.0f}")
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.1
@@ -115,7 +118,7 @@ f_d = network(plain.decoder_weights, (2, 64, 128, 64), f_e)
 assert np.allclose(f_e, code, atol=1e-5)
 assert np.allclose(1 / (1 + np.exp(-f_d)), plain.decode(code), atol=1e-5)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 rebuilt = plain.decode(code)
 error = np.square(test - rebuilt).sum(axis=1).mean()
 mean_error = np.square(test - train.mean(axis=0)).sum(axis=1).mean()
@@ -124,7 +127,7 @@ print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {me
 assert error < 0.75 * mean_error
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them, and a random $z$ seldom meets the inhabited parts.
+# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them; a random $z$ meets what happens to live there: some digits often, others never.
 
 # %% slideshow={"slide_type": "fragment"}
 codes = plain.encode(train)[0]
@@ -137,7 +140,7 @@ panel(ax, "Codes of a plain autoencoder: wherever they like", "z₁", "z₂")
 print(f"mean of the codes {codes.mean(axis=0).round(1)}, sd {codes.std(axis=0).round(1)}")
 assert np.hypot(codes.mean(axis=0), codes.std(axis=0) - 1).max() > 0.5
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 judge = LogisticRegression(max_iter=1000).fit(train, labels[:1500])  # it knows digits
 
 
@@ -161,13 +164,15 @@ print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out di
 
 # %% slideshow={"slide_type": "skip"}
 def chain(ax, boxes, title):
-    """Boxes from left to right, with arrows between them."""
+    """Boxes from left to right, with arrows from edge to edge."""
+    drawn = []
     for i, text in enumerate(boxes):
-        net = text in ("encoder", "decoder")
-        style = {"boxstyle": "round,pad=0.4", "fc": "#DCEBF7" if net else "white", "ec": GREY}
-        ax.text(i, 0, text, ha="center", va="center", fontsize=12, bbox=style)
+        fill = "#DCEBF7" if text in ("encoder", "decoder") else "white"
+        style = {"boxstyle": "round,pad=0.4", "fc": fill, "ec": GREY}
+        drawn.append(ax.text(i, 0, text, ha="center", va="center", fontsize=14, bbox=style))
         if i and boxes[i - 1]:
-            ax.annotate("", (i - 0.42, 0), (i - 0.58, 0), arrowprops={"arrowstyle": "->", "lw": 2})
+            ends = dict(zip(("patchA", "patchB"), [b.get_bbox_patch() for b in drawn[-2:]]))
+            ax.annotate("", (i, 0), (i - 1, 0), arrowprops={"arrowstyle": "->", "lw": 2, **ends})
     ax.set(xlim=(-0.6, 4.6), ylim=(-0.6, 0.9))
     ax.set_title(title, loc="left", fontsize=12)
     ax.axis("off")
@@ -234,7 +239,7 @@ assert abs(terms.mean() - kl_to_prior(means, stds)[0]) < 5 * error
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.3 Where the loss comes from
 #
-# Loss (2.2) looks like a recipe: an error plus a regulariser. It is more. Read the decoder as a *probability model of the data*: nature draws $z$ from the prior and $x$ from $p(x\mid z)$. How probable is an $x$? The **evidence** $p(x) = \int p(x\mid z)\,p(z)\,\mathrm dz$ would say, and maximum likelihood would train the decoder with it; but for a network nobody can do that integral. Insert any $q(z\mid x)$ and use Bayes' rule $p(x) = p(x\mid z)\,p(z)/p(z\mid x)$ inside an expectation over it:
+# Loss (2.2) looks like a recipe: an error plus a regulariser. It is more. Read the decoder as a *probability model of the data*: nature draws $z$ from the prior and $x$ from $p(x\mid z)$. How probable is an $x$? The **evidence** $p(x) = \int p(x\mid z)\,p(z)\,\mathrm dz$ would say, and maximum likelihood would train the decoder with it; but for a network nobody can do that integral. But take any $q(z\mid x)$. As $\log p(x)$ contains no $z$, it is its own expectation over $q$. Write it by Bayes' rule as $\log\big(p(x\mid z)\,p(z)/p(z\mid x)\big)$, multiply and divide by $q(z\mid x)$ under the logarithm, and sort the four factors:
 #
 # $$\log p(x) = \underbrace{\mathbb E_q\Big[\log\frac{p(x\mid z)\,p(z)}{q(z\mid x)}\Big]}_{\text{ELBO}} + \underbrace{\mathrm{KL}\big[q(z\mid x)\,\|\,p(z\mid x)\big]}_{\ge 0} . \tag{2.5}$$
 
@@ -273,13 +278,14 @@ mus, sigmas = np.linspace(-1.0, 1.6, 105)[None], np.linspace(0.03, 1.4, 100)[:, 
 surface = elbo(mus, sigmas)
 assert (surface <= log_px).all() and np.isclose(elbo(post_mu, post_sd), log_px)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
-lines = ax.contour(mus[0], sigmas[:, 0], log_px - surface, [0.1, 0.3, 1, 2, 4, 8], cmap="viridis")
+lines = ax.contour(mus[0], sigmas[:, 0], log_px - surface, [0.1, 0.3, 1, 2, 4, 8], colors=GREY)
 ax.clabel(lines, fmt="%g nats")
 ax.plot(post_mu, post_sd, "*", ms=18, color=RED, label="true posterior of the code: gap 0")
 ax.plot(0, 1, "o", ms=10, color=BLUE, label="the prior: a code that says nothing")
-panel(ax, "log p(x) − ELBO: how far q is from the posterior", "μ", "σ")
+ax.set_ylim(0, 1.75)  # room for the legend
+panel(ax, "log p(x) − ELBO: how far q is from the posterior", "μ", "σ", loc="upper left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **When is the recipe (2.2) the ELBO?** With a Gaussian decoder of standard deviation $s$ in each of $D$ pixels,
@@ -333,7 +339,7 @@ h = 1e-6  # the same ε, a slightly different σ: that is what ∂z/∂σ means
 assert np.allclose((mu + (sigma + h) * eps - z_draws) / h, eps, atol=1e-4)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It is not about Gaussians. Whenever $z = g(\varepsilon, \theta)$ is differentiable in θ and the noise does not depend on θ, the expectation is over ε, the derivative may go inside, and
+# It is not about Gaussians. Whenever $z = g(\varepsilon, \theta)$ is differentiable in θ, the noise does not depend on θ and $f$ is continuous with a slope almost everywhere (a ReLU is, a step is not), the expectation is over ε, the derivative may go inside, and
 #
 # $$\frac{\partial}{\partial\theta}\,\mathbb E_{q(z\mid\theta)}[f(z)] = \mathbb E_\varepsilon\Big[f'\big(g(\varepsilon,\theta)\big)\,\frac{\partial g}{\partial\theta}(\varepsilon,\theta)\Big]. \tag{2.9}$$
 #
@@ -377,11 +383,11 @@ for name, estimate in (("score function", score), ("pathwise", path)):
 assert np.allclose(score, eg.draws("score", "μ", eg.Cost(1.0), 0.0, 1.0, eps))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same mean, not the same noise. For the bowl, with $d = \mu - 1$ and offset $b$ (the moments of ε up to the sixth are 1, 3, 15):
+# The same mean, not the same noise. For the bowl, with $d = \mu - 1$ and offset $b$ (the second, fourth and sixth moment of ε are 1, 3 and 15):
 #
 # $$\operatorname{Var}_{\text{path}} = c^2\sigma^2, \qquad \operatorname{Var}_{\text{score}} = \tfrac{c^2}{4}\Big(\frac{d^4}{\sigma^2} + 14\,d^2 + 15\,\sigma^2\Big) + \frac{b\,c\,(d^2 + 3\sigma^2) + b^2}{\sigma^2} . \tag{2.11}$$
 #
-# As σ → 0, when the encoder becomes sure, the pathwise noise vanishes and the other *explodes*. And a constant $b$, which changes no gradient, is paid for with its square.
+# As σ → 0, when the encoder becomes sure, the pathwise noise vanishes, and the other *explodes* as $f(\mu)^2/\sigma^2$ (unless the cost at μ happens to be 0). And a large constant $b$, which changes no gradient, is paid for with its square.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.11
@@ -409,7 +415,7 @@ for kind, theory in zip(("score", "shared"), variances(0.5, 0.4, c=4.0), strict=
     assert np.isclose(ours, theory)
     print(f"{kind}: {ours:.3f}")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 sd_axis = np.geomspace(0.03, 3, 100)
 fig, ax = plt.subplots()
 for offset, style in ((0.0, "-"), (10.0, "--")):
@@ -423,7 +429,7 @@ panel(ax, "Noise of one draw of the gradient by μ, at μ = 0", "σ", "variance"
 #
 # $$\mathbb E_q\Big[\big(f(z) - B\big)\,\frac{\partial}{\partial\theta}\log q(z\mid\theta)\Big] = \frac{\partial}{\partial\theta}\,\mathbb E_q[f(z)] . \tag{2.12}$$
 #
-# Without $g$, as for a coin toss, this is how one lives. Where there is a $g$ and a slope, take the path. With one exception: a cost with many steep ripples has enormous slopes that cancel only on average (preset "ripples" of the lab).
+# Without $g$, as for a coin toss, this is how one lives. Where there is a $g$ and a slope, take the path, as a rule. The exception to know: a cost with many steep ripples has enormous slopes that cancel only on average (preset "ripples" of the lab).
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.12
@@ -455,7 +461,7 @@ def encode(h):
 def decode(h):
     return tf.constant(network(model.decoder_weights, (2, 64, 128, 64), h.numpy()))
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 2.13
 def beta_loss(encode, decode, x, eps, beta=1.0):
     """Mean over the batch; encode gives μ and ρ side by side, decode gives logits."""
@@ -521,12 +527,14 @@ panel(ax, "Codes of the VAE: they fill the prior", "z₁", "z₂", loc="upper ri
 neighbours = KNeighborsClassifier(10).fit(mean[:1500], labels[:1500])
 right = neighbours.score(mean[1500:], labels[1500:])
 print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
-assert right > 0.4
+assert right > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# No single code is spread like the prior. Its σ is small, since that is what the KL buys precision with. It is *all codes together* that fill the prior:
+# No single code is spread like the prior. Its σ is small: the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly:
 #
 # $$\frac1N\sum_{n=1}^N q(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p(x\mid z) . \tag{2.14}$$
+#
+# How roughly? The average KL of a code splits in two: what a code says about *its* digit, and the KL of all codes together from the prior. The second is the misfit of (2.14). (The pictures below show the mean of $p(x\mid z)$, as is the custom, not a draw of each pixel.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.14
@@ -534,6 +542,16 @@ together = np.sqrt(mean.var(axis=0) + np.square(std).mean(axis=0))
 print(f"sd of one code: {std.mean():.2f} on average; of all codes together: {together.round(2)}")
 assert std.mean() < 0.5 and (np.abs(together - 1) < 0.35).all()
 
+some = slice(None, None, 3)  # 599 codes, and a draw of each
+z_each = (mean + std * np.random.default_rng(9).standard_normal(mean.shape))[some]
+log_each = norm(mean[some], std[some]).logpdf(z_each[:, None]).sum(axis=-1)  # draw i, code j
+log_all = logsumexp(log_each, axis=1) - np.log(len(z_each))
+misfit = np.mean(log_all - norm.logpdf(z_each).sum(axis=1))
+whole = kl_from_prior(mean, std).mean()
+print(f"KL of a code from the prior {whole:.2f} nats; of all codes together {misfit:.2f}")
+assert misfit < 0.25 * whole
+
+# %% slideshow={"slide_type": "subslide"}
 z_new = np.random.default_rng(4).standard_normal((500, 2))
 assert np.array_equal(model.decode(z_new), model.sample(500, seed=4))
 made, made_plain = digits_made(model.sample(500)), digits_made(plain.sample(500))
@@ -542,7 +560,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; but the codes leave the prior, and what generates from the prior is less like the data. Above 1 the code says less, until it says nothing: the encoder outputs the prior for every image, the KL is 0, and the decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; but the codes leave the prior, and under what is generated from the prior the data are less probable: the ELBO falls. Above 1 the code says less, until it says nothing: the encoder outputs the prior for every image, the KL is 0, and the decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -557,7 +575,7 @@ assert max(scores, key=lambda beta: scores[beta].elbo.mean()) == 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.8 Clothes
 #
-# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course carries a sprite of 900 (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few, so trousers, shoes and tops come out, prints on shirts do not.
+# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few, so trousers, shoes and tops come out, prints on shirts do not.
 
 # %% slideshow={"slide_type": "fragment"}
 try:
@@ -655,7 +673,7 @@ assert np.abs(corner - result.image).max() < 0.1
 assert np.abs(corner.ravel() - train.mean(axis=0)).max() < 0.15
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Model and seed.** (Question 1: without noise and KL the codes spread beyond the map and away from the centre.) Another seed turns or mirrors the map: nothing in the ELBO prefers one orientation, since the prior is round. The ELBO is the same to a fraction of a nat; the coordinates mean nothing by themselves.
+# **Model and seed.** (Question 1: without noise and KL the codes spread beyond the map and away from the centre.) Another seed gives another map, turned, mirrored, with other neighbours: nothing in the ELBO prefers one orientation, since the prior is round, and there are many good arrangements. The ELBO differs by a fraction of a nat; the coordinates mean nothing by themselves.
 
 # %% slideshow={"slide_type": "fragment"}
 round_codes = explorer.preset("VAE").result.codes
@@ -669,13 +687,13 @@ print(f"mean and sd of the codes: VAE {round_codes.mean(0).round(1)}, {round_cod
 assert np.hypot(loose.mean(0), loose.std(0) - 1).max() > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick. Left: the cost and where $z$ is drawn. Middle: how wrong each estimate is. Right: theory (lines) and what was measured (marks).
+# **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick. Left: the cost and where $z$ is drawn. Middle: the error of each estimate. Right: theory (lines) and what was measured (marks).
 
 # %% slideshow={"slide_type": "subslide"}
 lab = GradientLab()
 lab
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 bowl = lab.preset("a bowl").result.variances
 for moved in ({"sigma": 10**-0.5}, {"curvature": 10**0.5}, {"mu": 1.0}):
     now = lab.preset("a bowl").set(**moved).result
@@ -722,7 +740,7 @@ assert exercises.check("2.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.2 Compute: z from noise
-# The encoder gave `mean` and `rho`, σ = softplus(ρ), and a generator gave `eps`. Return $z$.
+# The encoder gave `mean` and `rho`, with σ = softplus(ρ) = log(1 + e^ρ), and a generator gave `eps`. Return $z$.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_draw(mean, rho, eps):
@@ -878,7 +896,7 @@ print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):
 assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and the code collapses. Many a VAE on the net "needs KL annealing" for this reason alone.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and the code collapses. The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}
