@@ -62,6 +62,16 @@ KL = Exercise(
             lambda m, s: _kl(m, s) / np.size(m),
         ),
         Mistake("wrong sign", "a KL is never negative.", lambda m, s: -_kl(m, s)),
+        Mistake(
+            "the 1 is missing",
+            "½ ln(μ²/σ²) is −∞ for a weight with μ = 0, and a KL is never negative: 1 + μ²/σ².",
+            lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
+        ),
+        Mistake(
+            "one ratio for all",
+            "each weight has its own μ²/σ²: take the logarithm first, then the sum.",
+            lambda m, s: 0.5 * np.log1p(np.sum(m**2) / np.sum(s**2)),
+        ),
     ),
 )
 
@@ -116,6 +126,11 @@ SHARED = Exercise(
             "the prior's mean stays at 0: take μ², not its deviation from the average.",
             lambda m, s: np.sqrt(np.var(m) + np.mean(s**2)),
         ),
+        Mistake(
+            "averaged before squaring",
+            "it is μ² + σ² that is averaged: μ of both signs must not cancel.",
+            lambda m, s: np.hypot(np.mean(m), np.mean(s)),
+        ),
         Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
     ),
 )
@@ -123,7 +138,7 @@ SHARED = Exercise(
 STATEMENTS = Choice(
     "5.3",
     "Explain: true or false",
-    "5.6 and 5.7 and 5.10",
+    "5.4 and 5.6 and 5.7 and 5.10",
     frozenset("bce"),
     statements={
         "a": "which evidence is it that the ELBO with a learnt prior stays below?",
@@ -197,6 +212,21 @@ DELTA_GAMMA = Exercise(
             "∂w/∂γ is σ itself.",
             lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
         ),
+        Mistake(
+            "∂w/∂σ for ∂w/∂γ",
+            "w = σ (γ + ε): a step of γ moves w by σ; γ + ε is what a step of σ moves it by.",
+            lambda g, r, e, d: d * (g + e) + g / (1 + g**2),
+        ),
+        Mistake(
+            "ε where there is none",
+            "w = σγ + σε: only the first term contains γ.",
+            lambda g, r, e, d: d * _softplus(r) * e + g / (1 + g**2),
+        ),
+        Mistake(
+            "the KL for its slope",
+            "½ ln(1 + γ²) is the KL; its derivative is asked for.",
+            lambda g, r, e, d: d * _softplus(r) + 0.5 * np.log1p(g**2),
+        ),
     ),
 )
 
@@ -236,6 +266,16 @@ DELTA_RHO = Exercise(
             "wrong sign in the exponent",
             "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
             lambda g, r, e, d: d * (g + e) * _sigmoid(-r),
+        ),
+        Mistake(
+            "exp for softplus",
+            "σ is ln(1 + e^ρ), not e^ρ: its derivative is 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e) * np.exp(r),
+        ),
+        Mistake(
+            "σ twice",
+            "∂w/∂σ is γ + ε, without another σ.",
+            lambda g, r, e, d: d * (g + e) * _softplus(r) * _sigmoid(r),
         ),
         Mistake(
             "wrong sign",

@@ -31,7 +31,7 @@ RELEVANCE = Exercise(
     (
         Mistake(
             "a negative variance",
-            "where q² <= s the evidence is largest at σ_p = 0: return 0.",
+            "where b² <= s the evidence is largest at σ_p = 0: return 0.",
             lambda x, y, s: ((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
         ),
         Mistake(
@@ -46,17 +46,32 @@ RELEVANCE = Exercise(
         ),
         Mistake(
             "the noise is missing",
-            "s and q are divided by the variance of the noise.",
+            "s and b are divided by the variance of the noise.",
             lambda x, y, s: _prior_var(x, y, 1.0),
         ),
         Mistake(
             "σ for σ²",
-            "s and q are divided by the variance of the noise, not by its root.",
+            "s and b are divided by the variance of the noise, not by its root.",
             lambda x, y, s: _prior_var(x, y, np.sqrt(s)),
         ),
         Mistake(
+            "the precision for the variance",
+            "this is α; the variance is 1/α = (b² − s)/s².",
+            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else 0.0,
+        ),
+        Mistake(
+            "|b² − s|",
+            "where b² <= s nothing is left to be kept: the variance is 0, not the distance.",
+            lambda x, y, s: np.abs((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
+        ),
+        Mistake(
+            "s for s²",
+            "it is (b² − s)/s²: the square root of it has to have the unit of b/s.",
+            lambda x, y, s: _prior_var(x, y, s) * (x @ x / s**2),
+        ),
+        Mistake(
             "the square of least squares",
-            "(q/s)² is inflated by the noise of the estimate: subtract 1/s.",
+            "(b/s)² is inflated by the noise of the estimate: subtract 1/s.",
             lambda x, y, s: (x @ y / (x @ x)) ** 2,
         ),
     ),
@@ -84,8 +99,14 @@ STABLE = Exercise(
     ),
     (
         Mistake(
+            "ln|γ|",
+            "this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
+            lambda g: np.log(np.abs(g)),
+        ),
+        Mistake(
             "overflow",
-            "γ² is no number of this type from 10¹⁵⁵ on; np.hypot(1, γ) never squares.",
+            "γ² is above the largest float from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²) and "
+            "never squares.",
             recognises=_overflows,
         ),
         Mistake(
@@ -120,7 +141,7 @@ def _spread(x: Any, sigma: Any) -> Any:
 PREACTIVATION = Exercise(
     "5.8",
     "Break: the noise of a pre-activation",
-    "5.5",
+    "5.8",
     _spread,
     (
         (_A([[1.0, -2.0]]), _A([[0.5], [0.1]])),
@@ -149,6 +170,11 @@ PREACTIVATION = Exercise(
             "σ for σ²",
             "the variance of x w is x² σ².",
             lambda x, s: np.sqrt(x**2 @ s),
+        ),
+        Mistake(
+            "x is not squared",
+            "the variance of x w is x² σ²: both are squared.",
+            lambda x, s: np.sqrt(x @ s**2),
         ),
         Mistake(
             "averaged over the inputs",
@@ -199,6 +225,11 @@ PROBABILITY = Exercise(
             "sum for mean",
             "probabilities above 1 are none: divide by the number of draws.",
             lambda f: _sigmoid(f).sum(axis=0),
+        ),
+        Mistake(
+            "exp for the sigmoid",
+            "e^f are the odds; the probability is 1/(1 + e^(−f)).",
+            lambda f: np.exp(f).mean(axis=0),
         ),
         Mistake(
             "P(y = 0)",

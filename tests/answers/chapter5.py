@@ -19,6 +19,11 @@ def gamma_step(g: Any, r: Any, e: Any, d: Any, kl: Any) -> Any:
     return d * softplus(r) + kl
 
 
+def precision_or_0(x: Any, y: Any, s: float) -> float:
+    variance = float(RIGHT["5.6"](x, y, s))
+    return 1 / variance if variance > 0 else 0.0
+
+
 RIGHT: dict[str, Any] = {
     "5.1": lambda m, s: np.sum(np.log(np.sqrt(m**2 + s**2) / s)),
     "5.2": lambda m, s: np.linalg.norm(np.hypot(m, s)) / np.sqrt(len(m)),
@@ -39,6 +44,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.1", "KL to N(0, 1)", lambda m, s: ((s**2 + m**2 - 1) / 2 - np.log(s)).sum()),
     ("5.1", "not summed", lambda m, s: np.log(1 + m**2 / s**2) / 2),
     ("5.1", "wrong sign", lambda m, s: -np.log(1 + m**2 / s**2).sum() / 2),
+    ("5.1", "1 is missing", lambda m, s: np.log(abs(m / s)).sum()),
+    ("5.1", "one ratio for all", lambda m, s: np.log(1 + sum(m**2) / sum(s**2)) / 2),
+    ("5.2", "averaged before squaring", lambda m, s: np.sqrt(m.mean() ** 2 + s.mean() ** 2)),
     ("5.2", "σ_p² for σ_p", lambda m, s: (m**2).mean() + (s**2).mean()),
     ("5.2", "sum for mean", lambda m, s: np.linalg.norm(np.hypot(m, s))),
     ("5.2", "prior for each weight", np.hypot),
@@ -54,6 +62,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.4", "weight decay", lambda g, r, e, d: gamma_step(g, r, e, d, g)),
     ("5.4", "wrong sign of the KL", lambda g, r, e, d: gamma_step(g, r, e, d, -g / (1 + g * g))),
     ("5.4", "∂w/∂γ is missing", lambda g, r, e, d: d + g / (1 + g * g)),
+    ("5.4", "∂w/∂σ for ∂w/∂γ", lambda g, r, e, d: d * (g + e) + g / (1 + g * g)),
+    ("5.4", "ε where there is none", lambda g, r, e, d: d * softplus(r) * e + g / (1 + g * g)),
+    ("5.4", "KL for its slope", lambda g, r, e, d: gamma_step(g, r, e, d, np.log1p(g * g) / 2)),
+    ("5.5", "exp for softplus", lambda g, r, e, d: (g + e) * d * np.exp(r)),
+    ("5.5", "σ twice", lambda g, r, e, d: d * (g + e) * softplus(r) * expit(r)),
     ("5.5", "mean held still", lambda g, r, e, d: d * e * expit(r)),
     ("5.5", "softplus forgotten", lambda g, r, e, d: d * (g + e)),
     ("5.5", "softplus for its derivative", lambda g, r, e, d: d * (g + e) * softplus(r)),
@@ -62,6 +75,10 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.6", "square of least squares", lambda x, y, s: moments(x, y, s)[0] ** 2),
     ("5.6", "σ_p for σ_p²", lambda x, y, s: np.sqrt(RIGHT["5.6"](x, y, s))),
     ("5.6", "noise is missing", lambda x, y, s: RIGHT["5.6"](x, y, 1.0)),
+    ("5.6", "precision for the variance", lambda x, y, s: precision_or_0(x, y, s)),
+    ("5.6", "|b² − s|", lambda x, y, s: abs(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1])),
+    ("5.6", "s for s²", lambda x, y, s: RIGHT["5.6"](x, y, s) / moments(x, y, s)[1]),
+    ("5.7", "ln|γ|", lambda g: np.log(np.sqrt(abs(g))) * 2),
     ("5.7", "overflow", lambda g: 0.5 * np.log1p(g**2)),
     ("5.7", "overflow", lambda g: 0.5 * np.log(1 + np.square(g))),
     ("5.7", "½ is missing", lambda g: 2 * np.log(np.hypot(1, g))),
@@ -71,6 +88,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.8", "absolute values added", lambda x, s: abs(x) @ s),
     ("5.8", "δ for √δ", lambda x, s: (x * x) @ (s * s)),
     ("5.8", "σ for σ²", lambda x, s: ((x * x) @ s) ** 0.5),
+    ("5.8", "x is not squared", lambda x, s: np.einsum("ni,ij->nj", x, s * s) ** 0.5),
+    ("5.9", "exp for the sigmoid", lambda f: np.mean(np.exp(f), axis=0)),
     ("5.9", "plug-in", lambda f: expit(f.mean(axis=0))),
     ("5.9", "a vote", lambda f: np.mean(f > 0, axis=0)),
     ("5.9", "averaged over the inputs", lambda f: expit(f).mean(axis=1)),
