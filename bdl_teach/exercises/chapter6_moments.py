@@ -60,6 +60,21 @@ LOG_Z = Exercise(
             lambda y, m, v, a, b: _log_normal(y, m, v + a / b),
         ),
         Mistake(
+            "the network's variance is missing",
+            "y is uncertain by the noise and by the weights: v + β/(α−1).",
+            lambda y, m, v, a, b: _log_normal(y, m, b / (a - 1)),
+        ),
+        Mistake(
+            "β/(α+1) for β/(α−1)",
+            "that is the most probable noise variance; its mean is β/(α−1).",
+            lambda y, m, v, a, b: _log_normal(y, m, v + b / (a + 1)),
+        ),
+        Mistake(
+            "sd for variance",
+            "v + β/(α−1) is a variance already: no root.",
+            lambda y, m, v, a, b: _log_normal(y, m, np.sqrt(v + b / (a - 1))),
+        ),
+        Mistake(
             "density for log density",
             "take the logarithm.",
             lambda y, m, v, a, b: np.exp(_log_normal(y, m, v + b / (a - 1))),
@@ -111,6 +126,26 @@ ADF = Exercise(
             "wrong sign in the bracket",
             "it is (∂log Z/∂m)² minus 2 ∂log Z/∂v.",
             lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 + 2 * gv)),
+        ),
+        Mistake(
+            "wrong sign of the variance's step",
+            "it is v *minus* v² times the bracket.",
+            lambda m, v, gm, gv: (m + v * gm, v + v**2 * (gm**2 - 2 * gv)),
+        ),
+        Mistake(
+            "the bracket is lost",
+            "v² multiplies both terms: v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v].",
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
+        ),
+        Mistake(
+            "√v for v",
+            "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
+            lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (new mean, new variance).",
+            lambda m, v, gm, gv: _adf(m, v, gm, gv)[::-1],
         ),
         Mistake(
             "the step is not scaled by v",
@@ -184,6 +219,16 @@ RELU = Exercise(
             "variance for sd",
             "α = m/√v, and √v multiplies φ: the argument v is a variance.",
             lambda m, v: _relu(m, v**2),
+        ),
+        Mistake(
+            "h(α)² for h(α) h(−α)",
+            "the bracket of the variance is Φ(α) − h(α) h(−α).",
+            lambda m, v: (_relu(m, v)[0], v * ndtr(m / np.sqrt(v)) - _relu(m, v)[0] ** 2),
+        ),
+        Mistake(
+            "the scale is missing",
+            "h(α) is for v = 1: the mean takes √v, the variance v.",
+            lambda m, v: (_relu(m, v)[0] / np.sqrt(v), _relu(m, v)[1] / v),
         ),
         Mistake(
             "the φ part is missing",
