@@ -205,7 +205,7 @@ def _noise_widths(network: MLP, estimator: str) -> list[int]:
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _row_noise(
     estimator: str, n: int, network: MLP, padded: MLP, capacity: Capacity, n_rows: int, seed: int
 ) -> Any:
