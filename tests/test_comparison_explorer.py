@@ -14,6 +14,7 @@ from PIL import Image
 
 from bdl_teach import DivergedError, calibration
 from bdl_teach.compiled import trace_count
+from bdl_teach.methods import pbp
 from bdl_teach.widgets import ComparisonExplorer, comparison, comparison_fits
 from bdl_teach.widgets.comparison_fits import METHODS, Problem
 
@@ -175,6 +176,16 @@ def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> Non
         many = np.repeat(np.broadcast_to(f, data.x.shape), 32 // n, axis=0)
         two = np.sum((repeated["y"] - many) ** 2) / (2 * repeated["noise_std"] ** 2)
         assert one == pytest.approx(two)
+
+
+def test_pbp_is_what_its_fit_would_be() -> None:
+    """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
+    problem = Problem(n=8)
+    data, took = problem.data, METHODS["pbp"].fit(problem, 30)
+    fit = pbp.fit(data.x, data.y, hidden_units=(comparison_fits.WIDTH,), epochs=30, seed=0)
+    expected, got = fit.predict(comparison.X_GRID), took.predict(comparison.X_GRID)
+    np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-8)
+    np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from bdl_teach.compiled import Compiled
 from bdl_teach.methods import pbp, pbp_loop
 from bdl_teach.predictive import Predictive
 
-CHUNK = 128  # steps between the states that a trail keeps
+CHUNK = 256  # steps between the states that a trail keeps
 _REFINE = -1  # in a schedule, where a point's row would stand
 
 

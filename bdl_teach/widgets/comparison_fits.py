@@ -111,10 +111,11 @@ def _empirical_bayes(problem: Problem, _epochs: int) -> Any:
 
 
 def _pbp(problem: Problem, epochs: int) -> Any:
-    from bdl_teach.methods import pbp
+    from bdl_teach.methods import pbp_replay
 
-    data = problem.data
-    return pbp.fit(data.x, data.y, hidden_units=(WIDTH,), epochs=epochs, seed=problem.seed)
+    data, steps = problem.data, epochs * (problem.n + 1)  # an epoch ends with a refinement
+    trail = pbp_replay.Trail(data.x, data.y, hidden_units=(WIDTH,), seed=problem.seed)
+    return trail.at(steps).fit
 
 
 def sample(problem: Problem, progress: Callable[[int, int], None] | None = None) -> Any:
