@@ -52,6 +52,17 @@ def test_every_preset_shows_another_picture_and_says_what_to_see(
     assert all(hint for hint, _ in explorer.PRESETS.values())
 
 
+def test_the_slider_of_the_prior_rests_while_the_prior_is_learnt(
+    explorer: EmpiricalBayesExplorer,
+) -> None:
+    slider = explorer._controls["prior_std"]
+    for name, rests in (("learn each", True), ("by hand", False), ("learn one", True)):
+        explorer.preset(name)
+        assert slider.disabled == rests
+    explorer._to_best()
+    assert not slider.disabled and explorer.wait().state()["prior"] == "fixed"
+
+
 def test_there_and_back_is_the_same_picture(explorer: EmpiricalBayesExplorer) -> None:
     before = pixels(explorer.preset("by hand"))
     explorer.preset("learn each")

@@ -121,7 +121,7 @@ class EmpiricalBayesExplorer(Explorer):
 
     def _make_controls(self) -> dict[str, Any]:
         d = _DEFAULTS
-        return {
+        made = {
             "prior_std": controls.log_slider(
                 "prior σ", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
             ),
@@ -143,6 +143,12 @@ class EmpiricalBayesExplorer(Explorer):
                 ],
             ),  # fmt: skip
         }
+        made["prior"].observe(self._on_mode, names="value")
+        return made
+
+    def _on_mode(self, change: Any) -> None:
+        """Disable the slider of the prior's σ while σ is learnt: it would move nothing."""
+        self._controls["prior_std"].disabled = change["new"] != "fixed"
 
     def _make_rows(self) -> list[Any]:
         *sliders, prior = self._controls.values()
