@@ -152,7 +152,7 @@ class PBPStepper(Explorer):
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.6)
         grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.6, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            2, 2, width_ratios=(1.6, 1), left=0.06, right=0.975, top=0.86, bottom=0.105,
             wspace=0.19, hspace=0.85,
         )  # fmt: skip
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
