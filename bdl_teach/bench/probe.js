@@ -72,56 +72,63 @@
   };
   const press = (handle, key) =>
     handle.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  // Looking through the whole notebook takes ms, which would count as the explorer's: once is enough.
+  let found = [];
+  const explorer = (number) => {
+    if (found.some(({ box }) => !box.isConnected)) found = [];
+    if (!found.length) found = probe.explorers();
+    return found[number];
+  };
   probe.list = () =>
-    probe.explorers().map(({ handles, buttons }) => ({
+    (found = probe.explorers()).map(({ handles, buttons }) => ({
       sliders: handles.map(label),
       buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
       toggles: buttons.flatMap((b, i) => (b.matches(".widget-toggle-button") ? [i] : [])),
     }));
-  probe.slider = (explorer, i) => probe.explorers()[explorer].handles[i];
-  probe.focus = (explorer, i) => {
-    const handle = probe.slider(explorer, i);
+  probe.slider = (number, i) => explorer(number).handles[i];
+  probe.focus = (number, i) => {
+    const handle = probe.slider(number, i);
     handle.scrollIntoView({ block: "center" });
     handle.focus({ preventScroll: true });
     return document.activeElement === handle;
   };
-  probe.value = (explorer, i) => {
-    const handle = probe.slider(explorer, i);
+  probe.value = (number, i) => {
+    const handle = probe.slider(number, i);
     const readout = handle.closest(".jupyter-widgets")?.querySelector(".widget-readout");
     return handle.getAttribute("aria-valuenow") + "|" + (readout ? readout.textContent : "");
   };
-  probe.pictures = (explorer) => {
-    const images = probe.explorers()[explorer].box.querySelectorAll("img.widget-image");
+  probe.pictures = (number) => {
+    const images = explorer(number).box.querySelectorAll("img.widget-image");
     return [...images].filter(visible).length;
   };
-  probe.status = (explorer) => {
-    const texts = [...probe.explorers()[explorer].box.querySelectorAll(".widget-html-content")];
+  probe.status = (number) => {
+    const texts = [...explorer(number).box.querySelectorAll(".widget-html-content")];
     return texts.map((e) => e.textContent.trim()).join(" ");
   };
   // Move a slider back to a value that `probe.value` gave, key by key.
-  probe.restore = (explorer, i, wanted) => {
-    const handle = probe.slider(explorer, i);
+  probe.restore = (number, i, wanted) => {
+    const handle = probe.slider(number, i);
     for (const key of ["ArrowLeft", "ArrowRight"]) {
-      for (let n = 0; n < 500 && probe.value(explorer, i) !== wanted; n++) press(handle, key);
+      for (let n = 0; n < 500 && probe.value(number, i) !== wanted; n++) press(handle, key);
     }
-    return probe.value(explorer, i) === wanted;
+    return probe.value(number, i) === wanted;
   };
-  probe.click = (explorer, i) => {
-    const button = probe.explorers()[explorer].buttons[i];
+  probe.click = (number, i) => {
+    const button = explorer(number).buttons[i];
     button.scrollIntoView({ block: "center" });
     button.click();
   };
   // Times of the repaints of an explorer's pictures since `start`.
-  probe.since = (explorer, start) => {
-    const { box } = probe.explorers()[explorer];
+  probe.since = (number, start) => {
+    const { box } = explorer(number);
     const mine = probe.paints.filter((p) => p.time > start && box.contains(p.image));
     return mine.map((p) => p.time);
   };
   // Resolves once the pictures changed after `start` and rested since, or have no change to show.
-  probe.settled = (explorer, start, quiet, timeout) =>
+  probe.settled = (number, start, quiet, timeout) =>
     new Promise((resolve) => {
       const look = () => {
-        const times = probe.since(explorer, start);
+        const times = probe.since(number, start);
         const rests = times.length && clock() - times[times.length - 1] > quiet;
         if (rests || clock() - start > timeout) resolve(times);
         else setTimeout(look, 15);
@@ -135,11 +142,11 @@
   };
 
   // Keys at `rate` a second for `seconds`, up and down the range; resolves to what was sent.
-  probe.flood = (explorer, i, seconds, rate) =>
+  probe.flood = (number, i, seconds, rate) =>
     new Promise((resolve) => {
-      const handle = probe.slider(explorer, i);
+      const handle = probe.slider(number, i);
       const begin = clock();
-      let [sent, key, stuck, value, changed] = [0, "ArrowRight", 0, probe.value(explorer, i), begin];
+      let [sent, key, stuck, value, changed] = [0, "ArrowRight", 0, probe.value(number, i), begin];
       const timer = setInterval(() => {
         if (clock() - begin > 1000 * seconds) {
           clearInterval(timer);
@@ -147,7 +154,7 @@
         }
         for (; sent < ((clock() - begin) / 1000) * rate; sent++) {
           press(handle, key);
-          const now = probe.value(explorer, i);
+          const now = probe.value(number, i);
           stuck = now === value ? stuck + 1 : 0;
           if (now !== value) changed = clock();
           value = now;
