@@ -11,7 +11,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 55 minutes · **Section times** 5.1-5.2: 8 · 5.3-5.4: 8 · 5.5: 6 · 5.6-5.7: 10 · 5.8: 6 · 5.9-5.10: 10 · play: 7 · exercises: as long as you like
+# **Time** 55 minutes · **Section times** 5.1-5.2: 8 · 5.3-5.4: 8 · 5.5: 6 · 5.6-5.7: 10 · 5.8: 8 · 5.9-5.10: 10 · 5.11: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -11,7 +11,7 @@
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 60 minutes · **Section times** 6.1-6.3: 14 · 6.4-6.6: 12 · 6.7-6.8: 8 · 6.9-6.10: 8 · 6.11: 8 · play: 10 · exercises: as long as you like
+# **Time** 60 minutes · **Section times** 6.1-6.3: 14 · 6.4-6.6: 12 · 6.7-6.8: 8 · 6.9-6.10: 8 · 6.11: 8 · 6.12-6.13: 10 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -1062,6 +1062,27 @@ printed = pbp_listing.relu_moments(tf.constant(alphas, tf.float32), tf.ones(5))[
 for row in zip(alphas, stable, printed, strict=True):
     print("α = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
 assert (stable > 0).all() and printed.min() < 0
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "then leave the eps out: (6.12) needs nothing added." **True** in float64, for some time. In float32, the usual type of a network, 1/α drowns in the rounding of what is subtracted from 1, and α and the noise go astray:
+
+# %% slideshow={"slide_type": "fragment"}
+def plain(alpha, beta, r, v):
+    """(6.12) as it stands, in the precision of its arguments."""
+    total = [v + beta / (alpha + k) for k in (-1, 0, 1)]
+    z0, z1, z2 = (np.exp(-0.5 * r * r / t) / np.sqrt(t) for t in total)
+    return (1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1),
+            1 / (z2 / z1 * (alpha + 1) / beta - z1 / z0 * alpha / beta))
+
+
+ends = {}
+for kind in (np.float64, np.float32):
+    now = kind(6), kind(6)
+    for r in np.random.default_rng(0).normal(0, 0.5, 20_000).astype(kind):
+        now = plain(*now, r, kind(0.05))
+    ends[kind] = now
+    print(f"{kind.__name__}: α {now[0]:.0f}, noise variance {now[1] / (now[0] - 1):.3f} (true .2)")
+assert abs(ends[np.float32][0] / ends[np.float64][0] - 1) > 0.01
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** `fit(batch_size=16)`. **True:** (6.4)-(6.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them, or the network leaves the finite numbers. On one weight:
