@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 REPEATS = 250  # estimates drawn of each kind
 COUNTS = np.unique(np.round(10 ** np.linspace(0, 3, 31)).astype(int))  # what S can be
 _Z = np.linspace(-4.0, 4.0, 801)
+_EDGE = 90.0  # where the cloud panel shows what lies beyond its frame
 _COLOURS = {"score": plots.ORANGE, "pathwise": plots.BLUE}
 _NAMES = {"score": "score function", "pathwise": "pathwise"}
 _MARKS = {"score": "x", "pathwise": "o"}
@@ -167,8 +168,12 @@ class GradientLab(Explorer):
         canvas.animate([self._density, self._curve, self._drawn])
 
     def _make_cloud_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "250 estimates of the gradient", "", "error / larger sd of one draw")
-        ax.set(xlim=(-0.5, 1.5), ylim=(-4.5, 4.5))
+        plots.tidy(ax, "250 estimates of the gradient", "", "error (far from 0 compressed)")
+        ax.set_yscale("asinh", linear_width=3.0)  # both a bowl's clouds and a lifted one's fit
+        ax.set(xlim=(-0.5, 1.5), ylim=(-100, 100))
+        ticks = (-100, -30, -10, -3, 0, 3, 10, 30, 100)
+        ax.set_yticks(ticks, [f"{tick}".replace("-", "−") for tick in ticks])
+        ax.minorticks_off()
         ax.set_xticks([0, 1], ["score function", "pathwise"], fontsize=10)
         jitter = np.random.default_rng(0).uniform(-0.32, 0.32, REPEATS)
         self._jitter = {kind: i + jitter for i, kind in enumerate(_NAMES)}
@@ -216,9 +221,9 @@ class GradientLab(Explorer):
         self._density.set_data(_Z, self._base, self._base + 8.0 * scaled)
         self._curve.set_data(_Z, result.cost.value(_Z))
         self._drawn.set_data(result.z, result.cost.value(result.z))
-        unit = np.sqrt(max(result.variances.values()))
         for kind, estimates in result.estimates.items():
-            self._clouds[kind].set_data(self._jitter[kind], (estimates - result.exact) / unit)
+            errors = np.clip(estimates - result.exact, -_EDGE, _EDGE)
+            self._clouds[kind].set_data(self._jitter[kind], errors)
             self._lines[kind].set_data(COUNTS, result.variances[kind] / COUNTS)
             self._measured[kind].set_data([result.n_draws], [estimates.var()])
 
