@@ -84,7 +84,10 @@ class LinearRegressionExplorer(Explorer):
         "against the prior's σ; the log evidence against the number of features."
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
-        "eight points": ("The band is narrow at the points and opens between", dict(_DEFAULTS)),
+        "eight points": (
+            "The band is narrow at the points and opens away from them",
+            dict(_DEFAULTS),
+        ),
         "before any data": ("N = 0: the posterior is the prior", {**_DEFAULTS, "n": 0}),
         "one point": ("One point pins the functions in one place", {**_DEFAULTS, "n": 1}),
         "all points": ("32 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 32}),
@@ -161,6 +164,8 @@ class LinearRegressionExplorer(Explorer):
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
         plots.tidy(count, "… by number of features", "features d", "nats from best")
         count.set(xlim=(1.5, 14.5), ylim=(-_DEPTH, 2), xticks=range(2, 15, 2))
+        for ax in (prior, count):
+            ax.set_yticks([0, -10, -_DEPTH], ["0", "−10", f"≤ −{_DEPTH:.0f}"])
         self._by_prior = EvidenceArtists(prior, PRIOR_STDS)
         self._by_count = EvidenceArtists(count, COUNTS)
         plots.legend_above(prior, columns=2)

@@ -74,9 +74,9 @@ class VAEExplorer(Explorer):
         "picture that the chosen z decodes to; 25 pictures generated from the prior."
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
-        "VAE": ("The ELBO: the digits fill the prior's circles without holes", dict(_DEFAULTS)),
+        "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
         "plain autoencoder": (
-            "No KL: the codes go where they like, and generation misses most digits",
+            "No KL: the codes go where they like, and generation misses many digits",
             {**_DEFAULTS, "kind": _PLAIN},
         ),
         "β = 0.1": (
@@ -101,8 +101,8 @@ class VAEExplorer(Explorer):
         "Turn β up from 1 to 4: the KL counts four times. Where will the digits be on the map?",
         ("Spread out further", "Much as before", "All at the origin"),
         2,
-        "Saying where a digit lies costs nats of KL, now four times each. From about β = 3 on two "
-        "numbers save less than they cost, and the encoder falls silent: posterior collapse.",
+        "Saying where a digit lies costs nats of KL, now four times each. Between β = 2 and 4 two "
+        "numbers begin to save less than they cost; the encoder falls silent: posterior collapse.",
         "beta",
     )
     WORK: ClassVar[str] = "decoded in"
