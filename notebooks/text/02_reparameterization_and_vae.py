@@ -171,7 +171,8 @@ def chain(ax, boxes, title):
         style = {"boxstyle": "round,pad=0.4", "fc": fill, "ec": GREY}
         drawn.append(ax.text(i, 0, text, ha="center", va="center", fontsize=14, bbox=style))
         if i and boxes[i - 1]:
-            ends = dict(zip(("patchA", "patchB"), [b.get_bbox_patch() for b in drawn[-2:]]))
+            tail, head = (box.get_bbox_patch() for box in drawn[-2:])
+            ends = {"patchA": tail, "patchB": head}
             ax.annotate("", (i, 0), (i - 1, 0), arrowprops={"arrowstyle": "->", "lw": 2, **ends})
     ax.set(xlim=(-0.6, 4.6), ylim=(-0.6, 0.9))
     ax.set_title(title, loc="left", fontsize=12)
