@@ -11,7 +11,7 @@ from scipy import integrate, optimize, stats
 from bdl_teach import DivergedError, compiled, datasets, densities
 from bdl_teach.backend import tf
 from bdl_teach.methods import eb_prior, empirical_bayes, exact
-from bdl_teach.methods.mean_field import Capacity
+from bdl_teach.methods.mean_field_plan import Capacity
 from bdl_teach.reproduce.tables import eb_alzheimers
 
 DATA = datasets.sinusoid(n=8)
@@ -35,6 +35,15 @@ def test_kl_and_prior_equal_the_oracle(oracle):
         assert std**2 == pytest.approx(case["opt_prior_var"], **tolerance)
         to_unit = densities.gaussian_kl(case["mu"], case["sigma"], 0.0, 1.0)
         assert to_unit == pytest.approx(case["kl_unit_prior"], **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "expected"),
+    [(1e-200, 0.0), (1e-9, 5e-19), (1.0, np.log(2) / 2)]
+    + [(sign * 10.0**power, power * np.log(10)) for power in (9, 10, 200) for sign in (1, -1)],
+)
+def test_the_kl_is_finite_for_every_finite_gamma(gamma, expected):
+    assert empirical_bayes.kl(gamma) == pytest.approx(expected, rel=1e-14, abs=1e-300)
 
 
 @given(mu=FINITE, sigma=st.floats(0.01, 10.0))
@@ -392,6 +401,19 @@ def test_the_table_says_where_it_differs():
     words = {(r.label, r.quantity): r.verdict for r in rows}
     assert words["EB, biases, fan-in, local, width 60", "test AUC"].startswith("lower")
     assert words["EB, biases, fan-in, local, width 60", "train AUC"].startswith("agrees")
+
+
+def test_a_verdict_knows_how_well_five_splits_tell_their_own_error():
+    """Two sets of five splits of one model: 95 of 100 pairs agree, by Student's t."""
+    error, rng = 0.005, np.random.default_rng(0)
+    ours, theirs = 0.9 + np.sqrt(5) * error * rng.standard_normal((2, 2000, 5))
+    words = [
+        eb_alzheimers._verdict(a.mean() - b.mean(), a.std(ddof=1) / np.sqrt(5), 5)
+        for a, b in zip(ours, theirs, strict=True)
+    ]
+    assert 0.93 < np.mean([word.startswith("agrees") for word in words]) < 0.98
+    assert eb_alzheimers._verdict(-0.02, np.nan, 1) == "lower: -0.020"
+    assert eb_alzheimers._verdict(-0.009, np.nan, 1) == "agrees: -0.009"
 
 
 def test_names_of_tasks_are_unique_and_quick_ones_are_among_them():

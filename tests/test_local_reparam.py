@@ -128,7 +128,7 @@ def gradients(estimator: str, n_draws: int = 3000) -> np.ndarray:
             if estimator == "shared":
                 f = network(theta[0] + theta[1] * noise[0], x)
             else:
-                f = local_reparam._forward(network, estimator, *theta, *noise, x)
+                f = local_reparam.forward(network, estimator, *theta, *noise, x)
             cost = tf.reduce_sum((y - f) ** 2) / 2 / 4.0**2
         return tf.concat(tape.gradient(cost, theta), 0)
 
@@ -292,7 +292,7 @@ def test_the_noise_differs_from_step_to_step_and_within_a_step():
 def test_one_more_data_point_keeps_the_noise_of_the_others():
     room = Capacity(9, (3,), 1)
     few, more = (
-        local_reparam._row_noise("local", n, MLP(1, (3,)), MLP(1, (3,)), room, 64, 0)
+        local_reparam._row_table("local", n, MLP(1, (3,)), MLP(1, (3,)), room, 64, 0)
         for n in (8, 9)
     )
     np.testing.assert_array_equal(few[..., :8], more[..., :8])

@@ -16,8 +16,9 @@ from bdl_teach.backend import tf
 from bdl_teach.compiled import Compiled
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import mean_field, mean_field_loop
-from bdl_teach.methods.mean_field import REMEDY, Capacity, Fit
+from bdl_teach.methods.mean_field import REMEDY, Fit
 from bdl_teach.methods.mean_field_loop import Block, Problem
+from bdl_teach.methods.mean_field_plan import Capacity
 from bdl_teach.mlp import MLP
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]

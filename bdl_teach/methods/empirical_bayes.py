@@ -24,7 +24,7 @@ from bdl_teach import checks, elbo, likelihoods, optimise, predictive
 from bdl_teach.backend import tf
 from bdl_teach.checks import Array
 from bdl_teach.compiled import Compiled
-from bdl_teach.methods import local_reparam, mean_field, mean_field_loop
+from bdl_teach.methods import local_reparam, mean_field
 from bdl_teach.methods.eb_prior import (
     ESTIMATORS,
     TIES,
@@ -36,8 +36,8 @@ from bdl_teach.methods.eb_prior import (
     tied_kl,
     weight_cost,
 )
-from bdl_teach.methods.mean_field import Capacity, as_float, chunks, embed
-from bdl_teach.methods.mean_field_loop import Block, Problem
+from bdl_teach.methods.mean_field_loop import Block, Problem, make_block
+from bdl_teach.methods.mean_field_plan import Capacity, Plan, as_float, lay_out, schedule
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -189,46 +189,33 @@ def fit(
     x, y = likelihoods.data(likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     model = choose(network, likelihood, tie, estimator, biases, scale)
-    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
-    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
-    mean_field._check_room(capacity, len(x), network, n_samples)
-    padded = MLP(network.n_inputs, capacity.hidden_units)
-    n_rows, seed = mean_field._n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
-    start, eps = mean_field._noise(network, padded, n_rows, seed)
-    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
+    plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
+    zeta = () if estimator == "shared" else local_reparam.row_noise("local", len(x), plan)
+    trace = _program(plan.padded, likelihood, tie == "weight", estimator)(
+        as_float(plan.start * checks.non_negative("initial_gamma", initial_gamma)),
+        as_float(checks.number("initial_rho", initial_rho)),
+        schedule(steps, learning_rate, cooldown),
+        plan.n_blocks,
+        _problem(model, plan, zeta, noise_std),
+    )
+    return _fitted(trace, model, plan.padded, float(noise_std), plan.capacity)
+
+
+def _problem(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _Problem:
+    """Make the loop's arguments; the fixed prior and the minibatches are not used."""
     data = Problem(
-        x=chunks(x, capacity),
-        y=chunks(y, capacity),
-        row_weight=chunks(np.ones_like(y), capacity),
-        unit_mask=as_float(embed(1.0 * model.used, network, padded)),
-        eps=eps,
-        zeta=_row_noise(model, len(x), padded, capacity, n_rows, seed),
-        n_samples=tf.constant(n_samples),
-        n_chunks=tf.constant(n_chunks),
+        **plan.fields,
+        unit_mask=plan.embed(1.0 * model.used),
+        zeta=zeta,
         prior=as_float((1.0, 1.0, 0.5)),
         noise_std=as_float(checks.positive("noise_std", noise_std)),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
         n_batches=tf.constant(1),
     )
-    groups = (np.arange(len(network.shapes) // 2)[:, None] == model.groups) * model.used
-    problem = _Problem(
-        data=data,
-        unit=as_float(embed(model.unit, network, padded)),
-        groups=as_float(embed(1.0 * groups, network, padded)),
-    )
-    trace = _program(padded, likelihood, tie == "weight", estimator)(
-        as_float(start * checks.non_negative("initial_gamma", initial_gamma)),
-        as_float(checks.number("initial_rho", initial_rho)),
-        optimise.Schedule(
-            tf.constant(steps),
-            as_float(checks.positive("learning_rate", learning_rate)),
-            as_float(checks.probability("cooldown", cooldown)),
-        ),
-        tf.constant(n_samples * n_chunks) if capacity.looped else None,
-        problem,
-    )
-    return _fitted(trace, model, padded, float(noise_std), capacity)
+    n_layers = len(plan.network.shapes) // 2
+    groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
+    return _Problem(data, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
 
 
 @lru_cache(maxsize=32)
@@ -237,7 +224,7 @@ def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) ->
 
     def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _Problem) -> Any:
         def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
-            block = mean_field_loop._block(step, i, p.data)
+            block = make_block(step, i, p.data)
             gamma = theta[0] * p.data.unit_mask
             std = tf.nn.softplus(theta[1]) * p.unit * p.data.unit_mask
             kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
@@ -258,16 +245,7 @@ def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> A
     """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
     if estimator == "shared":
         return network(mu + std * block.eps, block.x)
-    return local_reparam._forward(network, "local", mu, std, block.eps, block.zeta, block.x)
-
-
-def _row_noise(
-    model: Model, n: int, padded: MLP, capacity: Capacity, n_rows: int, seed: int
-) -> Any:
-    """The noise of each data point, where pre-activations are drawn."""
-    if model.estimator == "shared":
-        return ()
-    return local_reparam._row_noise("local", n, model.network, padded, capacity, n_rows, seed)
+    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
 
 
 def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:

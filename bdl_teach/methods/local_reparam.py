@@ -32,8 +32,9 @@ from bdl_teach.densities import (
     scale_mixture_log_prob,
 )
 from bdl_teach.methods import mean_field, mean_field_loop
-from bdl_teach.methods.mean_field import Capacity, Fit
+from bdl_teach.methods.mean_field import Fit
 from bdl_teach.methods.mean_field_loop import Block, Problem
+from bdl_teach.methods.mean_field_plan import Capacity, Plan
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout")
@@ -141,7 +142,7 @@ def fit(
         cooldown=cooldown,
         seed=seed,
         capacity=capacity,
-        row_noise=partial(_row_noise, estimator),
+        row_noise=partial(row_noise, estimator),
     )
 
 
@@ -151,7 +152,7 @@ def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
 
     def objective(theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
-        f = _forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
+        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
         return mean_field_loop.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
 
     return Compiled(mean_field_loop.run(objective))
@@ -165,7 +166,7 @@ def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: Problem) -> Any
     return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
 
 
-def _forward(network: MLP, estimator: str, mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
+def forward(network: MLP, estimator: str, mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
     """Network outputs ``[n, 1]`` for one draw of whatever the estimator draws."""
     noise = tf.split(zeta, _noise_widths(network, estimator))  # a part [units, n] each
     means = network.unflatten(mu)
@@ -205,11 +206,18 @@ def _noise_widths(network: MLP, estimator: str) -> list[int]:
     return [*outputs, *(inputs if estimator == "flipout" else ())]
 
 
+def row_noise(estimator: str, n: int, plan: Plan) -> Any:
+    """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ."""
+    return _row_table(
+        estimator, n, plan.network, plan.padded, plan.capacity, plan.n_rows, plan.seed
+    )
+
+
 @lru_cache(maxsize=1)
-def _row_noise(
+def _row_table(
     estimator: str, n: int, network: MLP, padded: MLP, capacity: Capacity, n_rows: int, seed: int
 ) -> Any:
-    """Draw the table of ζ ``[table, chunks, units, rows]``: a data point's noise is its own."""
+    """Draw the table of ζ, for :func:`row_noise`."""
     small, large = _noise_widths(network, estimator), _noise_widths(padded, estimator)
     starts = np.cumsum([0, *large[:-1]])
     units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])

@@ -48,7 +48,7 @@ def run(objective: Callable[..., Any]) -> Callable[..., Any]:
 
     def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, problem: Problem) -> Any:
         return optimise.adam(
-            lambda theta, step, i: objective(theta, _block(step, i, problem), problem),
+            lambda theta, step, i: objective(theta, make_block(step, i, problem), problem),
             [mu, rho + tf.zeros_like(mu)],
             schedule,
             n_blocks=n_blocks,
@@ -57,7 +57,7 @@ def run(objective: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def _block(step: Any, i: Any, p: Problem) -> Block:
+def make_block(step: Any, i: Any, p: Problem) -> Block:
     """Gather what block ``i`` of a step sees.
 
     With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
