@@ -157,3 +157,8 @@ def test_the_status_says_what_the_picture_shows() -> None:
     explorer._resample()
     assert explorer.wait().state()["seed"] == 1
     explorer.close()
+
+
+def test_the_label_of_the_choices_stands_beside_them(explorer: EmpiricalBayesExplorer) -> None:
+    """As a block it would stand above, and push the row out of line."""
+    assert explorer._controls["prior"].layout.display == "flex"

@@ -73,4 +73,14 @@ def grid(widgets: Iterable[Any], columns: int = 2) -> Any:
 
 def row(widgets: Iterable[Any]) -> Any:
     """Lay widgets out in a row that wraps."""
-    return ipywidgets.Box(list(widgets), layout={"flex_flow": "row wrap", "width": "100%"})
+    placed = [_in_line(widget) for widget in widgets]
+    return ipywidgets.Box(placed, layout={"flex_flow": "row wrap", "width": "100%"})
+
+
+def _in_line(widget: Any) -> Any:
+    """Put the label of toggle buttons beside them; left alone it stands above, out of line."""
+    if isinstance(widget, ipywidgets.ToggleButtons):
+        widget.layout.display = "flex"
+        widget.style.button_width = "auto"
+        widget.style.description_width = "initial"
+    return widget
