@@ -58,6 +58,19 @@ class VAEResult:
             self.trained.finished and self.trained.order == self.order
         )
 
+    @property
+    def name(self) -> str:
+        """What is asked for, in words."""
+        return f"VAE, β = {self.order.beta:.3g}" if self.order.variational else "Plain autoencoder"
+
+    @property
+    def progress(self) -> str:
+        """How far its training is, in words."""
+        if self.trained is None:
+            return "training starts …"
+        done = self.trained.stage if self.trained.order == self.order else 0
+        return f"training, step {STEPS * done} of {STEPS * len(RATES)} …"
+
 
 class VAEExplorer(Explorer):
     """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
@@ -143,6 +156,8 @@ class VAEExplorer(Explorer):
         self._decoded = _picture(canvas, decoded, "Decoded: p(x | z) at your z", 8)
         side = _ROWS * 9 - 1
         self._generated = _picture(canvas, generated, "Generated: z ~ N(0, I), decoded", side)
+        self._progress = canvas.figure.text(0.985, 0.97, "", ha="right", va="top", color=plots.RED)
+        canvas.animate([self._progress])
         return canvas
 
     def _make_map(self, canvas: Canvas, ax: Any) -> None:
@@ -191,15 +206,12 @@ class VAEExplorer(Explorer):
         self._place.set_data(result.z[:1], result.z[1:])
         self._decoded.set_data(result.image)
         self._generated.set_data(_mosaic(result.generated))
+        self._progress.set_text("" if result.finished else f"{result.name}: {result.progress}")
 
     def _describe(self, result: VAEResult) -> str:
-        order, trained = result.order, result.trained
-        name = f"VAE, β = {order.beta:.3g}" if order.variational else "Plain autoencoder"
-        if trained is None:
-            return f"{name}: training starts …"
-        if not result.finished:
-            done = trained.stage if trained.order == order else 0
-            return f"{name}: training, step {STEPS * done} of {STEPS * len(RATES)} …"
+        name, trained = result.name, result.trained
+        if trained is None or not result.finished:
+            return f"{name}: {result.progress}"
         outside = (np.abs(result.codes) > REACH).any(axis=1).mean()
         if trained.scores is None:
             return f"{name}: {outside:.0%} of the codes lie outside the map."
