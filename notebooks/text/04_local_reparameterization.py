@@ -397,7 +397,7 @@ curves = {kind: np.array(curve) for kind, curve in curves.items()}
 assert curves["shared"][-1, 1] > 0.4 * curves["shared"][2, 1]  # flat from 16 to 256 points
 assert curves["local"][-1, 1] < 0.1 * curves["local"][2, 1]  # 16 times the points
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 looks = {"score": ("score function", ORANGE, ":", "x"), "shared": ("one shared W", RED, "-", "s"),
          "flipout": ("Flipout", GREEN, "--", "D"), "local": ("local", BLUE, "-", "o"),
          "per_example": ("a W for each row", plots.PURPLE, "-.", "^")}
