@@ -56,6 +56,16 @@ GAP = Exercise(
             "average over x, or a finer grid looks like a larger gap.",
             lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2)),
         ),
+        Mistake(
+            "not averaged",
+            "one number is wanted: the mean over x, under the root.",
+            lambda a, s, b, t: np.hypot(a - b, s - t),
+        ),
+        Mistake(
+            "two roots added",
+            "one root over the sum of both mean squares.",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)) + np.sqrt(np.mean((s - t) ** 2)),
+        ),
     ),
 )
 
@@ -103,6 +113,21 @@ RECALIBRATE = Exercise(
             "the mean of z is error too: do not subtract it.",
             lambda y, m, s: np.std((y - m) / s),
         ),
+        Mistake(
+            "sum for mean",
+            "the derivative is Σz²/k³ − n/k: the n does not drop out.",
+            lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
+        ),
+        Mistake(
+            "mean of z",
+            "signed errors cancel; the likelihood sees their squares.",
+            lambda y, m, s: np.mean((y - m) / s),
+        ),
+        Mistake(
+            "never below 1",
+            "a model that is too unsure needs a factor below 1.",
+            lambda y, m, s: max(1.0, _factor(y, m, s)),
+        ),
     ),
 )
 
@@ -110,6 +135,11 @@ RECALIBRATE = Exercise(
 def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
     w = mean + np.linalg.cholesky(covariance) @ eps
     return np.argmax(contexts @ w)
+
+
+def _symmetric_root(covariance: Any) -> Any:
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(values) @ vectors.T
 
 
 _CASES = []
@@ -155,6 +185,21 @@ THOMPSON = Exercise(
             "an upper bound",
             "mean plus a multiple of the sd is UCB, which draws nothing.",
             lambda m, c, x, e: np.argmax(x @ m + np.sqrt(np.einsum("ij,jk,ik->i", x, c, x))),
+        ),
+        Mistake(
+            "another root",
+            "your draws are as good, but the check needs the same ones: the Cholesky root, L @ ε.",
+            lambda m, c, x, e: np.argmax(x @ (m + _symmetric_root(c) @ e)),
+        ),
+        Mistake(
+            "the variances as a root",
+            "a root of Σ is wanted, correlations included: Cholesky.",
+            lambda m, c, x, e: np.argmax(x @ (m + np.diag(c) * e)),
+        ),
+        Mistake(
+            "the mean is missing",
+            "the draw is m + L ε.",
+            lambda m, c, x, e: np.argmax(x @ np.linalg.cholesky(c) @ e),
         ),
         Mistake(
             "the worst",
@@ -218,6 +263,16 @@ REGRET = Exercise(
             "averaged",
             "the regret is a sum over the rounds, not a mean.",
             lambda p, c: _regret(p, c) / np.arange(1, len(c) + 1),
+        ),
+        Mistake(
+            "every column for every round",
+            "pays[:, chosen] is a matrix; pays[np.arange(n), chosen] takes one entry a round.",
+            lambda p, c: np.cumsum(p.max(axis=1) - p[:, c]),
+        ),
+        Mistake(
+            "nothing subtracted",
+            "this is what the best actions earn; subtract what the chosen ones did.",
+            lambda p, c: np.cumsum(p.max(axis=1)),
         ),
     ),
 )

@@ -71,6 +71,16 @@ LOG_SCORE = Exercise(
             "the log score is a log density: larger is better.",
             lambda y, f, s: -_log_score(y, f, s),
         ),
+        Mistake(
+            "the normaliser is missing",
+            "a Gaussian density has the factor 1/(σ√(2π)): −log σ − ½ log 2π.",
+            lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+        ),
+        Mistake(
+            "a product of densities",
+            "the networks are alternatives, not independent events: average their densities.",
+            lambda y, f, s: np.sum(_log_normal(y, f, s)),
+        ),
     ),
 )
 
@@ -134,6 +144,31 @@ COVERAGE = Exercise(
             "a point below the lower end is outside too: use |y − mean|.",
             lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
         ),
+        Mistake(
+            "two for 1.96",
+            "±2 sd holds 95.4 %; the exercise asks for 95 %.",
+            lambda y, m, e, s: _within(y, m, e, s, 2.0),
+        ),
+        Mistake(
+            "1.96 for 1.96²",
+            "if the squares are compared, the quantile is squared too.",
+            lambda y, m, e, s: _within(y, m, e, s, 1.96**0.5),
+        ),
+        Mistake(
+            "the epistemic part is missing",
+            "the mean is uncertain as well: √(epistemic² + noise²).",
+            lambda y, m, e, s: _coverage(y, m, 0 * e, s),
+        ),
+        Mistake(
+            "per cent",
+            "a share lies between 0 and 1.",
+            lambda y, m, e, s: 100 * _coverage(y, m, e, s),
+        ),
+        Mistake(
+            "what was announced",
+            "95 % is the claim; count how many targets are in fact inside.",
+            lambda y, m, e, s: 0.95,
+        ),
     ),
 )
 
@@ -186,21 +221,36 @@ PIT = Exercise(
             "one value for each target: take the mean over the draws, axis 0.",
             lambda y, f, s: ndtr((y - f) / s),
         ),
+        Mistake(
+            "mean over the wrong axis",
+            "samples are [S, m]: one value for each target is the mean over axis 0.",
+            lambda y, f, s: ndtr((y - f) / s).mean(axis=1),
+        ),
+        Mistake(
+            "σ² for σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr((y - f) / s**2).mean(axis=0),
+        ),
+        Mistake(
+            "not divided by σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr(y - f).mean(axis=0),
+        ),
     ),
 )
 
 STATEMENTS = Choice(
     "7.4",
     "Explain: true or false",
-    "7.4 and 7.7",
+    "7.3 and 7.4",
     frozenset("bde"),
     statements={
         "a": "a constant forecast of the mean and spread of all y covers 95 % as well.",
         "b": "the RMSE sees the mean alone: scale all standard deviations by 10 and it stays.",
         "c": "the average hides it: too wide among the data makes up for too narrow in the gap.",
         "d": "what does the expected log score under the truth differ by? A KL divergence.",
-        "e": "which direction of the KL forgives a missed mode, which one a missed tail?",
-        "f": "agreeing with each other is not enough when all chains start in the same mode.",
+        "e": "which direction of the KL forgives a missed mode? See the table of section 7.7.",
+        "f": "chains that agree may all have missed the same mode: section 7.1.",
     },
 )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import linalg, stats
 
 
 def log_score(y: Any, f: Any, s: Any) -> Any:
@@ -54,6 +54,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("7.1", "density for log density", lambda y, f, s: stats.norm(f, s).pdf(y).mean()),
     ("7.1", "wrong sign", lambda y, f, s: -RIGHT["7.1"](y, f, s)),
     ("7.1", "σ² for σ", lambda y, f, s: RIGHT["7.1"](y, f, s * s)),
+    ("7.1", "normaliser", lambda y, f, s: np.log(np.exp(-(((y - f) / s) ** 2) / 2).mean())),
+    ("7.1", "a product", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
     ("7.2", "the noise is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * e)),
     ("7.2", "standard deviations added", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e + s))),
     ("7.2", "σ² for σ", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e * e + s * s))),
@@ -62,6 +64,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("7.2", "misses for hits", lambda y, m, e, s: 1 - coverage(y, m, e, s)),
     ("7.2", "counted", lambda y, m, e, s: np.sum(abs(y - m) < 1.96 * np.hypot(e, s))),
     ("7.2", "one end only", lambda y, m, e, s: np.mean(y < m + 1.96 * np.hypot(e, s))),
+    ("7.2", "two for 1.96", lambda y, m, e, s: np.mean(abs(y - m) < 2 * np.hypot(e, s))),
+    ("7.2", "1.96 for 1.96²", lambda y, m, e, s: np.mean((y - m) ** 2 < 1.96 * (e**2 + s**2))),
+    ("7.2", "epistemic part is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * s)),
+    ("7.2", "per cent", lambda y, m, e, s: 100 * coverage(y, m, e, s)),
+    ("7.2", "what was announced", lambda y, m, e, s: 0.95),
     (
         "7.3",
         "moments for the mixture",
@@ -73,6 +80,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("7.3", "density for distribution", lambda y, f, s: stats.norm(f, s).pdf(y).mean(0)),
     ("7.3", "averaged over the points", lambda y, f, s: stats.norm(f, s).cdf(y).mean()),
     ("7.3", "not averaged", lambda y, f, s: stats.norm(f, s).cdf(y)),
+    ("7.3", "wrong axis", lambda y, f, s: stats.norm(f, s).cdf(y).mean(1)),
+    ("7.3", "σ² for σ", lambda y, f, s: stats.norm(f, s * s).cdf(y).mean(0)),
+    ("7.3", "not divided", lambda y, f, s: stats.norm(f, 1).cdf(y).mean(0)),
     ("7.4", "statement a is not true", "abde"),
     ("7.4", "statement c is not true", {"b", "c", "d", "e"}),
     ("7.4", "statement f is not true", ["b", "d", "e", "f"]),
@@ -93,12 +103,21 @@ WRONG: list[tuple[str, str, Any]] = [
     ("7.5", "the root is missing", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2)),
     ("7.5", "root before mean", lambda a, s, b, t: np.mean(((a - b) ** 2 + (s - t) ** 2) ** 0.5)),
     ("7.5", "sum for mean", lambda a, s, b, t: np.linalg.norm([a - b, s - t])),
+    ("7.5", "not averaged", lambda a, s, b, t: ((a - b) ** 2 + (s - t) ** 2) ** 0.5),
+    (
+        "7.5",
+        "two roots added",
+        lambda a, s, b, t: (np.linalg.norm(a - b) + np.linalg.norm(s - t)) / len(a) ** 0.5,
+    ),
     ("7.6", "σ² for σ", lambda y, m, s: np.mean((y - m) ** 2 / s**2)),
     ("7.6", "inverse", lambda y, m, s: np.mean((y - m) ** 2 / s**2) ** -0.5),
     ("7.6", "absolute values", lambda y, m, s: np.mean(abs((y - m) / s))),
     ("7.6", "ratio of averages", lambda y, m, s: np.linalg.norm(y - m) / np.linalg.norm(s)),
     ("7.6", "sds are ignored", lambda y, m, s: np.mean((y - m) ** 2) ** 0.5),
     ("7.6", "centred", lambda y, m, s: np.var((y - m) / s) ** 0.5),
+    ("7.6", "sum for mean", lambda y, m, s: np.linalg.norm((y - m) / s)),
+    ("7.6", "mean of z", lambda y, m, s: np.mean((y - m) / s)),
+    ("7.6", "never below 1", lambda y, m, s: max(1, np.mean((y - m) ** 2 / s**2) ** 0.5)),
     ("7.7", "greedy", lambda m, c, x, e: (x @ m).argmax()),
     ("7.7", "covariance for its root", lambda m, c, x, e: (x @ (m + c @ e)).argmax()),
     (
@@ -110,7 +129,12 @@ WRONG: list[tuple[str, str, Any]] = [
     ("7.7", "upper bound", lambda m, c, x, e: (x @ m + (x @ c @ x.T).diagonal() ** 0.5).argmax()),
     ("7.7", "the worst", lambda m, c, x, e: (x @ draw(m, c, e)).argmin()),
     ("7.7", "reward for action", lambda m, c, x, e: (x @ draw(m, c, e)).max()),
+    ("7.7", "another root", lambda m, c, x, e: (x @ (m + linalg.sqrtm(c) @ e)).argmax()),
+    ("7.7", "variances as a root", lambda m, c, x, e: (x @ (m + c.diagonal() * e)).argmax()),
+    ("7.7", "mean is missing", lambda m, c, x, e: (x @ draw(0 * m, c, e)).argmax()),
     ("7.8", "not cumulative", losses),
+    ("7.8", "every column", lambda p, c: np.cumsum(p.max(axis=1) - p[:, c])),
+    ("7.8", "nothing subtracted", lambda p, c: np.cumsum(np.max(p, axis=1))),
     ("7.8", "only the total", lambda p, c: losses(p, c).sum()),
     (
         "7.8",
