@@ -1,7 +1,10 @@
 """The notebooks keep their promises: paired, run, short cells, every equation asserted."""
 
+import ast
+import errno
 import importlib.util
 import re
+import socket
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,6 +12,8 @@ from typing import Any
 import jupytext
 import nbformat
 import pytest
+
+from bdl_teach import datasets
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -90,7 +95,11 @@ def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) ->
         nbformat.v4.new_output("stream", name="stdout", text="a\n"),
         nbformat.v4.new_output("stream", name="stdout", text="b\n"),
         nbformat.v4.new_output("display_data", data={**view, "text/plain": "VBox()"}),
-        nbformat.v4.new_output("display_data", data={**view, "image/png": "UE5H"}),
+        nbformat.v4.new_output(
+            "display_data",
+            data={**view, "image/png": "UE5H", "text/html": "<img>"},
+            metadata={"image/png": {"alt": "words", "width": 3}, "more": 1},
+        ),
     ]
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
     once = refresh.dumps(refresh.normalise(notebook))
@@ -102,6 +111,18 @@ def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) ->
     assert kept_cell.metadata == {"tags": ["t"]}
     assert [o.get("text") for o in kept_cell.outputs] == ["mine\n", "a\nb\n", None]
     assert kept_cell.outputs[2].data == {"image/png": "UE5H"}
+    assert kept_cell.outputs[2].metadata == {"image/png": {"alt": "words"}}
+
+
+def test_the_plain_words_of_a_picture_become_its_alternative_text(refresh: ModuleType) -> None:
+    picture = {"image/png": "UE5H", "text/plain": "A plot."}
+    outputs = [nbformat.v4.new_output("display_data", data=picture)]
+    outputs.append(nbformat.v4.new_output("display_data", data={"text/plain": "no picture"}))
+    cell = nbformat.v4.new_code_cell("fig", execution_count=1, outputs=outputs)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    refresh.name_pictures(notebook)
+    kept = refresh.normalise(notebook).cells[0].outputs
+    assert [output.metadata for output in kept] == [{"image/png": {"alt": "A plot."}}, {}]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -132,6 +153,53 @@ def test_every_cell_has_a_slide_type(path: Path) -> None:
     assert set(kinds) <= SLIDES
     assert kinds[0] == "slide"
     assert kinds.count("slide") >= 5
+
+
+def loads(path: Path) -> list[ast.Try]:
+    """The statements of a notebook that fall back to other data when theirs are missing."""
+    trees = [ast.parse(cell.source) for cell in code_cells(path)]
+    tries = [node for tree in trees for node in tree.body if isinstance(node, ast.Try)]
+    return [node for node in tries if "DatasetUnavailable" in ast.unparse(node.handlers[0])]
+
+
+def imports(path: Path) -> list[ast.stmt]:
+    """The imports of a notebook, without those that only draw."""
+    body = [node for cell in code_cells(path) for node in ast.parse(cell.source).body]
+    return [
+        node
+        for node in body
+        if isinstance(node, ast.Import | ast.ImportFrom) and "pyplot" not in ast.unparse(node)
+    ]
+
+
+def test_the_chapters_with_real_data_know_what_to_do_without_them() -> None:
+    real = re.compile(r"datasets\.(fashion_sprite|mnist_test|alzheimers|uci|california)\(")
+    for path in NOTEBOOKS:
+        source = "\n".join(cell.source for cell in code_cells(path))
+        guarded = "\n".join(ast.unparse(node) for node in loads(path))
+        assert set(real.findall(source)) == set(real.findall(guarded)), path.stem
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in NOTEBOOKS if loads(p)], ids=[p.stem for p in NOTEBOOKS if loads(p)]
+)
+def test_without_data_and_network_a_stand_in_comes_and_is_named(
+    path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENETUNREACH, "no network in this test")
+
+    monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path))
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    names: dict[str, Any] = {"digits": datasets.digits()}
+    run = [*imports(path), *loads(path)]
+    exec(compile(ast.Module(run, type_ignores=[]), path.stem, "exec"), names)
+    said = capsys.readouterr().out
+    assert len(re.findall(r"(not|No .*) here", said)) == len(loads(path)), said
+    assert list(tmp_path.rglob("*.*")) == []
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
@@ -207,6 +275,17 @@ def test_links_inside_the_course_lead_somewhere(path: Path) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.*)$", prose(place), re.MULTILINE)
             assert anchor in {heading.replace(" ", "-") for heading in headings}, target
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_every_picture_has_an_alternative_text(path: Path) -> None:
+    outputs = [output for cell in code_cells(path) for output in cell.outputs]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert pictures
+    for picture in pictures:
+        alt = picture.metadata["image/png"]["alt"]
+        assert len(alt) >= 20 and not alt.startswith("<"), alt
+        assert picture.data["text/plain"] == alt
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
