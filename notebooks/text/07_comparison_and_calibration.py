@@ -358,7 +358,8 @@ fig, axes = plt.subplots(1, 3, figsize=(9.5, 4.0), sharey=True, layout="constrai
 for ax, (region, mask) in zip(axes, masks.items(), strict=True):
     ax.plot([0, 1], [0, 1], color="#999999", lw=1.2)
     for name, (style, color) in styles.items():
-        ax.plot(levels, reliability(values[name][:, mask], levels), style, color=color, label=name, ms=4)
+        share = reliability(values[name][:, mask], levels)
+        ax.plot(levels, share, style, color=color, label=name, ms=4)
     ax.set(xlabel="level c of the interval")
     ax.set_title(region, loc="left", fontsize=13)
 axes[0].set(ylabel="share of new points inside")
