@@ -19,6 +19,7 @@ from bdl_teach.mlp import MLP
 
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared")
+_FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
 
 
 def kl(gamma: Any) -> float:
@@ -35,7 +36,9 @@ def kl(gamma: Any) -> float:
 
     Source: Basov, section 7.
     """
-    return float(0.5 * np.log1p(checks.finite("gamma", gamma) ** 2).sum())
+    size = np.abs(checks.finite("gamma", gamma))
+    near, far = np.minimum(size, _FAR), np.maximum(size, _FAR)  # the square of far may overflow
+    return float((0.5 * np.log1p(near**2) + np.log(far / _FAR)).sum())
 
 
 def optimal_prior_std(mu: Any, sigma: Any, groups: Any = None) -> Array:
