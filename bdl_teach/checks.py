@@ -98,9 +98,11 @@ def regression_data(x: Any, y: Any) -> tuple[Array, Array]:
 def finite(name: str, value: Any) -> Array:
     """Return ``value`` as a float64 array without NaN and inf or raise ``ValueError``."""
     try:
+        if np.iscomplexobj(value):  # NumPy would drop the imaginary part with a warning
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected an array of numbers, got {value!r}") from None
+        raise ValueError(f"{name}: expected an array of real numbers, got {value!r}") from None
     bad = int(array.size - np.isfinite(array).sum())
     if bad:
         raise ValueError(f"{name}: expected finite numbers, got {bad} NaN or infinite value(s)")

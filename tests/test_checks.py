@@ -239,6 +239,12 @@ def test_class_probabilities_are_t_n_c_and_sum_to_one(score, p):
 # What passes
 
 
+def test_complex_numbers_are_refused_before_their_imaginary_part_is_lost():
+    for wrong in (X + 1j, [1j], np.complex64(1.0)):
+        with pytest.raises(ValueError, match="x: expected an array of real numbers, got"):
+            checks.finite("x", wrong)
+
+
 def test_what_is_right_passes_unchanged():
     assert checks.positive("a", np.float32(0.5)) == 0.5
     assert checks.non_negative("a", 0) == 0.0
