@@ -100,6 +100,17 @@ def test_an_offset_disturbs_only_the_score_function(lab: GradientLab) -> None:
     assert lab.preset("ripples").result.variances["score"] < lab.result.variances["pathwise"]
 
 
+def test_an_offset_widens_only_the_score_function_s_cloud_on_the_picture(lab: GradientLab) -> None:
+    def spread(kind: str) -> float:
+        return float(np.std(lab._clouds[kind].get_ydata()))
+
+    lab.preset("a bowl")
+    before = {kind: spread(kind) for kind in ("score", "pathwise")}
+    lab.set(offset=3.0)
+    assert spread("score") > 1.2 * before["score"]
+    assert spread("pathwise") == before["pathwise"]
+
+
 def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
     before = explorer.preset("VAE").result
     after = explorer.set(z1=1.5).result

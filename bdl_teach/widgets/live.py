@@ -114,11 +114,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._image = ipywidgets.Image(format="url", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
-            self._notice = self._canvas.figure.text(
-                0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20,
-                bbox={"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"},
-            )  # fmt: skip
-            self._canvas.animate([self._notice])
+            self._notice = _make_notice(self._canvas)
         self._image.layout.max_width = f"{self._canvas.pixels[0]}px"
         asked = self.PREDICTION
         question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
@@ -317,6 +313,16 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _say(self, sentence: str) -> None:
         self._status.value = html.escape(sentence)
+
+
+def _make_notice(canvas: Canvas) -> Any:
+    """Make the box over the whole picture in which failures are said."""
+    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
+    notice = canvas.figure.text(
+        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
+    )
+    canvas.animate([notice])
+    return notice
 
 
 def _parts(widget: Any) -> list[Any]:
