@@ -921,7 +921,7 @@ cold = sd_inside()
 zero = bbb.fit(data.x, data.y, prior=prior, kl_weight=0.0).predict(x_grid).epistemic_std
 print(f"epistemic sd among the data: {warm:.2f} at KL weight 1, {cold:.2f} at 0.01, "
       f"{zero[inside].mean():.2f} at 0")
-assert 0.05 < cold < 0.8 * warm and 0.05 < zero[inside].mean()
+assert 0.05 < cold < 0.8 * warm and zero[inside].mean() > 0.05
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Samples per step.** Averaging $S$ draws divides the variance of the gradient and of the recorded free energy by $S$. The objective is the same. (Question 4: first of all the road; and because the optimiser is disturbed less, it also ends lower.)
