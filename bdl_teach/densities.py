@@ -32,7 +32,15 @@ def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
         if dtypes:
             return function(*(tf.convert_to_tensor(a, dtypes[0]) for a in arguments))
         doubles = [tf.constant(np.asarray(a, dtype=np.float64)) for a in arguments]
-        return tf.nest.map_structure(lambda t: t.numpy(), function(*doubles))
+        try:
+            result = function(*doubles)
+        except tf.errors.InvalidArgumentError:
+            shapes = ", ".join(
+                f"{name} {tuple(a.shape)}"
+                for name, a in zip(parameters.parameters, doubles, strict=False)
+            )
+            raise ValueError(f"expected shapes that go together, got {shapes}") from None
+        return tf.nest.map_structure(lambda t: t.numpy(), result)
 
     return wrapper
 

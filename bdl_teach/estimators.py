@@ -63,8 +63,8 @@ def bbb_gradients(
         mu: Posterior mean, any shape.
         rho: σ = softplus(ρ), same shape.
         eps: Standard normal draw, same shape.
-        x: Inputs, a number or ``[n]``.
-        y: Targets, a number or ``[n]``.
+        x: Inputs, a number, ``[n]`` or ``[n, 1]``.
+        y: Targets, likewise.
         noise_std: Standard deviation of the noise, > 0.
         prior: ``densities.ScaleMixture`` or ``densities.Gaussian``.
         path_only: Drop ∂f/∂μ and ∂f/∂ρ, which are 0 in the mean ("sticking the landing"): still
@@ -81,9 +81,11 @@ def bbb_gradients(
     noise_var = checks.positive("noise_std", noise_std) ** 2
     named = {"mu": mu, "rho": rho, "eps": eps, "x": x, "y": y}
     mu, rho, eps, x, y = (checks.finite(name, value) for name, value in named.items())
-    if x.ndim > 1 or x.shape != y.shape:
-        raise ValueError(f"x, y: expected two numbers or [n] both, got {x.shape} and {y.shape}")
-    x, y = np.atleast_1d(x, y)
+    columns = [a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for a in (x, y)]
+    if columns[0].ndim > 1 or columns[0].shape != columns[1].shape:
+        wanted = "two numbers, or [n] or [n, 1] both"
+        raise ValueError(f"x, y: expected {wanted}, got {x.shape} and {y.shape}")
+    x, y = np.atleast_1d(*columns)
     sigma, slope = np.logaddexp(0.0, rho), expit(rho)  # softplus and its derivative
     w = mu + sigma * eps
     likelihood_score = ((y - w[..., None] * x) * x).sum(axis=-1) / noise_var

@@ -64,12 +64,12 @@ def auroc(labels: Any, scores: Any) -> float:
         scores: Larger means "more positive" ``[m]``.
 
     Raises:
-        ValueError: The shapes differ or only one class is present.
+        ValueError: The shapes differ, or the labels are not 0 and 1, both of them present.
     """
     labels, scores = _paired(labels=labels, scores=scores)
-    if len(np.unique(labels)) != 2:
-        raise ValueError(f"labels: expected two classes, got {np.unique(labels)}")
-    positive, negative = scores[labels == labels.max()], scores[labels == labels.min()]
+    if not np.array_equal(np.unique(labels), (0.0, 1.0)):
+        raise ValueError(f"labels: expected 0 and 1, both of them, got {np.unique(labels)[:5]}")
+    positive, negative = scores[labels == 1], scores[labels == 0]
     wins = mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))
 

@@ -198,3 +198,10 @@ def test_the_seed_decides_the_samples():
 def test_density_is_the_exponential_of_the_log_density(prior: ScaleMixture | Gaussian) -> None:
     w = np.linspace(-6, 6, 121)
     np.testing.assert_allclose(prior.density(w), np.exp(prior.log_prob(w)), rtol=1e-12)
+
+
+def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():
+    with pytest.raises(ValueError, match=r"y \(3,\), mean \(2,\), var \(\)"):
+        densities.gaussian_nll([1.0, 2.0, 3.0], [1.0, 2.0], 1.0)
+    with pytest.raises(ValueError, match=r"mu_q \(3,\)"):
+        densities.gaussian_kl([1.0, 2.0, 3.0], 1.0, [0.0, 0.0], 1.0)

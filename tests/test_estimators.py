@@ -341,3 +341,12 @@ def test_each_task_of_the_table_is_named_once_and_depends_on_its_arguments_alone
     assert set(grad_variance.KINDS) == set(KINDS)
     arguments = {**tasks[7].arguments, "n_draws": 50}
     assert grad_variance.run(**arguments) == grad_variance.run(**arguments)
+
+
+def test_the_one_weight_model_takes_a_column_as_it_takes_a_row():
+    parts, settings = (0.3, -1.0, 0.7), (1.0, Gaussian(1.0))
+    row = estimators.bbb_gradients(*parts, [1.0, 2.0], [1.0, 1.5], *settings)
+    column = estimators.bbb_gradients(*parts, [[1.0], [2.0]], [[1.0], [1.5]], *settings)
+    np.testing.assert_array_equal(row, column)
+    with pytest.raises(ValueError, match=r"\[n\] or \[n, 1\] both, got \(2, 1\) and \(3,\)"):
+        estimators.bbb_gradients(*parts, [[1.0], [2.0]], [1.0, 1.5, 2.0], *settings)

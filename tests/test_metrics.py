@@ -108,7 +108,7 @@ def test_auroc_is_the_share_of_pairs_in_the_right_order_with_ties_half(cases):
     negative = np.array([score for label, score in cases if not label])
     labels, scores = zip(*cases, strict=True)
     if not positive.size or not negative.size:
-        with pytest.raises(ValueError, match="two classes"):
+        with pytest.raises(ValueError, match="both of them"):
             metrics.auroc(labels, scores)
         return
     difference = positive[:, None] - negative
@@ -158,3 +158,10 @@ def test_a_certain_class_has_no_entropy():
     certain = np.eye(3)[[0, 0, 0]][:, None]
     assert metrics.predictive_entropy(certain)[0] == 0.0
     assert metrics.mutual_information(certain)[0] == 0.0
+
+
+def test_auroc_refuses_labels_that_are_not_0_and_1():
+    with pytest.raises(
+        ValueError, match=r"labels: expected 0 and 1, both of them, got \[0\. 2\.\]"
+    ):
+        metrics.auroc([0, 2, 0], [0.1, 0.2, 0.3])

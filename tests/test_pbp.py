@@ -160,6 +160,11 @@ def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
         assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
 
 
+def test_an_outlier_beyond_all_measure_leaves_no_nan_in_the_gamma_update():
+    for residual in (1e4, 1e150):
+        assert pbp.gamma_update(6.0, 6.0, residual, 1.0) == (0.0, np.inf)
+
+
 def test_the_gaussian_z_comes_near_the_exact_moments_of_the_noise(oracle):
     for case in oracle("pbp_gamma_exact")["cases"]:
         alpha, beta = pbp.gamma_update(case["alpha"], case["beta"], case["y"], case["v"])

@@ -161,7 +161,9 @@ def gamma_update(alpha: Any, beta: Any, residual: Any, var: Any) -> Any:
     l10 = _log_ratio(residual, v0, v1, -beta / (alpha * (alpha - 1.0)))
     l21 = _log_ratio(residual, v1, v2, -beta / (alpha * (alpha + 1.0)))
     new_alpha = 1.0 / tf.math.expm1(l21 - l10 + tf.math.log1p(1.0 / alpha))
-    return new_alpha, new_alpha * (beta / alpha) * tf.exp(-l10)
+    growth = tf.exp(-l10)
+    new_beta = new_alpha * (beta / alpha) * growth
+    return new_alpha, tf.where(tf.math.is_inf(growth), growth, new_beta)  # and not 0 · ∞
 
 
 def _log_ratio(residual: Any, before: Any, after: Any, change: Any) -> Any:
