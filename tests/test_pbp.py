@@ -334,6 +334,9 @@ def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
     x = np.column_stack([X, np.full(40, constant)])
     scaling = pbp.Scaling.of(x, np.full((40, 1), constant))
     assert (scaling.x_std[-1], scaling.y_std) == (1.0, 1.0)
+    mean, spread = x.mean(axis=0)[-1], x.std(axis=0)[-1]
+    theirs = (constant - mean) / spread if spread > 0 else 0.0  # the authors' program
+    assert_allclose(scaling.inputs(x)[:, -1], theirs, rtol=1e-9, atol=1e-9)
     before, after = pbp.fit(x, Y, **SMALL), np.column_stack([X, np.full(40, constant + 1e-3)])
     assert_allclose(before.predict(after).mean, before.predict(x).mean, rtol=0.01)
 

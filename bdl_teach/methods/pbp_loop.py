@@ -68,10 +68,14 @@ class Scaling(NamedTuple):
     @classmethod
     def of(cls, x: Array, y: Array) -> Scaling:
         """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
-        # rounding gives a constant such as 0.1 a standard deviation of 1e-17
-        x_std = np.where(np.ptp(x, axis=0) > 0, x.std(axis=0), 1.0)
+        constant, x_mean, x_std = np.ptp(x, axis=0) == 0, x.mean(axis=0), x.std(axis=0)
+        # A constant becomes 0. But rounding gives one such as naval's 0.998 a deviation of 1e-13,
+        # which the authors' program divides by: it becomes ±1, a second bias, and the published
+        # figures rest on that. So it does here, without blowing up other values of the column.
+        bias = np.where(constant & (x_std > 0), np.sign(x[0] - x_mean), 0.0)
+        x_mean, x_std = np.where(constant, x[0] - bias, x_mean), np.where(constant, 1.0, x_std)
         y_std = float(y.std()) if np.ptp(y) > 0 else 1.0
-        return cls(x.mean(axis=0), x_std, float(y.mean()), y_std)
+        return cls(x_mean, x_std, float(y.mean()), y_std)
 
     def inputs(self, x: Array) -> Array:
         """Standardised inputs ``[n, d]``."""
