@@ -378,6 +378,17 @@ def test_killed_at_random_and_restarted_it_gives_the_same_table(toy, tmp_path, j
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_ctrl_c_does_not_wait_for_tasks_that_take_long(toy):
+    process = toy.start("--jobs=2", TOY_NAP="300")
+    while not toy.ran():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)  # the pipes close once its workers have ended too
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_is_a_sentence_and_what_had_finished_is_kept(toy, jobs):
     process = toy.start(f"--jobs={jobs}", TOY_NAP="0.1")

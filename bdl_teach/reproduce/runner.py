@@ -6,6 +6,7 @@ import argparse
 import errno
 import importlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 import joblib
 import psutil
+from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from tqdm import tqdm
 
@@ -60,11 +62,13 @@ def reproduce(table: Table, options: argparse.Namespace) -> int:
     faults: dict[str, list[str]] = {}
     parent = os.getpid() if options.scheduler is None else None
     if waiting:
+        calls = [
+            joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
+            for task in waiting
+        ]
         with backend(options) as parallel:
-            outcomes = parallel(
-                joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
-                for task in waiting
-            )
+            with children_deaf_to_ctrl_c():
+                outcomes = parallel(calls)
             faults = collect(outcomes, tasks, done, store)
     rows = table.summarise([(t.arguments, done[t.key]) for t in tasks if t.key in done])
     print(report.as_text(table, rows))
@@ -120,6 +124,27 @@ def end_with(parent: int) -> None:
 
 
 @contextmanager
+def children_deaf_to_ctrl_c() -> Iterator[None]:
+    """Start worker processes that Ctrl-C does not reach: a terminal sends it to them too.
+
+    One that is still loading would write a traceback; :func:`end_workers` ends them quietly.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a new process inherits
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def end_workers() -> None:
+    """End the worker processes in the middle of what they do."""
+    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+
+
+@contextmanager
 def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
     """What runs the tasks: processes of this machine, or a Dask cluster.
 
@@ -129,7 +154,12 @@ def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     try:
         if options.scheduler is None:
-            yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
+            try:
+                yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
+            except KeyboardInterrupt:
+                if options.jobs not in (None, 1):
+                    end_workers()
+                raise
             return
         with connect(options.scheduler) as client, joblib.parallel_config("dask", client=client):
             yield joblib.Parallel(n_jobs=-1, pre_dispatch="2*n_jobs", **settings)
