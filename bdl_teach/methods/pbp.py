@@ -98,11 +98,15 @@ class Fit:
         checks.count("n_samples", n_samples)
         x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
         mean, var = pbp_loop.forward(tf.constant(x), self.state.mean, self.state.var)
+        return self.in_units_of_y(mean.numpy(), var.numpy())
+
+    def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
+        """Make the predictive of moments ``[m]`` of the network's output, undoing the scaling."""
         unit = self.scaling.y_std
         return Predictive(
-            mean.numpy() * unit + self.scaling.y_mean,
-            np.sqrt(var.numpy()) * unit,
-            np.full(len(x), self.noise_std),
+            mean * unit + self.scaling.y_mean,
+            np.sqrt(var) * unit,
+            np.full(len(mean), self.noise_std),
         )
 
 

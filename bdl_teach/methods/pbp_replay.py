@@ -45,15 +45,11 @@ class Replay:
 
     def predict(self, x: Array) -> tuple[Predictive, Predictive]:
         """Predict at ``x`` [m, d] with ``fit`` and with ``before``, in one compiled call."""
-        scaling, fits = self.fit.scaling, (self.fit, self.before)
+        fits = (self.fit, self.before)
         states = [(fit.state.mean, fit.state.var) for fit in fits]
-        moments = _forward()(tf.constant(scaling.inputs(x)), *states)
+        moments = _forward()(tf.constant(self.fit.scaling.inputs(x)), *states)
         now, before = (
-            Predictive(
-                mean.numpy() * scaling.y_std + scaling.y_mean,
-                np.sqrt(var.numpy()) * scaling.y_std,
-                np.full(len(x), fit.noise_std),
-            )
+            fit.in_units_of_y(mean.numpy(), var.numpy())
             for fit, (mean, var) in zip(fits, moments, strict=True)
         )
         return now, before
