@@ -225,10 +225,6 @@ class EmpiricalBayesExplorer(Explorer):
             self._assign({"prior": "fixed", "prior_std": float(10 ** (steps / 10))})
             self._request()
 
-    def _resample(self) -> None:
-        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
-        self._request()
-
 
 def _refit(
     *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str

@@ -263,10 +263,6 @@ class LocalReparamLab(Explorer):
             f"Two rows correlate {r['shared']:.2f} with one W, {r['local']:.2f} with local noise."
         )
 
-    def _resample(self) -> None:
-        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
-        self._request()
-
 
 @lru_cache(maxsize=4)
 def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:

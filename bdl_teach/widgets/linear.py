@@ -233,10 +233,6 @@ class LinearRegressionExplorer(Explorer):
             f"{sd[[0, -1]].mean():.1f} at x = ±1; noise sd {result.data.noise_std:.1f}."
         )
 
-    def _resample(self) -> None:
-        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
-        self._request()
-
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
     """The first ``n`` of 32 points of the sinusoid, in a random order that the seed decides."""

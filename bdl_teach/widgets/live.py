@@ -256,6 +256,11 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._assign(self.PRESETS[name][1])
         self._request()
 
+    def _resample(self) -> None:
+        """Answer a click on "resample": the next seed, where there is a slider of that name."""
+        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
+        self._request()
+
     def _on_change(self, _change: Any) -> None:
         if not self._quiet:
             self._request()

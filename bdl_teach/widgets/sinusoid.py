@@ -258,10 +258,6 @@ class SinusoidExplorer(Explorer):
         """Compile the large room."""
         yield partial(_refit, **_fit_values({**_DEFAULTS, "n": _LARGE_ROOM[0]}))
 
-    def _resample(self) -> None:
-        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
-        self._request()
-
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
