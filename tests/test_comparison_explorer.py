@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    pixels,
+)
 
 from bdl_teach import DivergedError, calibration
 from bdl_teach.compiled import trace_count
@@ -40,17 +42,9 @@ def explorer() -> Iterator[ComparisonExplorer]:
     made.close()
 
 
-def pixels(explorer: ComparisonExplorer) -> Any:
-    return np.asarray(Image.open(io.BytesIO(explorer.png())))
-
-
 def test_every_control_moves_the_picture(explorer: ComparisonExplorer) -> None:
     explorer.preset("start")
-    assert set(MOVES) == set(explorer.state()) - {"nuts"}
-    for name, value in MOVES.items():
-        before = pixels(explorer)
-        explorer.set(**{name: value})
-        assert (pixels(explorer) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(explorer, MOVES, frozenset({"nuts"}))
 
 
 def test_every_preset_is_shown(explorer: ComparisonExplorer) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
 
 from bdl_teach import densities
 from bdl_teach.compiled import trace_count
@@ -31,25 +34,15 @@ def explorer() -> Iterator[EmpiricalBayesExplorer]:
     made.close()
 
 
-def pixels(explorer: EmpiricalBayesExplorer) -> Any:
-    return np.asarray(Image.open(io.BytesIO(explorer.png())))
-
-
 def test_every_control_moves_the_picture(explorer: EmpiricalBayesExplorer) -> None:
     explorer.preset("by hand")
-    assert set(MOVES) == set(explorer.state())
-    for name, value in MOVES.items():
-        before = pixels(explorer)
-        explorer.set(**{name: value})
-        assert (pixels(explorer) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(explorer, MOVES)
 
 
 def test_every_preset_shows_another_picture_and_says_what_to_see(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
-    pictures = {explorer.preset(name).png() for name in explorer.presets}
-    assert len(pictures) == len(explorer.presets) >= 6
-    assert all(hint for hint, _ in explorer.PRESETS.values())
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
 
 
 def test_the_slider_of_the_prior_rests_while_the_prior_is_learnt(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
 from scipy.stats import multivariate_normal
 
 from bdl_teach import features
@@ -32,10 +35,6 @@ def explorer() -> Iterator[LinearRegressionExplorer]:
     made.close()
 
 
-def pixels(explorer: LinearRegressionExplorer) -> Any:
-    return np.asarray(Image.open(io.BytesIO(explorer.png())))
-
-
 def marginal_log_density(result: linear.LinearResult, kind: str, d: int, s: float) -> float:
     """log N(y | 0, s² Φ Φᵀ + noise² I): the evidence without its weights."""
     phi = features.design(kind, result.data.x, d)
@@ -45,19 +44,13 @@ def marginal_log_density(result: linear.LinearResult, kind: str, d: int, s: floa
 
 def test_every_control_moves_the_picture(explorer: LinearRegressionExplorer) -> None:
     explorer.preset("eight points")
-    assert set(MOVES) == set(explorer.state())
-    for name, value in MOVES.items():
-        before = pixels(explorer)
-        explorer.set(**{name: value})
-        assert (pixels(explorer) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(explorer, MOVES)
 
 
 def test_every_preset_shows_another_picture_and_says_what_to_see(
     explorer: LinearRegressionExplorer,
 ) -> None:
-    pictures = {explorer.preset(name).png() for name in explorer.presets}
-    assert len(pictures) == len(explorer.presets) >= 6
-    assert all(hint for hint, _ in explorer.PRESETS.values())
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
 
 
 def test_the_state_rebuilds_the_explorer() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
 
 from bdl_teach.compiled import trace_count
 from bdl_teach.widgets import LocalReparamLab
@@ -41,22 +44,12 @@ def lab(made: LocalReparamLab) -> LocalReparamLab:
     return made.preset("shared or local")
 
 
-def pixels(lab: LocalReparamLab) -> Any:
-    return np.asarray(Image.open(io.BytesIO(lab.png())))
-
-
 def test_every_control_moves_the_picture(lab: LocalReparamLab) -> None:
-    assert set(MOVES) == set(lab.state())
-    for name, value in MOVES.items():
-        before = pixels(lab)
-        lab.set(**{name: value})
-        assert (pixels(lab) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(lab, MOVES)
 
 
 def test_every_preset_shows_another_picture_and_says_what_to_see(lab: LocalReparamLab) -> None:
-    pictures = {lab.preset(name).png() for name in lab.presets}
-    assert len(pictures) == len(lab.presets) >= 6
-    assert all(hint for hint, _ in lab.PRESETS.values())
+    assert_every_preset_shows_another_picture_and_says_what_to_see(lab)
 
 
 def test_the_state_rebuilds_the_lab(made: LocalReparamLab) -> None:

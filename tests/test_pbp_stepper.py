@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
 
 from bdl_teach.compiled import trace_count
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
@@ -33,24 +36,14 @@ def stepper() -> Iterator[PBPStepper]:
     made.close()
 
 
-def pixels(stepper: PBPStepper) -> Any:
-    return np.asarray(Image.open(io.BytesIO(stepper.png())))
-
-
 def test_every_control_moves_the_picture_and_none_compiles(stepper: PBPStepper) -> None:
-    assert set(MOVES) | {"play"} == set(stepper.state())
     programs = trace_count()
-    for name, value in MOVES.items():
-        before = pixels(stepper)
-        stepper.set(**{name: value})
-        assert (pixels(stepper) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(stepper, MOVES, frozenset({"play"}))
     assert trace_count() == programs
 
 
 def test_every_preset_shows_another_picture_and_says_what_to_see(stepper: PBPStepper) -> None:
-    pictures = {stepper.preset(name).png() for name in stepper.presets}
-    assert len(pictures) == len(stepper.presets) >= 6
-    assert all(hint for hint, _ in stepper.PRESETS.values())
+    assert_every_preset_shows_another_picture_and_says_what_to_see(stepper)
 
 
 def test_the_state_rebuilds_the_stepper() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    pixels,
+)
 
 from bdl_teach import DivergedError
 from bdl_teach.compiled import trace_count
@@ -49,21 +51,13 @@ def explorer() -> Iterator[VAEExplorer]:
     made.close()
 
 
-def pixels(explorer: Explorer) -> Any:
-    return np.asarray(Image.open(io.BytesIO(explorer.png())))
-
-
 @pytest.mark.parametrize("name", ["lab", "explorer"])
 def test_every_control_moves_the_picture_and_the_state_rebuilds_it(name, request, monkeypatch):
     made = request.getfixturevalue(name)
     made.preset(made.presets[0])
     monkeypatch.setattr(vae_trainer, "STEPS", SHORT)
     moves = MOVES[type(made)]
-    assert set(moves) == set(made.state())
-    for control, value in moves.items():
-        before = pixels(made)
-        made.set(**{control: value})
-        assert (pixels(made) != before).any(), f"{control} moved nothing"
+    assert_every_control_moves_the_picture(made, moves)
     state, picture = made.state(), pixels(made)
     made.preset(made.presets[0])
     made.set(**state)

@@ -18,6 +18,10 @@ import ipywidgets
 import numpy as np
 import psutil
 import pytest
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    pixels,
+)
 from PIL import Image
 
 from bdl_teach import DivergedError
@@ -57,17 +61,9 @@ def any_explorer(request: pytest.FixtureRequest) -> Iterator[Explorer]:
     made.close()
 
 
-def pixels(explorer: Explorer) -> Any:
-    return np.asarray(Image.open(io.BytesIO(explorer.png())))
-
-
 def test_every_control_moves_the_picture(any_explorer: Explorer) -> None:
     moves = MOVES[type(any_explorer)]
-    assert set(moves) == set(any_explorer.state()) - {"nuts"}
-    for name, value in moves.items():
-        before = pixels(any_explorer)
-        any_explorer.set(**{name: value})
-        assert (pixels(any_explorer) != before).any(), f"{name} moved nothing"
+    assert_every_control_moves_the_picture(any_explorer, moves, frozenset({"nuts"}))
 
 
 def test_every_preset_sets_its_values_and_shows_them(any_explorer: Explorer) -> None:
