@@ -281,6 +281,18 @@ def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(
     assert settings == {"commsOverSubshells": "disabled"}
 
 
+def test_jupyterlab_is_told_to_leave_out_what_is_drawn_anew_at_each_tick(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    settings = json.loads((root / ".venv/etc/jupyter/labconfig/page_config.json").read_text())
+    assert all(settings["disabledExtensions"].values())
+    static = Path(sys.prefix) / "share/jupyter/lab/static"
+    lab = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
+    for plugin in settings["disabledExtensions"]:  # a name that it does not know has no effect
+        assert f'"{plugin}"' in lab
+
+
 @pytest.fixture
 def taken_port() -> Iterator[int]:
     with socket.socket() as server:

@@ -114,7 +114,7 @@ def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
 def test_binder_installs_the_lock_as_the_launcher_does() -> None:
     script = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
     assert "--no-deps --require-hashes -r requirements.lock" in script
-    assert "write_overrides(" in script
+    assert "write_settings(" in script
     start = (ROOT / "binder" / "start").read_text(encoding="utf-8")
     assert start.rstrip().endswith('exec "$@"')
 
