@@ -45,6 +45,24 @@ def test_leading_axes_are_draws(network):
     np.testing.assert_allclose(out, each, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3)], ids=str)
+def test_gradients_equal_finite_differences(network, lead):
+    w, x = tf.constant(random(network, *lead)), tf.constant(inputs(network))
+    direction = np.random.default_rng(2).normal(size=w.shape)
+
+    def scalar(w):
+        return tf.reduce_sum(tf.sin(network(w, x)))
+
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        value = scalar(w)
+    slope = np.sum(tape.gradient(value, w) * direction)
+    step = 1e-6 * direction
+    rise = (scalar(w + step) - scalar(w - step)) / 2e-6
+    np.testing.assert_allclose(slope, rise, rtol=1e-6, atol=1e-7)
+
+
 def test_without_hidden_units_the_network_is_linear():
     x = inputs(MLP(3, ()))
     out = MLP(3, ())(tf.constant([1.0, -2.0, 0.5, 10.0], tf.float64), tf.constant(x))
