@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -41,16 +42,33 @@ def _quiet_stderr() -> Iterator[None]:
         os.close(null)
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep Python from looking for garbage among what an import leaves behind.
+
+    TensorFlow leaves 350,000 objects that stay. Going through them again and again takes 0.7 s of
+    its 2.6, and then 0.2 s at each full collection: ``freeze`` has those leave them out.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_on:
+            gc.enable()
+
+
 _modest_heap()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_FLAG}".strip()
 
-with _quiet_stderr():
+with _quiet_stderr(), _without_collections():
     import tensorflow as tf
     import tensorflow_probability as tfp
 
-tfd = tfp.distributions
+    tfd = tfp.distributions
 
 __all__ = ["tf", "tfd", "tfp"]
