@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+
+from bdl_teach import memory
 
 # Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
 # flag a refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
 _XLA_FLAG = "--xla_cpu_multi_thread_eigen=false"
-
-
-_ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
-
-
-def _modest_heap() -> None:
-    """Keep freed memory from piling up in the heaps of TensorFlow's many threads (glibc only).
-
-    After chapter 3 a kernel holds 50 MB less; Binder stops one that holds too much.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # musl has no mallopt
-            libc = ctypes.CDLL(None)
-            libc.mallopt(_ARENA_MAX, 2)
-            libc.mallopt(_TRIM_THRESHOLD, 1 << 17)
 
 
 @contextmanager
@@ -59,7 +44,7 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-_modest_heap()
+memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):

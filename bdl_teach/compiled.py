@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import logging
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
 
+from bdl_teach import memory
 from bdl_teach.backend import tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -61,7 +58,7 @@ class Compiled:
         before = self.traces
         result = self._program(*arguments)
         if self.traces != before:
-            release_memory()
+            memory.release()
         return result
 
     def _build(self) -> Callable[..., Any]:
@@ -73,14 +70,6 @@ class Compiled:
             body, jit_compile=xla_available(), autograph=False
         )
         return program
-
-
-def release_memory() -> None:
-    """Give back to the system what a compilation has left on the heap (tens of MB, glibc only)."""
-    gc.collect()
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # musl has no malloc_trim
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def trace_count() -> int:

@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from bdl_teach import checks, convnet, elbo
+from bdl_teach import checks, convnet, elbo, memory
 from bdl_teach.backend import tf
 from bdl_teach.checks import Array
-from bdl_teach.compiled import release_memory
 from bdl_teach.convnet import Built, ConvNet
 from bdl_teach.errors import DivergedError
 
@@ -207,7 +206,7 @@ def fit(
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = dict(zip(names, np.array(records).T, strict=True))
     history["epoch"] = np.arange(1, epochs + 1)
-    release_memory()
+    memory.release()
     return Fit(network, built, scale, history)
 
 
