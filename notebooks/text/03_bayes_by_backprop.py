@@ -51,6 +51,8 @@ explorer
 # 5. A network has learnt ten kinds of clothes. Seven networks drawn from its posterior are shown a handwritten 7. What will they say? (Section 3.13 has the answer.)
 
 # %% slideshow={"slide_type": "skip"}
+explorer.wait()  # for its first picture, before the next cells need the processor too
+
 import warnings
 
 import matplotlib.pyplot as plt
