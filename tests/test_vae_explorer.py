@@ -143,12 +143,15 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch
     explorer._controls["z1"].value = 2.0
     Explorer.wait(explorer)  # the picture, not the training
     assert explorer.result.z[0] == 2.0
-    assert not explorer.result.finished and "training, step" in explorer.status
+    assert not explorer.result.finished and "training with seed 0, step" in explorer.status
     said = explorer._progress.get_text()  # the picture itself says so, on the first tick
-    assert said.startswith("VAE, β = 0.316: training, step")
+    assert said.startswith("VAE, β = 0.316: training with seed 0, step")
     assert explorer.result.trained is before or explorer.result.trained.stage < 8
+    explorer._controls["seed"].value = 7  # and another seed, while this one is being trained
+    Explorer.wait(explorer)
+    assert "training with seed 7" in explorer._progress.get_text()
     explorer.wait()
-    assert explorer.result.finished and explorer.result.order.beta == 10**-0.5
+    assert explorer.result.finished and explorer.result.order[1:] == (10**-0.5, 7)
     assert not explorer._progress.get_text()
 
 

@@ -66,10 +66,11 @@ class VAEResult:
     @property
     def progress(self) -> str:
         """How far its training is, in words."""
+        training = f"training with seed {self.order.seed}"
         if self.trained is None:
-            return "training starts …"
+            return f"{training} starts …"
         done = self.trained.stage if self.trained.order == self.order else 0
-        return f"training, step {STEPS * done} of {STEPS * len(RATES)} …"
+        return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
 
 
 class VAEExplorer(Explorer):
