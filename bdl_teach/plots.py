@@ -118,6 +118,35 @@ class PredictiveArtists:
         self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
 
 
+class FitArtists:
+    """A panel of a fit to the points of the sinusoid: bands, mean, drawn functions, truth, data.
+
+    Args:
+        ax: An empty panel.
+        title: Its title.
+        x: Inputs ``[m, 1]``, in rising order, the same for every update.
+        truth: The noise-free function at ``x``.
+    """
+
+    def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
+        tidy(ax, title, "x", "y")
+        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(-25, 25))
+        self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
+        self._truth = draw_truth(ax, x, truth)
+        self._points = draw_data(ax, [], [])
+        legend_above(ax, columns=3)
+
+    @property
+    def artists(self) -> list[Any]:
+        """All artists, from back to front."""
+        return [*self._band.artists, self._truth, self._points]
+
+    def update(self, data: Any, prediction: Predictive) -> None:
+        """Move to a ``Regression1D`` and the predictive of its fit."""
+        self._points.set_data(data.x[:, 0], data.y[:, 0])
+        self._band.update(prediction)
+
+
 class OverlayArtists:
     """A second predictive over the first: dashed mean and dashed edges of its ±2 sd band."""
 

@@ -169,7 +169,13 @@ class EmpiricalBayesExplorer(Explorer):
             2, 2, width_ratios=(1.35, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
             wspace=0.19, hspace=0.85,
         )  # fmt: skip
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._fit = plots.FitArtists(
+            canvas.figure.add_subplot(grid[:, 0]),
+            "What the network believes about y",
+            X_GRID,
+            datasets.sinusoid().truth(X_GRID),
+        )
+        canvas.animate(self._fit.artists)
         best, each = (canvas.figure.add_subplot(grid[i, 1]) for i in range(2))
         plots.tidy(best, "KL by σ of one prior for all", "prior σ", "nats above")
         best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
@@ -182,21 +188,11 @@ class EmpiricalBayesExplorer(Explorer):
         canvas.animate([*self._best.artists, *self._each.artists])
         return canvas
 
-    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set(xlim=(-1, 1), ylim=(-25, 25))
-        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0], n_functions=10)
-        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
-        self._points = plots.draw_data(ax, [], [])
-        plots.legend_above(ax, columns=3)
-        canvas.animate([*self._band.artists, truth, self._points])
-
     def _compute(self, values: dict[str, Any]) -> EmpiricalBayesResult:
         return _refit(**values)
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
-        self._band.update(result.prediction)
+        self._fit.update(result.data, result.prediction)
         by_hand = np.ptp(result.prior_std) == 0
         self._best.update(
             len(result.prior_std), result.best_std, result.prior_std[0] if by_hand else None

@@ -157,7 +157,13 @@ class LinearRegressionExplorer(Explorer):
             2, 3, width_ratios=(1.75, 1.05, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
             wspace=0.33, hspace=0.62,
         )  # fmt: skip
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._fit = plots.FitArtists(
+            canvas.figure.add_subplot(grid[:, 0]),
+            "What the model believes about y",
+            X_GRID,
+            datasets.sinusoid().truth(X_GRID),
+        )
+        canvas.animate(self._fit.artists)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[:, 1]))
         prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[0, 2], grid[1, 2]))
         plots.tidy(prior, "Log evidence by prior σ", "prior σ", "nats from best")
@@ -171,15 +177,6 @@ class LinearRegressionExplorer(Explorer):
         plots.legend_above(prior, columns=2)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
         return canvas
-
-    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "What the model believes about y", "x", "y")
-        ax.set(xlim=(-1, 1), ylim=(-25, 25))
-        self._band = plots.PredictiveArtists(ax, X_GRID[:, 0], n_functions=10)
-        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
-        self._points = plots.draw_data(ax, [], [])
-        plots.legend_above(ax, columns=3)
-        canvas.animate([*self._band.artists, truth, self._points])
 
     def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
         plots.tidy(ax, "Two of the weights", "one weight / prior σ", "another / prior σ")
@@ -209,8 +206,7 @@ class LinearRegressionExplorer(Explorer):
         )
 
     def _draw(self, result: LinearResult) -> None:
-        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
-        self._band.update(replace(result.prediction, samples=result.functions))
+        self._fit.update(result.data, replace(result.prediction, samples=result.functions))
         pair, s = list(result.pair), result.prior_std
         cov = result.posterior.cov[np.ix_(pair, pair)]
         self._ellipses.update(
