@@ -124,10 +124,10 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, An
     """
     rng = np.random.default_rng(seed)
     start = rng.standard_normal(network.n_weights)
-    table = np.zeros((n_rows, padded.n_weights), np.float32)
-    table[:, network.positions_in(padded)] = rng.standard_normal(
-        (n_rows, network.n_weights), np.float32
-    )
+    table = noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
+    if padded != network:
+        table = np.zeros((n_rows, padded.n_weights), np.float32)
+        table[:, network.positions_in(padded)] = noise
     return embed(start, network, padded), tf.constant(table)
 
 
