@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets
 
-_STYLE = {"description_width": "8.5em"}
+_STYLE = {"description_width": "9.5em"}
 _WIDE = {"width": "auto"}
 
 
