@@ -540,7 +540,7 @@ for d in (1, 2, 3):
     assert cost == 61**d and abs(by_grid - right) < 1e-6
     print(f"{d} weights: {cost:7,d} evaluations, log P(D) = {by_grid:.4f} (exact {right:.4f})")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 for hidden in ((), (5,), (20, 20)):
     n_weights = MLP(1, hidden).n_weights
     print(f"hidden units {hidden}: {n_weights} weights, 10^{n_weights} grid points at 10 a weight")
@@ -568,7 +568,7 @@ rng = np.random.default_rng(4)
 estimate, _ = evidence_by_sampling(x[:, None], y, 200_000, rng)
 assert abs(estimate - exact.linear_regression(x[:, None], y, 5.0, 1.0).log_evidence) < 0.05
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 for d in (2, 4, 8, 16, 32):
     phi_d = rng.standard_normal((2 * d, d))
     y_d = phi_d @ (5 * rng.standard_normal(d)) + rng.standard_normal(2 * d)
@@ -607,7 +607,7 @@ print(f"narrow from wide {kl_on_grid(narrow, wide):.2f} nats, "
       f"wide from narrow {kl_on_grid(wide, narrow):.2f}")
 assert rel_entr(0.0, 0.3) == 0 and rel_entr(0.3, 0.0) == np.inf
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 1.21
 def gaussian_kl(mu_q, sigma_q, mu_p, sigma_p):
     squares = sigma_q**2 + (mu_q - mu_p) ** 2

@@ -102,7 +102,7 @@ code, spread = plain.encode(test)
 print(f"{len(train)} digits to train on; codes of shape {code.shape}, without noise: σ = "
       f"{spread.max():.0f}")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 2.1
 def network(w, sizes, h):
     """A ReLU network, its weight matrices and biases one after the other in w."""
@@ -178,7 +178,7 @@ def chain(ax, boxes, title):
     ax.set_title(title, loc="left", fontsize=12)
     ax.axis("off")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(2, 2, figsize=(13, 2.8), layout="constrained")
 chain(axes[0, 0], ["x", "encoder", "z", "decoder", r"$\hat x$"], "Autoencoder: train")
 chain(axes[0, 1], ["", "", "any z?", "decoder", r"$\hat x$"], "Autoencoder: generate")
@@ -244,7 +244,7 @@ assert abs(terms.mean() - kl_to_prior(means, stds)[0]) < 5 * error
 #
 # $$\log p(x) = \underbrace{\mathbb E_q\Big[\log\frac{p(x\mid z)\,p(z)}{q(z\mid x)}\Big]}_{\text{ELBO}} + \underbrace{\mathrm{KL}\big[q(z\mid x)\,\|\,p(z\mid x)\big]}_{\ge 0} . \tag{2.5}$$
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 2.5
 s = 0.5
 log_px = norm(b, np.hypot(a, s)).logpdf(x)  # exact: x = a z + b + noise is Gaussian
@@ -499,7 +499,7 @@ batches = tf.data.Dataset.from_tensor_slices(train).shuffle(1500, seed=0).repeat
 encoder(train[:1]), decoder(np.zeros((1, 2), np.float32))
 theta = [*encoder.trainable_variables, *decoder.trainable_variables]
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 @tf.function
 def step(batch):
     with tf.GradientTape() as tape:
@@ -518,7 +518,7 @@ assert np.mean(losses[-20:]) < 27.5 < np.mean(losses[:20])
 #
 # The map. No label was used; digits that look alike live next to each other. A nearest-neighbour rule on the two numbers alone recovers the class of most held-out digits.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 mean, std = model.encode(pixels)
 fig, ax = plt.subplots(figsize=(6.5, 5))
 for digit in range(10):
@@ -578,7 +578,7 @@ assert max(scores, key=lambda beta: scores[beta].elbo.mean()) == 1.0
 #
 # The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few, so trousers, shoes and tops come out, prints on shirts do not.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 try:
     pictures = datasets.fashion_sprite()
 except DatasetUnavailable:
@@ -592,7 +592,7 @@ rest = flat[800:812]
 show_images([rest, clothes.decode(clothes.encode(rest)[0]), clothes.sample(12)],
             ["held out", "rebuilt", "generated"], side)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 held_out = flat[800:]
 rebuilt = np.square(held_out - clothes.decode(clothes.encode(held_out)[0])).sum(axis=1).mean()
 by_mean = np.square(held_out - flat[:800].mean(axis=0)).sum(axis=1).mean()

@@ -216,7 +216,7 @@ print("16 different q: KL to the posterior = F + log P(D), each time")
 #
 # $-F$ is therefore called the **evidence lower bound**, ELBO. Two names, one quantity, opposite signs: **the free energy is minimised, the ELBO is maximised**. Minimising $F$ moves $q$ to the posterior without ever computing the evidence. That is the whole idea of *variational inference*: an integral has become an optimisation.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 3.7
 mus, sigmas = np.linspace(-0.4, 1.8, 89)[None], np.linspace(0.05, 0.8, 76)[:, None]
 surface = free_energy(mus, sigmas)  # [76, 89]
@@ -363,7 +363,7 @@ by_hand = gradients(0.4, -1.0, 0.7)
 package = estimators.bbb_gradients(0.4, -1.0, 0.7, x, y, s, prior_one)
 assert np.allclose(by_hand, package)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 theta = [tf.Variable(0.4, dtype=tf.float64), tf.Variable(-1.0, dtype=tf.float64)]
 with tf.GradientTape() as tape:  # records what is computed, to differentiate it afterwards
     std = tf.nn.softplus(theta[1])
@@ -412,7 +412,7 @@ for t in range(4000):
 print(f"found  N({mu_t:.3f}, {softplus(rho_t):.3f}²)\nexact  N({m:.3f}, {sd:.3f}²)")
 assert abs(mu_t - m) < 0.05 and abs(softplus(rho_t) - sd) < 0.05
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 lines = ax.contour(mus[0], sigmas[:, 0], surface + known.log_evidence, [0.1, 0.5, 1, 2, 4, 8])
 ax.plot(*np.array(path).T, "-", color=BLUE, lw=0.8, alpha=0.8, label="4000 steps, one draw each")
@@ -470,7 +470,7 @@ def evaluate(w, x):
     """Outputs [s, m] of the networks with weights w [s, 481] at inputs x [m, 1]."""
     return network(tf.constant(w, tf.float32), tf.constant(x, tf.float32))[..., 0].numpy()
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 priors = [densities.ScaleMixture(1.5, 0.1, 0.5), densities.ScaleMixture(0.5, 0.1, 0.5),
           densities.ScaleMixture(1.5, 1.5, 0.5)]
 fig, axes = plt.subplots(1, 3, sharey=True, layout="constrained")
@@ -507,7 +507,7 @@ for scheme in ("uniform", "geometric"):
     assert np.isclose(parts.sum(), free_energy(mu, sigma))
     print(f"{scheme:10s} shares {shares.round(3)}, F_1 + F_2 = {parts.sum():.4f}")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 3.19
 def geometric(n_batches):
     i = np.arange(1, n_batches + 1)
@@ -557,7 +557,7 @@ def network_free_energy(mu, rho, eps):
     log_likelihood = tf.reduce_sum(tfd.Normal(f, 1.0).log_prob(data.y.astype("float32")))
     return log_q - tf.reduce_sum(prior.log_prob(w)) - log_likelihood
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 rng = np.random.default_rng(6)
 mu_0 = tf.constant(prior.std * rng.standard_normal(481), tf.float32)
 rho_0 = tf.fill([481], -1.0)
@@ -623,7 +623,7 @@ pred = fit.predict(x_grid, n_samples=1000)
 #
 # Variances add, standard deviations do not.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 3.21
 noisy = pred.samples + 1.0 * np.random.default_rng(8).standard_normal(pred.samples.shape)
 assert np.allclose(pred.total_std**2, pred.epistemic_std**2 + pred.aleatoric_std**2)
@@ -692,7 +692,7 @@ def potential(w):
     )
     return 0.5 * (r**2).sum(1) + 0.5 * (w**2).sum(1), np.concatenate(slopes, axis=1) + w
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 def hmc(w, n_draws, size=0.01, leaps=100):  # w: starting points of the chains
     u, slope = potential(w)
     for _ in range(n_draws):
@@ -740,7 +740,7 @@ for where, mask in (("among the data", inside), ("outside", ~inside)):
 assert truth.epistemic_std[inside].mean() < mean_field.epistemic_std[inside].mean()
 assert truth.epistemic_std[~inside].mean() > mean_field.epistemic_std[~inside].mean()
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 x_line = x_grid[:, 0]
 for p, name, colour, style in ((truth, "HMC", GREEN, "--"), (mean_field, "BBB", BLUE, "-")):
@@ -776,7 +776,7 @@ ways = {
     "BBB, KL weight 0.1": lambda d, k: bbb.fit(d.x, d.y, prior=prior, kl_weight=0.1, seed=k),
 }
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 table = {}
 for name, way in ways.items():
     fits = [way(d, k).predict(x_grid, n_samples=500) for k, d in enumerate(sets)]
@@ -845,7 +845,7 @@ f_tfp = np.stack(f_tfp)
 print(f"TFP: F = {np.mean(free):.0f} nats; ours: F = {sum(costs(fit.mean, fit.std)):.0f} nats")
 assert metrics.rmse(f_tfp.mean(axis=0)[inside], pred.mean[inside]) < 2.5
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 for f, name, colour, style in ((f_tfp, "TFP", ORANGE, "--"), (pred.samples, "ours", BLUE, "-")):
     mean, std = f.mean(axis=0), f.std(axis=0)
@@ -978,7 +978,7 @@ print("presets:", " · ".join(explorer.presets))
 #
 # How the KL is shared among minibatches, and what it does to the fit. Predict first: with 32 batches of one point each, which scheme ends nearer to the full-batch fit?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import KLBudgetLab
 
 lab = KLBudgetLab()
@@ -1026,7 +1026,7 @@ for name, ranking in zip(errors, (order, at_random), strict=True):
         errors[name].append(metrics.rmse(data.truth(x_in)[:, 0], f[inside]))
 assert errors["lowest |μ|/σ first"][4] < 1.2 * errors["lowest |μ|/σ first"][0]
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 for (name, values), style in zip(errors.items(), ("o-", "s--"), strict=True):
     ax.plot(100 * fractions, values, style, color=BLUE if style == "o-" else ORANGE, label=name)
@@ -1049,7 +1049,7 @@ curve_pred = fits[int(np.argmin(reached))].predict(4 * (x_curve - 0.25), n_sampl
 among = (x_curve[:, 0] > 0.05) & (x_curve[:, 0] < 0.45)
 assert curve_pred.epistemic_std[[0, -1]].min() > 1.5 * curve_pred.epistemic_std[among].mean()
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 mean, std = 0.4 + curve_pred.mean / 20, curve_pred.epistemic_std / 20  # back to the units of y
 fig, ax = plt.subplots()
 ax.plot(x_curve, mean, color=RED, label="mean")
@@ -1124,7 +1124,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     listing.build((None, 28, 28, 1))
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 kinds = [v.name.split("/")[-1].split(":")[0] for v in listing.trainable_variables]
 for kind, v in zip(kinds, listing.trainable_variables, strict=True):
     print(f"{kind:36s} {tuple(v.shape)}")
@@ -1166,7 +1166,7 @@ ranking = np.argsort(metrics.mutual_information(p_known))
 shown = [(pictures[test][i], p_known[:7, i], names[classes[test][i]]) for i in ranking[[0, 90, -1]]]
 shown += [(strange[i], p_strange[:7, i], "strange") for i in range(3)]
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 6, figsize=(12.5, 3.6), layout="constrained")
 for ax, (picture, p, title) in zip(axes, shown, strict=True):
     ax.imshow(picture, cmap="gray_r", vmin=0, vmax=1)
@@ -1198,7 +1198,7 @@ assert np.allclose(entropy(p_known.mean(axis=0)), metrics.predictive_entropy(p_k
 assert np.isclose(entropy(np.full(10, 0.1)), np.log(10))  # the largest that ten classes allow
 assert entropy(np.eye(10)).max() == 0
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 3.24
 def information(p):  # [T, n, classes] -> [n]
     return entropy(p.mean(axis=0)) - entropy(p).mean(axis=0)
@@ -1221,7 +1221,7 @@ assert np.isclose(information(sure_of_two)[0], np.log(2)) and abs(information(un
 #
 # 0.5 is guessing, 1 is perfect, and no threshold has to be chosen. The third score is the book's: the variance of the class probabilities over the draws, averaged over the classes.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 3.25
 def auroc(s_known, s_strange):
     gap = s_strange[:, None] - s_known
@@ -1521,7 +1521,7 @@ def solution_13(p, k):
 
 assert exercises.check("3.13", solution_13, record=False)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 exercises.progress(3)
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -81,7 +81,7 @@ def panel(ax, title, xlabel, ylabel, **legend):
 #
 # All variances of this chapter are over the draws of the weights, for a *given* minibatch. Which points are in the minibatch adds a noise of its own. It falls as $1/M$ whichever way the weights are drawn.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 4.1
 rng = np.random.default_rng(0)
 N, s = 1024, 0.5  # data points; standard deviation of the noise on y
@@ -174,7 +174,7 @@ assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
 #
 # This is **local reparameterization** (Kingma, Salimans, Welling 2015): the noise moves from the weights (global, shared by all data) to the pre-activations (local, one for each datum).
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 4.5 and 4.6
 def moments(x, mu, sigma):
     return x @ mu, x**2 @ sigma**2  # [n, in] @ [in, out], twice
@@ -228,7 +228,7 @@ assert np.allclose(d_sigma, SIGMA * ((X**2).T @ (zeta / np.sqrt(delta))))
 #
 # Local draws set this to 0 for $m \ne n$. So local reparameterization is **not** a cheaper way to compute the same thing: it equals a *fresh $W$ for every row*. It is right all the same, because the likelihood cost is a sum over rows, and the mean of a sum asks for each row's distribution only. What changes is the variance of the sum, and that is the gain.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 4.8
 theory = np.einsum("mi,ni,ij->mnj", X, X, SIGMA**2)  # [4, 4, 2]
 for name, draws in (("one shared W", b), ("local", b_local)):
@@ -278,7 +278,7 @@ print(f"mean step from one grid point to the next: shared {steps[0]:.2f}, local 
 assert steps[1] > 3 * steps[0]
 assert np.allclose(wiggly.std(axis=0), smooth.std(axis=0), rtol=0.35)  # each point alone agrees
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 2, sharey=True, layout="constrained")
 for ax, f, name, colour in ((axes[0], smooth, "a draw of W is a function", RED),
                             (axes[1], wiggly, "local draws are not", BLUE)):
@@ -320,7 +320,7 @@ assert random_numbers(4, 3, 2)["local"] == b_local[0].size
 #
 # A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with independent, symmetric noise. (The signs $s_{mi}$ are not the noise's $s$; the letters are the paper's.)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 4.10
 def flipout_draw(x, mu, change, r, s):
     return x @ mu + ((x * s) @ change) * r
@@ -361,7 +361,7 @@ for kind, last in floor.items():
 #
 # For σ, local draws beat even a fresh $W$ for each row. Given $b$, the mean of $\varepsilon_i$ is $x_i\sigma_i\zeta/\sqrt\delta$. Put it in the place of $\varepsilon_i$, and the gradient of section 4.3 comes out: what $b$ does not need is averaged over beforehand. An average is never noisier than what it averages (Rao-Blackwell).
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 def sigma_variances(inputs):
     """Variance of the gradient for the first weight's σ, by kind, relative to local draws."""
     d = inputs.shape[1]
@@ -440,7 +440,7 @@ noise = rng.standard_normal((100_000, 3)), rng.standard_normal(100_000)
 a, b_cost = one_row_costs(q_mu, q_sigma, noise)
 assert abs(a.mean() - b_cost.mean()) < 5 * np.hypot(a.std(), b_cost.std()) / np.sqrt(len(a))
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 gaussian, mixture = densities.Gaussian(1.0), densities.ScaleMixture(1.5, 0.1, 0.5)
 closed = densities.gaussian_kl(q_mu, q_sigma, 0.0, 1.0).sum()
 for prior in (gaussian, mixture):
@@ -488,7 +488,7 @@ xs, ys = (tf.constant(v[order], tf.float32) for v in (many.x, many.y))
 found = {(kind, size): network_gradients(kind, xs[:size], ys[:size]).numpy()
          for kind in ("shared", "local") for size in (8, 128)}
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 total = {key: g.var(axis=0).sum() for key, g in found.items()}
 for kind in ("shared", "local"):
     print(f"{kind:7s} total variance of the gradient: {total[kind, 8]:.3g} with 8 points, "
@@ -541,7 +541,7 @@ def scores(fitted, d):
     error = metrics.rmse(truth[among], p.mean[among])
     return log[among].mean(), log[~among].mean(), p.epistemic_std[among].mean(), error
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fits["cold"] = [local_reparam.fit(d.x, d.y, kl_weight=0.1, seed=k) for k, d in enumerate(sets)]
 fits["MLE"] = [point.fit(d.x, d.y, hidden_units=(20, 20), seed=k) for k, d in enumerate(sets)]
 table = {kind: np.array([scores(f, d) for f, d in zip(group, sets, strict=True)])
@@ -579,7 +579,7 @@ def row_correlation(layer, n_draws=4000):
     _, var = local_reparam.preactivation_moments(rows, np.zeros((3, 1)), spread)
     return np.corrcoef(drawn.T)[0, 1], drawn.std(axis=0) / np.sqrt(var[:, 0])
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 tf.keras.utils.set_random_seed(0)
 for name, shares in (("DenseReparameterization", True), ("DenseFlipout", False),
                      ("DenseLocalReparameterization", False)):

@@ -131,7 +131,7 @@ for mu, sigma in ((0.3, 0.5), (m, sd)):
     assert np.isclose(known.log_evidence - distance, bound)
 print(f"ln p(D | σ_p = 1) = {known.log_evidence:.3f} nats")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 5.4
 mu, sigma, rng = 0.3, 0.5, np.random.default_rng(1)
 for name, shape in (("one draw for all points", (20_000, 1)), ("a draw a point", (20_000, 3))):
@@ -220,7 +220,7 @@ assert np.isclose(kl_best(mus, sigmas), empirical_bayes.kl(mus / sigmas))
 for factor in (0.5, 0.9, 1.1, 2.0):  # the numeric neighbourhood: all larger
     assert kl_gaussian(mus, sigmas, factor * np.hypot(mus, sigmas)) > kl_best(mus, sigmas)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 5.10
 one_group = np.zeros(3, dtype=int)
 shared = np.sqrt(np.mean(mus**2 + sigmas**2))
@@ -279,7 +279,7 @@ with np.errstate(invalid="ignore", divide="ignore"):
 #
 # Here they are for the one weight. Derivatives are taken by finite differences, so that nothing is hidden. You derive them by hand in exercises 5.4 and 5.5.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 5.13
 def loss(rho, gamma, eps, n_points=3):
     mu, sigma = weights_of(rho, gamma)  # steps 1 and 2
@@ -360,7 +360,7 @@ print(f"largest bound {-surface.fun:.3f} = max ln p(D | α) > ln p(D | α = 1) =
       f"{known.log_evidence:.3f}")
 assert -surface.fun > known.log_evidence
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 ax.semilogx(alphas**-0.5, log_evidence(alphas), color=BLUE, label="ln p(D | σ_p), exact")
 ax.axhline(-surface.fun, ls="--", color=RED, label="largest empirical-Bayes bound")
@@ -383,7 +383,7 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
 #
 # zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 5.4).
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 5.17
 gammas = np.linspace(-6, 6, 601)
 kl_curve = 0.5 * np.log1p(gammas**2)
@@ -421,7 +421,7 @@ for b_try in (0.5, 2.0, 9.0):  # other data, the same x: minimise over ρ and γ
     assert abs(end.x[1] - expected) < 0.02
     print(f"b²/s = {b_try**2 / s:.2f}: γ = {abs(end.x[1]):.3f}, σ = {weights_of(*end.x)[1]:.1e}")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 5.19
 noise_only = s_noise * np.random.default_rng(4).standard_normal((20_000, 3))  # y without any w
 survives = (noise_only @ x / s_noise**2) ** 2 > s
@@ -451,7 +451,7 @@ for tie, fit in fits.items():
 off = {tie: fit.pruning().fraction for tie, fit in fits.items()}
 assert off["weight"] > off["all"] and off["weight"] > 0.5
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 2, layout="constrained")
 plots.draw_predictive(axes[0], x_grid, fits["weight"].predict(x_grid))
 plots.draw_truth(axes[0], x_grid, data.truth(x_grid))
@@ -715,7 +715,7 @@ print(f"one width, eight splits: Pearson {pearson(c, d):.2f}, "
       f"Spearman {stats.spearmanr(c, d)[0]:.2f}")
 assert pearson(c, d) < 0.9
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 ax.plot(a, b, "o", color=BLUE, ms=9, label=f"widths 1 to 16: r = {pearson(a, b):.2f}")
 ax.plot(c, d, "x", color=RED, ms=10, mew=2.5, label=f"splits, width 8: r = {pearson(c, d):.2f}")
@@ -729,7 +729,7 @@ panel(ax, "The correlation is one of bad widths with good ones", "training AUC",
 #
 # Try each preset, then test your predictions. The orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

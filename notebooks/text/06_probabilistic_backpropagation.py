@@ -170,7 +170,7 @@ table = np.array([[exclusive_kl(m, sd) for sd in sds] for m in means])
 i, j = np.unravel_index(table.argmin(), table.shape)
 assert abs(means[i] + 1.2) < 0.1 and sds[j] < 0.5 and np.sqrt(v_cover) > 1.2
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 ax.fill_between(grid, two, color="0.85", label="a posterior with two peaks")
 ax.plot(grid, normal_density(grid, m_cover, v_cover), color=BLUE, label="ADF: inclusive KL")
@@ -235,7 +235,7 @@ assert surprised[1] > 1.0
 #
 # The factor $1/\sqrt{V+1}$ keeps activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 6.6 and 6.7
 def linear(z_mean, z_var, w_mean, w_var):
     z_mean, z_var = np.append(z_mean, 1.0), np.append(z_var, 0.0)
@@ -280,7 +280,7 @@ for m, v in ((-2.0, 1.0), (0.0, 4.0), (0.5, 0.1), (3.0, 9.0)):
     assert np.allclose(relu(m, v), (first, second - first**2), rtol=1e-5)
     assert np.allclose(relu(m, v), pbp.relu_moments(m, v))
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 axis = np.linspace(-3, 3, 121)
 mean, var = relu(axis, 1.0)
 fig, ax = plt.subplots()
@@ -479,7 +479,7 @@ print(f"six points: 151 Gaussians each time as in the package; α = {alpha:.3f},
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The package runs this loop compiled, at some tens of microseconds a point. Forty epochs over the 32 points of the sinusoid:
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 x_grid = np.linspace(-1.5, 1.5, 121)[:, None]
 fit = pbp.fit(data.x, data.y, hidden_units=(50,), epochs=40, seed=0)
 pred = fit.predict(x_grid)
@@ -571,7 +571,7 @@ def score(table, split):
 
 scores = {table.name: [score(table, split) for split in range(5)] for table in tables}
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 for name, found in scores.items():
     mean = {key: np.mean([s[key] for s in found]) for key in found[0]}
     print(f"{name}: RMSE {mean['rmse']:.2f}, LL {mean['log_likelihood']:.2f} (a constant guess: "
@@ -605,7 +605,7 @@ except DatasetUnavailable:
 split = train_test_split(houses.x, houses.y, test_size=0.1, random_state=0)
 x_train, x_test, y_train, y_test = split
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 def report(name, f):
     p = f.predict(x_test)
     ll = p.log_prob(y_test).mean()

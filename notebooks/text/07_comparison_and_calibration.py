@@ -253,7 +253,7 @@ print(f"{'RMSE | log score':12}" + "".join(f"{name:>17}" for name in REGIONS))
 for name, row in table.items():
     print(f"{name:16}" + "".join(f"{rmse:9.2f} | {log:6.2f}" for rmse, log in row))
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 def nats(name, region):
     return table[name][REGIONS.index(region)][1]
 
@@ -289,7 +289,7 @@ assert np.allclose(exactly, calibration.expected_coverage(truth, 1.0, *ends))
 counted = np.mean((ends[0] <= fresh) & (fresh <= ends[1]), axis=0)  # 40 new y at each x
 assert abs(counted.mean() - exactly.mean()) < 4 * 0.5 / np.sqrt(fresh.size)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 covered = {name: expected_coverage(*p.interval(0.95)) for name, p in pred.items()}
 shares = {name: [c[m].mean() for m in masks.values()] for name, c in covered.items()}
 print(f"{'95 % interval':14}" + "".join(f"{name:>16}" for name in REGIONS))
@@ -365,7 +365,7 @@ for ax, (region, mask) in zip(axes, masks.items(), strict=True):
 axes[0].set(ylabel="share of new points inside")
 legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 curves = {name: reliability(values[name][:, gap], levels) for name in pred}
 assert all((curves[name] < levels - 0.04).all() for name in ("MAP", "BBB"))  # far too sure
 assert np.abs(curves["NUTS"] - levels).max() < 0.35
@@ -436,7 +436,7 @@ assert np.allclose(fitted.std, conditional, rtol=0.1)
 #
 # For networks with one hidden layer of ReLUs there is a theorem (Foong et al. 2020, who state its conditions): in simple cases a mean-field Gaussian *cannot* be much less sure between two regions than it is in them, whatever its parameters. The second cause is **one mode**: $q$ sits in one of the many ways to draw the bridge. We can see both in BBB's own draws:
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 middle = np.argmin(np.abs(x_grid[:, 0] - 0.25))
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
 for ax, name in zip(axes, ("BBB", "NUTS"), strict=True):
@@ -454,7 +454,7 @@ assert pred["NUTS"].epistemic_std[middle] > 1.4 * pred["BBB"].epistemic_std[midd
 #
 # Time one fit of each, after compiling. The times on your machine differ; their orders of magnitude should not. (All of them, with PBP's growth in data and width, in one table: `python3 -m bdl_teach bench methods`.)
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 def seconds(action):
     start = time.perf_counter()
     action()
@@ -491,7 +491,7 @@ assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 #
 # One character trait has to be seen. PBP goes through the data *again and again*, and each pass treats the points as new ones. After $E$ epochs the posterior thinks that it has seen $E\,n$ points:
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 epochs = (1, 10, 40, 100, 400)
 passes = {e: pbp.fit(x, y, hidden_units=(20,), epochs=e) for e in epochs}
 for e, fit in passes.items():
@@ -639,7 +639,7 @@ for name, (_, style, color) in policies.items():
     print(f"{name:14} regret {mean[-1]:6.0f} ± {error[-1]:.0f}; at the end {late:.2f} a round")
 panel(ax, "Thompson sampling loses less and less", "mushroom", "regret (± 2 SE over 40 runs)")
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 final = {name: r[-1] for name, r in regret.items()}
 assert final["Thompson"].mean() < 0.8 * min(final[name].mean() for name in list(policies)[:2])
 slope = {name: (r[-1] - r[-500]).mean() for name, r in regret.items()}
