@@ -166,7 +166,7 @@ exercises.check("3.6", band, record=False)
 # | ELBO | evidence lower bound = −F, maximised | 证据下界 | нижняя оценка обоснованности | article, paper ℒ |
 # | $\beta$ | factor on the KL of a VAE (chapter 2) | KL 项的系数 | множитель при KL | |
 # | $\sigma_1, \sigma_2, \pi$ | scale-mixture prior | 混合尺度先验 | смесь гауссиан, априорная | |
-# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
+# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL; in chapter 4, $M$ is the size | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
 # | $S$ | Monte-Carlo draws, in prediction also $T$ | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
 # | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
 # | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 4) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 5: $\gamma = \mu/\sigma$; chapter 6: γ is the noise's precision |
