@@ -76,9 +76,11 @@ def panel(ax, title, xlabel, ylabel, **legend):
     ax.legend(**{"frameon": False, "fontsize": 11, **legend})
 
 
-def show_images(rows, names, side):
-    """One row of pictures for each name."""
-    fig, axes = plt.subplots(len(rows), 1, figsize=(9.5, 0.9 * len(rows)), layout="constrained")
+def show_images(title, rows, names, side):
+    """Title that says what to see, one row of pictures for each name."""
+    size = (9.5, 0.9 * len(rows) + 0.4)
+    fig, axes = plt.subplots(len(rows), 1, figsize=size, layout="constrained")
+    fig.suptitle(title, fontsize=13)
     for ax, pictures, name in zip(np.atleast_1d(axes), rows, names, strict=True):
         ax.imshow(np.hstack([p.reshape(side, side) for p in pictures]), cmap="gray_r", vmin=0)
         ax.set(xticks=[], yticks=[])
@@ -122,7 +124,8 @@ assert np.allclose(1 / (1 + np.exp(-f_d)), plain.decode(code), atol=1e-5)
 rebuilt = plain.decode(code)
 error = np.square(test - rebuilt).sum(axis=1).mean()
 mean_error = np.square(test - train.mean(axis=0)).sum(axis=1).mean()
-show_images([test[:12], rebuilt[:12]], ["x", "rebuilt"], 8)
+show_images("Held-out digits, rebuilt from two numbers each",
+            [test[:12], rebuilt[:12]], ["x", "rebuilt"], 8)
 print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {mean_error:.2f}")
 assert error < 0.75 * mean_error
 
@@ -149,7 +152,8 @@ def digits_made(images):
     return np.exp(entropy(np.bincount(judge.predict(images), minlength=10)))
 
 
-show_images([plain.sample(12), plain.sample(12, seed=1)], ["z random", "z random"], 8)
+show_images("The autoencoder decodes random z: a few digits, again and again",
+            [plain.sample(12), plain.sample(12, seed=1)], ["z random", "z random"], 8)
 print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out digits right, and "
       f"sees {digits_made(plain.sample(500)):.1f} of the 10 digits in 500 generated ones")
 
@@ -556,7 +560,8 @@ assert misfit < 0.25 * whole
 z_new = np.random.default_rng(4).standard_normal((500, 2))
 assert np.array_equal(model.decode(z_new), model.sample(500, seed=4))
 made, made_plain = digits_made(model.sample(500)), digits_made(plain.sample(500))
-show_images([model.sample(12, 1), plain.sample(12, 1)], ["VAE", "autoencoder"], 8)
+show_images("Random z, decoded: the VAE makes more different digits",
+            [model.sample(12, 1), plain.sample(12, 1)], ["VAE", "autoencoder"], 8)
 print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {made_plain:.1f}")
 assert made > made_plain + 0.5
 
@@ -589,7 +594,8 @@ mix = np.random.default_rng(5).permutation(len(pictures.images))
 flat = pictures.images.reshape(len(mix), -1)[mix]
 clothes = vae.fit(flat[:800], steps=1000, batch_size=50)
 rest = flat[800:812]
-show_images([rest, clothes.decode(clothes.encode(rest)[0]), clothes.sample(12)],
+show_images("Held-out pictures, rebuilt; and new ones, from random z",
+            [rest, clothes.decode(clothes.encode(rest)[0]), clothes.sample(12)],
             ["held out", "rebuilt", "generated"], side)
 
 # %% slideshow={"slide_type": "subslide"}
@@ -655,7 +661,7 @@ steps = [explorer.set(z1=z1).result.image for z1 in np.linspace(-2, 2, 9).round(
 assert explorer.result.trained is home.trained
 up = explorer.set(z1=0.0, z2=2.0).result.image
 assert np.abs(up - home.image).max() > 0.2
-show_images([steps], ["z₁: −2 … 2"], 8)
+show_images("Only z₁ moves: one digit becomes another", [steps], ["z₁: −2 … 2"], 8)
 far = explorer.preset("off the map").result.image
 print(f"far outside it still answers, as sure as ever: darkest pixel {far.max():.2f}")
 
@@ -891,7 +897,8 @@ exercises.progress(2)
 noise = np.random.default_rng(7).standard_normal((500, 2))
 narrow = std[np.random.default_rng(8).integers(0, len(std), 500)] * noise
 wrong, right = model.decode(narrow), model.decode(noise)
-show_images([right[:12], wrong[:12]], ["z = ε", "z = σ ⊙ ε"], 8)
+show_images("With σ ⊙ ε the pictures hardly differ",
+            [right[:12], wrong[:12]], ["z = ε", "z = σ ⊙ ε"], 8)
 print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):.1f} with σ ⊙ ε; "
       f"variance of the pictures {right.var(0).sum():.2f} and {wrong.var(0).sum():.2f}")
 assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
@@ -926,7 +933,8 @@ print({number: name for number, name in enumerate(FASHION[:3])})
 assert FASHION.index("T-shirt/top") == 0 and FASHION.index("Trouser") == 1
 if pictures.name == "fashion-sprite":
     first = [pictures.images[pictures.labels == k][:6].reshape(6, -1) for k in (0, 1)]
-    show_images(first, ["class 0", "class 1"], side)
+    show_images("Class 0 are T-shirts and tops, class 1 trousers",
+                first, ["class 0", "class 1"], side)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "sampling is not differentiable, therefore VAEs approximate the gradient." **True:** the pathwise gradient is an *unbiased* estimate of the exact gradient of the expectation (2.9). What is not differentiable is the road through the generator, not the expectation.
