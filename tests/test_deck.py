@@ -23,7 +23,7 @@ def test_a_deck_keeps_alternative_texts_and_scrolls() -> None:
     assert page.count("data:image/png;base64,UE5H") == 1
     assert "No description" not in page
     assert "scroll = true" in page
-    assert "width: 1280" in page and "height: 720" in page
+    assert "width: 1344" in page and "height: 756" in page
 
 
 def test_the_lecturers_notes_name_the_settings() -> None:

@@ -25,6 +25,7 @@ def keep_words(notebook: Any, resources: Any) -> tuple[Any, Any]:
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.SlidesExporter.reveal_scroll = True
-c.SlidesExporter.reveal_width = "1280"
-c.SlidesExporter.reveal_height = "720"
+# 5 % more than the 1280 x 720 of the screen: 100 characters of code fit.
+c.SlidesExporter.reveal_width = "1344"
+c.SlidesExporter.reveal_height = "756"
 c.SlidesExporter.preprocessors = [keep_words]
