@@ -27,7 +27,8 @@ from PIL import Image
 from bdl_teach import DivergedError
 from bdl_teach.compiled import trace_count
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer, sinusoid
-from bdl_teach.widgets.live import WAIT_VARIABLE, Explorer, LatestValue
+from bdl_teach.widgets.latest import LatestValue
+from bdl_teach.widgets.live import WAIT_VARIABLE, Explorer
 
 MOVES: dict[type[Explorer], dict[str, Any]] = {
     SinusoidExplorer: {

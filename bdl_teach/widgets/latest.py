@@ -1,0 +1,63 @@
+"""A slot between a slider and the worker: of values that come while it works, the last counts."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class LatestValue:
+    """A slot for one value: a newer one replaces an older one that nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._value: Any = None
+        self._put = self._taken = self._done = 0
+        self._error: BaseException | None = None
+        self._closed = False
+
+    def put(self, value: Any) -> None:
+        """Store ``value`` and wake the worker."""
+        with self._changed:
+            self._value, self._put = value, self._put + 1
+            self._changed.notify_all()
+
+    def take(self) -> tuple[int, Any] | None:
+        """Wait for a new value; returns (version, value), or ``None`` once closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._put > self._taken)
+            if self._closed:
+                return None
+            self._taken = self._put
+            return self._taken, self._value
+
+    def done(self, version: int, error: BaseException | None) -> None:
+        """Say that ``version`` has been shown, or what kept it from being shown."""
+        with self._changed:
+            self._done, self._error = version, error
+            self._changed.notify_all()
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the newest value is done, and raise what its work raised.
+
+        Raises:
+            TimeoutError: It took longer than ``timeout`` seconds.
+        """
+        with self._changed:
+            over = self._changed.wait_for(lambda: self._closed or self._done >= self._put, timeout)
+            error, self._error = self._error, None
+        if not over:
+            raise TimeoutError(f"expected a picture within {timeout:g} s, got none")
+        if error is not None:
+            raise error
+
+    @property
+    def closed(self) -> bool:
+        """Whether the slot has been closed."""
+        return self._closed
+
+    def close(self) -> None:
+        """Let the worker and everyone who waits go home."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
