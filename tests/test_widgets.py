@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gc
+import html
 import io
 import os
 import subprocess
@@ -226,6 +227,13 @@ def test_the_output_holds_the_view_a_picture_and_a_sentence(
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).width > 900
     assert "free energy" in bundle["text/plain"]
+
+
+def test_the_words_of_the_picture_come_after_it(explorer: SinusoidExplorer) -> None:
+    kinds = [type(child) for child in explorer.children]
+    words = explorer.children[kinds.index(ipywidgets.Image) + 1]
+    assert explorer.ALT in html.unescape(words.value)
+    assert words.layout.height == "0"
 
 
 def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:

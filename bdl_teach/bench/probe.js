@@ -103,7 +103,8 @@
   };
   probe.status = (number) => {
     const texts = [...explorer(number).box.querySelectorAll(".widget-html-content")];
-    return texts.map((e) => e.textContent.trim()).join(" ");
+    const seen = texts.filter((e) => e.offsetHeight); // words for screen readers have no height
+    return seen.map((e) => e.textContent.trim()).join(" ");
   };
   // Move a slider back to a value that `probe.value` gave, key by key.
   probe.restore = (number, i, wanted) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -54,6 +55,13 @@ def button(label: str, hint: str, on_click: Callable[[], Any]) -> Any:
     widget = ipywidgets.Button(description=label, tooltip=hint, layout=_WIDE)
     widget.on_click(lambda _: on_click())
     return widget
+
+
+def for_screen_readers(words: str) -> Any:
+    """A sentence that is read out, and takes no room."""
+    hidden = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)"
+    value = f'<p style="{hidden}">{html.escape(words)}</p>'
+    return ipywidgets.HTML(value=value, layout={"height": "0", "margin": "0"})
 
 
 def preset_buttons(

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import ipywidgets
 
 from bdl_teach.errors import DivergedError
-from bdl_teach.widgets import background
+from bdl_teach.widgets import background, controls
 from bdl_teach.widgets.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
 from bdl_teach.widgets.latest import LatestValue
 from bdl_teach.widgets.prediction import Prediction, PredictionBox
@@ -54,7 +54,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
         # No tooltip, though it would be the picture's title: with one, JupyterLab shows no newer
-        # picture. The words are in the output's text and in the status line.
+        # picture. And no alternative text, since ipywidgets has none: its words come after it.
         self._image = ipywidgets.Image(format="url", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
@@ -62,7 +62,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._image.layout.max_width = f"{self._canvas.pixels[0]}px"
         asked = self.PREDICTION
         question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
-        super().__init__(children=[*question, self._image, self._status, *self._make_rows()])
+        words = controls.for_screen_readers(self.ALT)
+        super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
         self._assign(values)
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
