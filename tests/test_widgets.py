@@ -236,6 +236,12 @@ def test_the_words_of_the_picture_come_after_it(explorer: SinusoidExplorer) -> N
     assert words.layout.height == "0"
 
 
+def test_the_browser_knows_the_size_of_the_picture_before_it_comes(explorer) -> None:
+    (image,) = (child for child in explorer.children if isinstance(child, ipywidgets.Image))
+    still = Image.open(io.BytesIO(explorer.png()))
+    assert (int(image.width), int(image.height)) == still.size
+
+
 def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
     explorer = KLBudgetLab().wait()
     (image,) = (child for child in explorer.children if isinstance(child, ipywidgets.Image))

@@ -59,7 +59,11 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
-        self._image.layout.max_width = f"{self._canvas.pixels[0]}px"
+        # With its size from the start, the browser keeps the picture's place. Without, a picture
+        # that comes while its cell is out of sight may stay without height for ever (Chromium).
+        width, height = self._canvas.pixels
+        self._image.width, self._image.height = str(width), str(height)
+        self._image.layout.max_width = f"{width}px"
         asked = self.PREDICTION
         question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
         words = controls.for_screen_readers(self.ALT)
