@@ -38,6 +38,8 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
     "disabledExtensions": {
         "@jupyterlab/application-extension:faviconbusy": True,
         "@jupyterlab/apputils-extension:kernel-status": True,
+        "@jupyterlab/console-extension:kernel-status": True,  # this and the next cannot be
+        "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
     }
 }
 
