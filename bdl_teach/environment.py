@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
-import json
 import os
 import platform
 import shutil
@@ -18,30 +17,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from bdl_teach.lab_settings import write_if_changed, write_settings
 
 SUPPORTED = ("3.11", "3.12", "3.13")
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
 SPACE_NEEDED_GB = 3.0
 LOCK = "requirements.lock"
 STAMP = "bdl_teach.stamp"
-OVERRIDES: dict[str, dict[str, Any]] = {
-    # A widget's callbacks stay on the kernel's main thread (see widgets/live.py).
-    "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
-    # No question about news over the first picture, and no request to a web site.
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-}
-# Parts of JupyterLab that say in the browser's tab and in the status bar whether the kernel is
-# busy: with each tick of a slider they are drawn anew, twice. Without them a picture comes about
-# 10 ms sooner (chapter 3, two cores); the circle in the notebook's toolbar still says it.
-PAGE_CONFIG: dict[str, dict[str, bool]] = {
-    "disabledExtensions": {
-        "@jupyterlab/application-extension:faviconbusy": True,
-        "@jupyterlab/apputils-extension:kernel-status": True,
-        "@jupyterlab/console-extension:kernel-status": True,  # this and the next cannot be
-        "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
-    }
-}
 
 FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
 OFFLINE = (
@@ -284,19 +268,3 @@ def connect(venv: Path, root: Path) -> None:
     # Relative, so that a checkout can be moved.
     write_if_changed(site / "bdl_teach.pth", os.path.relpath(root, site) + "\n")
     write_settings(venv)
-
-
-def write_settings(prefix: Path) -> None:
-    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them."""
-    for path, settings in (
-        ("share/jupyter/lab/settings/overrides.json", OVERRIDES),
-        ("etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
-    ):
-        write_if_changed(prefix / path, json.dumps(settings, indent=2) + "\n")
-
-
-def write_if_changed(path: Path, text: str) -> None:
-    """Write `text` to `path`, unless that is what it holds."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")

@@ -492,7 +492,7 @@ def test_shared_data_is_used_unless_another_folder_is_chosen(
     assert launcher.child_environment()["BDL_TEACH_DATA"] == (chosen or str(shared))
 
 
-@pytest.mark.parametrize("module", ["__main__", "launcher", "environment"])
+@pytest.mark.parametrize("module", ["__main__", "launcher", "environment", "lab_settings"])
 def test_the_launcher_imports_only_the_standard_library(module: str) -> None:
     tree = ast.parse((ROOT / "bdl_teach" / f"{module}.py").read_text(encoding="utf-8"))
     names = [
