@@ -27,7 +27,7 @@ from PIL import Image
 
 from bdl_teach import DivergedError
 from bdl_teach.compiled import trace_count
-from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer, sinusoid
+from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer, sinusoid_fits
 from bdl_teach.widgets.latest import LatestValue
 from bdl_teach.widgets.live import WAIT_VARIABLE, Explorer
 
@@ -149,7 +149,7 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
         raise DivergedError(315, "lower the learning rate")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sinusoid, "_refit", diverge)
+        patch.setattr(sinusoid_fits, "refit", diverge)
         with pytest.raises(DivergedError):
             explorer.set(sigma1=2.0)
         assert "diverged by step 315: lower the learning rate" in explorer.status

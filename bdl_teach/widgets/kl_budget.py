@@ -14,7 +14,7 @@ from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
 from bdl_teach.widgets.prediction import Prediction
-from bdl_teach.widgets.sinusoid import SMALL_ROOM, X_GRID
+from bdl_teach.widgets.sinusoid_fits import SMALL_ROOM, X_GRID
 
 if TYPE_CHECKING:
     from bdl_teach.methods import bbb

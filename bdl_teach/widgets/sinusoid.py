@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bdl_teach import datasets, plots
-from bdl_teach.checks import Array
-from bdl_teach.widgets import controls
+from bdl_teach.widgets import controls, sinusoid_fits
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
 from bdl_teach.widgets.nuts import NutsRunner
 from bdl_teach.widgets.prediction import Prediction
+from bdl_teach.widgets.sinusoid_fits import INSIDE, LARGE_ROOM, X_GRID, SinusoidResult
 
-if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods import bbb, exact
-    from bdl_teach.predictive import Predictive
-
-X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
-_INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for what
-# most sliders ask for, and one for all the rest, which costs 30 MB of the kernel. The large one
-# goes through draws and chunks of 32 points in a loop, so that few of them take less time.
-SMALL_ROOM = (32, (20, 20), 1)
-_LARGE_ROOM = (64, (20, 20), 10, 32)
 _DEFAULTS: dict[str, Any] = {
     "sigma1": 1.5,
     "sigma2": 0.1,
@@ -42,36 +31,6 @@ _DEFAULTS: dict[str, Any] = {
     "prior_functions": False,
     "nuts": False,
 }
-
-
-@dataclass(frozen=True)
-class SinusoidResult:
-    """What one tick computed.
-
-    Attributes:
-        data: The training points.
-        prior: The prior of the weights.
-        fit: The fitted posterior.
-        x_grid: Where it predicts ``[m, 1]``.
-        prediction: The predictive on ``x_grid``.
-        prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
-        nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
-        nuts_report: R-hat and effective sample size as a sentence, or why there is none.
-        gap: Distance to NUTS where there are data, in the units of y: the root mean square over
-            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
-        gap_outside: The same outside the data.
-    """
-
-    data: datasets.Regression1D
-    prior: Any
-    fit: bbb.Fit
-    x_grid: Array
-    prediction: Predictive
-    prior_functions: Array | None = None
-    nuts: Predictive | None = None
-    nuts_report: str = ""
-    gap: float | None = None
-    gap_outside: float | None = None
 
 
 class SinusoidExplorer(Explorer):
@@ -201,7 +160,7 @@ class SinusoidExplorer(Explorer):
         canvas.animate(self._weights.artists)
 
     def _compute(self, values: dict[str, Any]) -> SinusoidResult:
-        result = _refit(**_fit_values(values))
+        result = sinusoid_fits.refit(**_fit_values(values))
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
@@ -218,7 +177,7 @@ class SinusoidExplorer(Explorer):
         if gold is None:
             report = self._nuts.error or "NUTS is running for these values"
             if not self._nuts.error:
-                self._nuts.want(key, partial(_sample, result))
+                self._nuts.want(key, partial(sinusoid_fits.sample, result))
             return replace(result, nuts_report=report)
         self._nuts.cancel()
         nuts = gold.predict(X_GRID)
@@ -226,8 +185,8 @@ class SinusoidExplorer(Explorer):
             result,
             nuts=nuts,
             nuts_report=gold.report,
-            gap=_gap(result.prediction, nuts, _INSIDE),
-            gap_outside=_gap(result.prediction, nuts, ~_INSIDE),
+            gap=sinusoid_fits.distance(result.prediction, nuts, INSIDE),
+            gap_outside=sinusoid_fits.distance(result.prediction, nuts, ~INSIDE),
         )
 
     def _draw(self, result: SinusoidResult) -> None:
@@ -245,7 +204,7 @@ class SinusoidExplorer(Explorer):
         sentence = (
             f"{len(result.data.x)} points: free energy {last['free_energy']:.0f} nats "
             f"(complexity {last['complexity_cost']:.0f}, likelihood {last['likelihood_cost']:.0f})"
-            f"; epistemic sd {sd[_INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
+            f"; epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
             f"at x = ±1.5"
         )
         if result.gap is not None:
@@ -256,7 +215,7 @@ class SinusoidExplorer(Explorer):
 
     def _chores(self) -> Iterator[Callable[[], Any]]:
         """Compile the large room."""
-        yield partial(_refit, **_fit_values({**_DEFAULTS, "n": _LARGE_ROOM[0]}))
+        yield partial(sinusoid_fits.refit, **_fit_values({**_DEFAULTS, "n": LARGE_ROOM[0]}))
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -270,40 +229,3 @@ def _fit_values(values: dict[str, Any]) -> dict[str, Any]:
         name: value for name, value in values.items() if name not in ("nuts", "prior_functions")
     }
     return {**wanted, "n_predictions": round(values["n_predictions"])}
-
-
-def _refit(
-    *, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
-    n_samples: int, n_predictions: int, width: int, n: int, seed: int,
-) -> SinusoidResult:  # fmt: skip
-    from bdl_teach.densities import ScaleMixture
-    from bdl_teach.methods import bbb
-
-    data = datasets.sinusoid(n, noise_std, seed)
-    prior = ScaleMixture(sigma1, sigma2, pi)
-    small = n <= SMALL_ROOM[0] and n_samples <= SMALL_ROOM[2]
-    fit = bbb.fit(
-        data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
-        n_samples=n_samples, kl_weight=kl_weight, seed=seed,
-        capacity=bbb.Capacity(*(SMALL_ROOM if small else _LARGE_ROOM)),
-    )  # fmt: skip
-    prediction = fit.predict(X_GRID, n_samples=n_predictions)
-    return SinusoidResult(data, prior, fit, X_GRID, prediction)
-
-
-def _sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:
-    from bdl_teach.methods import exact
-
-    return exact.nuts(
-        result.data.x,
-        result.data.y,
-        prior=result.prior,
-        noise_std=result.data.noise_std,
-        hidden_units=result.fit.network.hidden_units,
-        progress=progress,
-    )
-
-
-def _gap(a: Predictive, b: Predictive, where: Array) -> float:
-    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
-    return float(np.sqrt(squared[where].mean()))

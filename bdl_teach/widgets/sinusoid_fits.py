@@ -1,0 +1,94 @@
+"""What the sinusoid explorer fits: Bayes by Backprop on a sine, and NUTS on the same problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach.checks import Array
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import bbb, exact
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
+INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for what
+# most sliders ask for, and one for all the rest, which costs 30 MB of the kernel. The large one
+# goes through draws and chunks of 32 points in a loop, so that few of them take less time.
+SMALL_ROOM = (32, (20, 20), 1)
+LARGE_ROOM = (64, (20, 20), 10, 32)
+
+
+@dataclass(frozen=True)
+class SinusoidResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The training points.
+        prior: The prior of the weights.
+        fit: The fitted posterior.
+        x_grid: Where it predicts ``[m, 1]``.
+        prediction: The predictive on ``x_grid``.
+        prior_functions: Ten networks drawn from the prior ``[10, m]``, if they are shown.
+        nuts: The gold standard's predictive on ``x_grid``, if it is shown and computed.
+        nuts_report: R-hat and effective sample size as a sentence, or why there is none.
+        gap: Distance to NUTS where there are data, in the units of y: the root mean square over
+            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+        gap_outside: The same outside the data.
+    """
+
+    data: datasets.Regression1D
+    prior: Any
+    fit: bbb.Fit
+    x_grid: Array
+    prediction: Predictive
+    prior_functions: Array | None = None
+    nuts: Predictive | None = None
+    nuts_report: str = ""
+    gap: float | None = None
+    gap_outside: float | None = None
+
+
+def refit(
+    *, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
+    n_samples: int, n_predictions: int, width: int, n: int, seed: int,
+) -> SinusoidResult:  # fmt: skip
+    """Fit Bayes by Backprop for these values of the sliders, and predict on ``X_GRID``."""
+    from bdl_teach.densities import ScaleMixture
+    from bdl_teach.methods import bbb
+
+    data = datasets.sinusoid(n, noise_std, seed)
+    prior = ScaleMixture(sigma1, sigma2, pi)
+    small = n <= SMALL_ROOM[0] and n_samples <= SMALL_ROOM[2]
+    fit = bbb.fit(
+        data.x, data.y, prior=prior, noise_std=noise_std, hidden_units=(width, width),
+        n_samples=n_samples, kl_weight=kl_weight, seed=seed,
+        capacity=bbb.Capacity(*(SMALL_ROOM if small else LARGE_ROOM)),
+    )  # fmt: skip
+    prediction = fit.predict(X_GRID, n_samples=n_predictions)
+    return SinusoidResult(data, prior, fit, X_GRID, prediction)
+
+
+def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:
+    """Sample the true posterior of what ``result`` fitted; ``progress(done, total)`` as it goes."""
+    from bdl_teach.methods import exact
+
+    return exact.nuts(
+        result.data.x,
+        result.data.y,
+        prior=result.prior,
+        noise_std=result.data.noise_std,
+        hidden_units=result.fit.network.hidden_units,
+        progress=progress,
+    )
+
+
+def distance(a: Predictive, b: Predictive, where: Array) -> float:
+    """The gap between two predictives where the mask ``where`` [m] says; see ``SinusoidResult``."""
+    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
+    return float(np.sqrt(squared[where].mean()))
