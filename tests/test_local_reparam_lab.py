@@ -15,7 +15,7 @@ from explorer_claims import (
 
 from bdl_teach.compiled import trace_count
 from bdl_teach.widgets import LocalReparamLab
-from bdl_teach.widgets.gradient_variance import KINDS, N_DATA, SIZES
+from bdl_teach.widgets.gradient_draws import KINDS, N_DATA, SIZES
 
 MOVES: dict[str, Any] = {
     "size": 4,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import ipywidgets
@@ -13,13 +12,17 @@ from bdl_teach import plots
 from bdl_teach.checks import Array
 from bdl_teach.widgets import controls
 from bdl_teach.widgets.canvas import Canvas
+from bdl_teach.widgets.gradient_draws import (
+    KINDS,
+    MOST_INPUTS,
+    SIZES,
+    gradients,
+    theory,
+    two_rows,
+)
 from bdl_teach.widgets.live import Explorer
 from bdl_teach.widgets.prediction import Prediction
 
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-N_DATA = SIZES[-1]
-MOST_INPUTS = 4
-KINDS = ("score", "shared", "per_example", "flipout", "local")  # from top to bottom
 _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
     "score": ("score function", plots.ORANGE, ":", "x"),
     "shared": ("one shared W", plots.RED, "-", "s"),
@@ -218,16 +221,14 @@ class LocalReparamLab(Explorer):
         d, seed, n = values["n_inputs"], values["seed"], values["n_draws"]
         name, at = "mu" if values["parameter"] == "μ" else "sigma", SIZES.index(values["size"])
         sigma = values["sigma"]
-        noise = {
-            k: [_gradients(k, size, d, sigma, seed, n, name) for size in SIZES] for k in chosen
-        }
-        theory = {kind: _theory(kind, d, sigma, seed, name) for kind in (*chosen, "shared")}
-        scale = np.sqrt(theory["shared"][at])
-        rows = {kind: _two_rows(kind, d, sigma, seed, n) for kind in ("shared", "local")}
+        noise = {k: [gradients(k, m, d, sigma, seed, n, name) for m in SIZES] for k in chosen}
+        in_theory = {kind: theory(kind, d, sigma, seed, name) for kind in (*chosen, "shared")}
+        scale = np.sqrt(in_theory["shared"][at])
+        rows = {kind: two_rows(kind, d, sigma, seed, n) for kind in ("shared", "local")}
         return VarianceResult(
             size=values["size"],
             measured={kind: np.array([g.var(ddof=1) for g in noise[kind]]) for kind in chosen},
-            theory={kind: theory[kind] for kind in chosen},
+            theory={kind: in_theory[kind] for kind in chosen},
             draws={kind: (noise[kind][at] - noise[kind][at].mean()) / scale for kind in chosen},
             rows=rows,
             correlation={kind: float(np.corrcoef(b.T)[0, 1]) for kind, b in rows.items()},
@@ -262,48 +263,3 @@ class LocalReparamLab(Explorer):
             f"M = {result.size}: variance {', '.join(parts) or 'of no estimator'}{ratio}. "
             f"Two rows correlate {r['shared']:.2f} with one W, {r['local']:.2f} with local noise."
         )
-
-
-@lru_cache(maxsize=4)
-def _pool(d: int, seed: int) -> tuple[Array, Array, Array]:
-    """Weights ``[d]``, and 256 data points of which a minibatch takes the first M."""
-    rng = np.random.default_rng([seed, 0])
-    x, mu = rng.uniform(0.5, 1.5, (N_DATA, MOST_INPUTS))[:, :d], np.linspace(0.6, -0.6, d)
-    return mu, x, x @ mu + rng.standard_normal(N_DATA)
-
-
-def _problem(size: int, d: int, sigma: float, seed: int) -> dict[str, Any]:
-    mu, x, y = _pool(d, seed)
-    return {"mu": mu, "sigma": np.full(d, sigma), "x": x[:size], "y": y[:size]}
-
-
-@lru_cache(maxsize=8 * len(KINDS) * len(SIZES))  # moving M, or a button, draws nothing anew
-def _gradients(
-    kind: str, size: int, d: int, sigma: float, seed: int, n_draws: int, name: str
-) -> Array:
-    """Drawn gradients of the first weight's μ or σ, per data point ``[n_draws]``."""
-    from bdl_teach import estimators
-
-    problem = _problem(size, d, sigma, seed)
-    drawn = estimators.gradient_samples(kind, **problem, n_draws=n_draws, seed=100 * size + seed)
-    return np.asarray(getattr(drawn, name)[:, 0] / size)
-
-
-@lru_cache(maxsize=8 * len(KINDS))
-def _theory(kind: str, d: int, sigma: float, seed: int, name: str) -> Array:
-    """Their variance in closed form, at each of ``SIZES``."""
-    from bdl_teach import estimators
-
-    found = [estimators.gradient_variance(kind, **_problem(m, d, sigma, seed)) for m in SIZES]
-    return np.array([getattr(v, name)[0] / m**2 for m, v in zip(SIZES, found, strict=True)])
-
-
-@lru_cache(maxsize=8)
-def _two_rows(kind: str, d: int, sigma: float, seed: int, n_draws: int) -> Array:
-    """Outputs of two data points at each draw, standardised ``[n_draws, 2]``."""
-    from bdl_teach import estimators
-
-    mu, x, _ = _pool(d, seed)
-    std = np.full(d, sigma)
-    drawn = estimators.output_samples(kind, mu, std, x[:2], n_draws=n_draws, seed=seed)
-    return np.asarray((drawn - x[:2] @ mu) / np.sqrt(x[:2] ** 2 @ std**2))
