@@ -148,13 +148,7 @@ def gradient_samples(
 
 
 def expected_gradient(
-    mu: Any,
-    sigma: Any,
-    x: Any,
-    y: Any,
-    *,
-    noise_std: float = 1.0,
-    n_data: int | None = None,
+    mu: Any, sigma: Any, x: Any, y: Any, *, noise_std: float = 1.0, n_data: int | None = None
 ) -> Gradients:
     """Return the gradient that all the estimators have in the mean, in closed form.
 

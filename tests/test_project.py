@@ -194,3 +194,11 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
 def test_no_other_lock_file_is_tracked() -> None:
     names = [path.name for path in tracked("*.lock", "*.toml")]
     assert [name for name in names if name == "uv.lock" or name.startswith("pylock")] == []
+
+
+def test_every_module_is_short_enough_to_read_at_once() -> None:
+    lines = {
+        path.name: len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "bdl_teach").rglob("*.py")
+    }
+    assert {name: n for name, n in lines.items() if n > 300} == {}

@@ -13,6 +13,7 @@ from bdl_teach import datasets, plots
 from bdl_teach.widgets import background, controls
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets.pbp_panels import NoiseArtists
 from bdl_teach.widgets.prediction import Prediction
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -156,8 +157,10 @@ class PBPStepper(Explorer):
             wspace=0.19, hspace=0.85,
         )  # fmt: skip
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
-        self._make_gamma_panel(canvas, canvas.figure.add_subplot(grid[0, 1]))
-        self._make_noise_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        gamma, noise = (canvas.figure.add_subplot(grid[row, 1]) for row in (0, 1))
+        self._noise = NoiseArtists(canvas, gamma, noise, MOST_STEPS)
+        self._speed = canvas.figure.text(0.985, 0.975, "", ha="right", va="top", fontsize=9)
+        canvas.animate([self._speed])
         return canvas
 
     def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
@@ -178,27 +181,6 @@ class PBPStepper(Explorer):
         plots.legend_above(ax, columns=4)
         points = [self._waiting, self._seen, self._last]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
-
-    def _make_gamma_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "Gamma over the noise precision", "step", "log scale")
-        ax.set(yscale="log", ylim=(0.05, 2000))
-        _step_axis(ax)
-        (self._alpha,) = ax.plot([], [], "-", color=plots.BLUE, lw=2.0, label="α, counts points")
-        (self._beta,) = ax.plot([], [], "--", color=plots.RED, lw=2.0, label="β, adds up squares")
-        (self._end,) = ax.plot([], [], "o", color=plots.ORANGE, ms=6)
-        plots.legend_above(ax, columns=2)
-        canvas.animate([self._alpha, self._beta, self._end])
-
-    def _make_noise_panel(self, canvas: Canvas, ax: Any) -> None:
-        plots.tidy(ax, "Noise that it believes in", "step", "sd, units of y")
-        ax.set(ylim=(0, 15))
-        _step_axis(ax)
-        (self._noise,) = ax.plot([], [], "-", color=plots.RED, lw=2.0, label="√(β/(α−1))")
-        (self._true,) = ax.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
-        (self._now,) = ax.plot([], [], "o", color=plots.ORANGE, ms=6)
-        plots.legend_above(ax, columns=2)
-        self._speed = canvas.figure.text(0.985, 0.975, "", ha="right", va="top", fontsize=9)
-        canvas.animate([self._true, self._noise, self._now, self._speed])
 
     def _compute(self, values: dict[str, Any]) -> StepperResult:
         data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
@@ -232,13 +214,7 @@ class PBPStepper(Explorer):
         self._waiting.set_data(x[~learned], y[~learned])
         last = [] if replay.point is None else [replay.point]
         self._last.set_data(x[last], y[last])
-        steps = np.arange(len(replay.noise))
-        self._alpha.set_data(steps, replay.noise[:, 0])
-        self._beta.set_data(steps, replay.noise[:, 1])
-        self._end.set_data(steps[[-1, -1]], replay.noise[-1])
-        self._noise.set_data(steps, replay.noise_std)
-        self._true.set_data([0, MOST_STEPS], [result.data.noise_std] * 2)
-        self._now.set_data(steps[-1:], replay.noise_std[-1:])
+        self._noise.update(replay, result.data.noise_std)
         self._speed.set_text(f"play takes {result.speed:.3g} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
@@ -292,12 +268,3 @@ class PBPStepper(Explorer):
         """Stop playing, stop the worker and take the widgets away."""
         self._stop.set()
         super().close()
-
-
-def _step_axis(ax: Any) -> None:
-    """Steps on an axis that shows the first few as well as the last thousand."""
-    ax.set_xscale("symlog", linthresh=20, linscale=0.8)
-    ax.set_xlim(0, MOST_STEPS)
-    ticks = (0, 10, 33, 100, 330, MOST_STEPS)
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.minorticks_off()
