@@ -81,6 +81,7 @@ def test_at_least_four_wrong_answers_of_each_are_rejected(number: str) -> None:
         lambda *_: [[1.0], [1.0, 2.0]],
         lambda *_: 1j,
         lambda *_: 0.123,
+        lambda *_: 8.0,
     ],
 )
 def test_nonsense_gets_a_sentence_and_never_a_traceback(number: str, answer: Any) -> None:
@@ -88,6 +89,7 @@ def test_nonsense_gets_a_sentence_and_never_a_traceback(number: str, answer: Any
     assert not result
     assert result.message.startswith(f"✗ {number} ")
     assert result.message.endswith(".")
+    assert ".." not in result.message.replace("...", "")
 
 
 @pytest.mark.parametrize("exercise", exercises.REGISTRY.values(), ids=NUMBERS)

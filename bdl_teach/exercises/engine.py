@@ -106,7 +106,8 @@ class Exercise:
         """Describe a difference that no known mistake explains."""
         where = f"for {self._arguments(case)}"
         if isinstance(got, BaseException):
-            return f"{where} your function raised {type(got).__name__}: {got}."
+            said = f"{type(got).__name__}: {got}".rstrip(".")
+            return f"{where} your function raised {said}."
         if got.shape != want.shape:
             return f"{where} expected {_shape(want)}, got {_shape(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
@@ -243,8 +244,14 @@ def _first_bad(value: Array) -> str:
 
 
 def _show(value: Any) -> str:
-    text = np.array2string(np.asarray(value), precision=4, threshold=8, edgeitems=2)
+    text = np.array2string(
+        np.asarray(value), threshold=8, edgeitems=2, formatter={"float_kind": _six_figures}
+    )
     return " ".join(text.split())  # a matrix on one line
+
+
+def _six_figures(value: Any) -> str:
+    return f"{value:.6g}"  # numpy would write 8 as "8.", and a sentence would end twice
 
 
 def _short(value: Any) -> str:
