@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
+from scipy.stats import norm
 
 from bdl_teach.exercises.engine import Exercise, Mistake, Outcome, same
 
 _A = np.array
 
 
-def _log_normal(y: Any, mean: Any, s: Any) -> Any:
-    return -0.5 * ((y - mean) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi)
-
-
 def _log_predictive(y: Any, f: Any, s: Any) -> Any:
-    return logsumexp(_log_normal(y, f, s)) - np.log(len(f))
+    return logsumexp(norm.logpdf(y, f, s)) - np.log(len(f))
 
 
 PREDICTIVE = Exercise(
@@ -41,17 +38,17 @@ PREDICTIVE = Exercise(
         Mistake(
             "mean of logarithms",
             "average the *densities*, then take the logarithm; the other order is never larger.",
-            lambda y, f, s: np.mean(_log_normal(y, f, s)),
+            lambda y, f, s: np.mean(norm.logpdf(y, f, s)),
         ),
         Mistake(
             "missing 1/T",
             "an average over T draws divides by T: subtract log T.",
-            lambda y, f, s: logsumexp(_log_normal(y, f, s)),
+            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)),
         ),
         Mistake(
             "1/T outside the logarithm",
             "the average is inside the logarithm: subtract log T, do not divide by T.",
-            lambda y, f, s: logsumexp(_log_normal(y, f, s)) / len(f),
+            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) / len(f),
         ),
         Mistake(
             "the normalising constant is missing",
@@ -61,12 +58,12 @@ PREDICTIVE = Exercise(
         Mistake(
             "plug-in",
             "this is the density around the mean function; it forgets that the draws disagree.",
-            lambda y, f, s: _log_normal(y, np.mean(f), s),
+            lambda y, f, s: norm.logpdf(y, np.mean(f), s),
         ),
         Mistake(
             "one Gaussian for the mixture",
             "matching mean and variance is close, but the average of Gaussians is no Gaussian.",
-            lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+            lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
         ),
         Mistake(
             "density for log density",
@@ -76,7 +73,7 @@ PREDICTIVE = Exercise(
         Mistake(
             "summed logarithms",
             "the draws are alternatives, not independent data: no product over them.",
-            lambda y, f, s: np.sum(_log_normal(y, f, s)),
+            lambda y, f, s: np.sum(norm.logpdf(y, f, s)),
         ),
         Mistake(
             "σ² for σ",

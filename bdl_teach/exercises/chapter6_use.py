@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from bdl_teach.exercises.engine import Exercise, Mistake
 
@@ -12,13 +13,9 @@ _A = np.array
 _RNG = np.random.default_rng(6)
 
 
-def _log_normal(y: Any, mean: Any, var: Any) -> Any:
-    return -0.5 * (np.log(2 * np.pi * var) + (y - mean) ** 2 / var)
-
-
 def _score(m: Any, v: Any, alpha: Any, beta: Any, y_mean: Any, y_std: Any, y: Any) -> Any:
     mean, var = m * y_std + y_mean, (v + beta / (alpha - 1)) * y_std**2
-    return np.mean(_log_normal(y, mean, var))
+    return np.mean(norm.logpdf(y, mean, np.sqrt(var)))
 
 
 _SCORES = tuple(
@@ -81,7 +78,7 @@ SCORE = Exercise(
         Mistake(
             "not averaged",
             "papers report the mean over the test points: one number.",
-            lambda m, v, a, b, c, s, y: _log_normal(y, m * s + c, (v + b / (a - 1)) * s**2),
+            lambda m, v, a, b, c, s, y: norm.logpdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s),
         ),
         Mistake(
             "sum for mean",
