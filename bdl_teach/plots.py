@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -24,8 +25,30 @@ PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
 alt_text.speak_in_notebooks()
 
 
+def lecture_style() -> None:
+    """Set the defaults of a chapter's figures: readable from the back of a room."""
+    mpl.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
+    mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+
+
+def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None:
+    """Finish a panel of a chapter's figure: a title that says what to see, labels, legend.
+
+    Args:
+        ax: The panel, with all that the legend names.
+        title: What to see.
+        xlabel: Quantity and unit along x.
+        ylabel: Quantity and unit along y.
+        **legend: Passed on to ``ax.legend``.
+    """
+    ax.set_title(title, loc="left", fontsize=13)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+
+
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Give a panel its title and labels, and take away the frame's upper and right edges."""
+    """Give an explorer's panel its title and labels, and take off its upper and right edges."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set_xlabel(xlabel, fontsize=10)
     ax.set_ylabel(ylabel, fontsize=10)

@@ -63,18 +63,9 @@ from bdl_teach import datasets, densities, exercises, features, metrics, plots
 from bdl_teach.backend import tfd, tfp
 from bdl_teach.methods import exact
 from bdl_teach.mlp import MLP
+from bdl_teach.plots import BLUE, GREEN, GREY, ORANGE, RED, panel
 
-BLUE, ORANGE, GREEN, RED, GREY = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED, plots.GREY
-plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
-plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
-
-# %% slideshow={"slide_type": "skip"}
-def panel(ax, title, xlabel, ylabel, **legend):
-    """Title that says what to see, labels, legend."""
-    ax.set_title(title, loc="left", fontsize=13)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+plots.lecture_style()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.1 A loss is a probability model

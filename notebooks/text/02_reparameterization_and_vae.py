@@ -63,19 +63,11 @@ from bdl_teach import expectation_gradients as eg
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import vae
 from bdl_teach.methods.vae_model import kl_from_prior
+from bdl_teach.plots import BLUE, GREY, ORANGE, RED, panel
 
-BLUE, ORANGE, GREEN, RED, GREY = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED, plots.GREY
-plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
+plots.lecture_style()
 
 # %% slideshow={"slide_type": "skip"}
-def panel(ax, title, xlabel, ylabel, **legend):
-    """Title that says what to see, labels, legend."""
-    ax.set_title(title, loc="left", fontsize=13)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
-
-
 def show_images(title, rows, names, side):
     """Title that says what to see, one row of pictures for each name."""
     size = (9.5, 0.9 * len(rows) + 0.4)
@@ -84,6 +76,7 @@ def show_images(title, rows, names, side):
     for ax, pictures, name in zip(np.atleast_1d(axes), rows, names, strict=True):
         ax.imshow(np.hstack([p.reshape(side, side) for p in pictures]), cmap="gray_r", vmin=0)
         ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
         ax.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=11)
 
 # %% [markdown] slideshow={"slide_type": "slide"}

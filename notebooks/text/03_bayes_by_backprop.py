@@ -63,21 +63,12 @@ from bdl_teach import datasets, densities, elbo, estimators, exercises, metrics,
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import bbb, exact, point
 from bdl_teach.mlp import MLP
+from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 from bdl_teach.predictive import Predictive, evaluate_weights
 
-BLUE, ORANGE, GREEN, RED = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED
-plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
-plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+plots.lecture_style()
 
 # %% slideshow={"slide_type": "skip"}
-def panel(ax, title, xlabel, ylabel, **legend):
-    """Title that says what to see, labels, legend."""
-    ax.set_title(title, loc="left", fontsize=13)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
-
-
 TOP = {"loc": "upper center", "ncols": 3, "fontsize": 10}  # a legend above the curves
 
 # %% [markdown] slideshow={"slide_type": "slide"}

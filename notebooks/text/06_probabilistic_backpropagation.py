@@ -59,20 +59,11 @@ from scipy.special import ndtr
 from bdl_teach import DatasetUnavailable, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import bbb, exact, pbp, pbp_listing, pbp_loop, point
+from bdl_teach.plots import BLUE, RED, panel
 
-BLUE, ORANGE, GREEN, RED = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED
-plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
-plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+plots.lecture_style()
 
 # %% slideshow={"slide_type": "skip"}
-def panel(ax, title, xlabel, ylabel, **legend):
-    """Title that says what to see, labels, legend."""
-    ax.set_title(title, loc="left", fontsize=13)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
-
-
 def normal_density(w, mean, var):
     return np.exp(-densities.gaussian_nll(w, mean, var))
 

@@ -58,20 +58,11 @@ from scipy.special import logsumexp, ndtr
 from bdl_teach import calibration, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tfd
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 
-BLUE, ORANGE, GREEN, RED = plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED
-plt.rcParams.update({"figure.figsize": (9.5, 4.2), "font.size": 13, "lines.linewidth": 2.4})
-plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+plots.lecture_style()
 
 # %% slideshow={"slide_type": "skip"}
-def panel(ax, title, xlabel, ylabel, **legend):
-    """Title that says what to see, labels, legend."""
-    ax.set_title(title, loc="left", fontsize=13)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
-
-
 REGIONS = ("among the data", "in the gap", "outside")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
