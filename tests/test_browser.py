@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -21,9 +22,12 @@ from bdl_teach.bench.page import ExplorerView, Notebook
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+EXPLORERS = {"00": 0, "01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2}
 PATIENCE_MS = 30_000.0
+NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)
 WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
+ANSWERED = re.compile("As you said|You said otherwise")
 ALLOWED_IN_CONSOLE = (
     # Extensions that ask the server for something that this one does not have, or not yet.
     re.compile(r"Failed to load resource: the server responded with a status of 40[34]"),
@@ -36,11 +40,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 class Visit:
     """What was seen in one notebook."""
 
+    name: str
     explorers: list[ExplorerView]
     cell_errors: list[str]
     hidden: list[int] = field(default_factory=list)
     dead_sliders: list[str] = field(default_factory=list)
     dead_buttons: list[str] = field(default_factory=list)
+    locked_answers: list[str] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     stderr: list[str] = field(default_factory=list)
@@ -73,10 +79,15 @@ def visit(browser: Browser, request: pytest.FixtureRequest, tmp_path_factory) ->
         notebook.patience_ms = PATIENCE_MS
         notebook.start_all()
         notebook.await_all()
-        seen = Visit(notebook.explorers(), notebook.cell_errors())
+        seen = Visit(request.param, notebook.explorers(), notebook.cell_errors())
         for view in notebook.distinct_explorers():
+            asked = notebook.answer(view.number, 0)
             move_sliders(notebook, view, seen, pictures)
-            click_buttons(notebook, view, seen, pictures)
+            press_toggles(notebook, view, seen, pictures)
+            choose(notebook, view, seen, pictures)
+            click_buttons(notebook, view, seen, pictures)  # last: presets move all the rest
+            if asked and not ANSWERED.search(notebook.question(view.number)):
+                seen.locked_answers.append(notebook.question(view.number))
         seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
         seen.cell_errors = notebook.cell_errors()
         seen.console, seen.stderr = notebook.console, notebook.stderr()
@@ -100,16 +111,39 @@ def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: 
 
 def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
     """Click each button; one that the notebook left pressed last has another turn at the end."""
-    buttons = [i for i in range(len(view.buttons)) if i not in view.toggles]
+    stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
+    buttons = [i for i in range(len(view.buttons)) if i not in stay_down]
     unmoved = [i for i in buttons if not click(notebook, view, i, seen, pictures)]
     seen.dead_buttons += [
         view.buttons[i] for i in unmoved if not click(notebook, view, i, seen, pictures)
     ]
 
 
-def click(notebook: Notebook, view: ExplorerView, i: int, seen: Visit, pictures: Path) -> bool:
+def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """Press each toggle, and again to leave it as it was."""
+    for i in view.toggles:
+        notebook.patience_ms = NUTS_MS
+        if not click(notebook, view, i, seen, pictures, quiet=0.0):  # "play" never rests
+            seen.dead_buttons.append(view.buttons[i])
+        notebook.patience_ms = 1000.0  # paused, it has nothing more to show
+        assert notebook.click(view.number, i).moved
+    notebook.patience_ms = PATIENCE_MS
+
+
+def choose(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """In each row of which one button is down, choose the others, and at last the first again."""
+    for row in view.choices:
+        (down,) = [i for i in row if notebook.is_down(view.number, i)]
+        for i in [*(i for i in row if i != down), down]:
+            if not click(notebook, view, i, seen, pictures):
+                seen.dead_buttons.append(view.buttons[i])
+
+
+def click(
+    notebook: Notebook, view: ExplorerView, i: int, seen: Visit, pictures: Path, **given: float
+) -> bool:
     """Click one button; says whether the picture changed."""
-    effect = notebook.click(view.number, i)
+    effect = notebook.click(view.number, i, **given)
     notebook.page.screenshot(path=pictures / f"{view.number}-button-{i}.png")
     seen.statuses.append(notebook.status(view.number))
     return bool(effect.paints)
@@ -127,8 +161,12 @@ def test_every_slider_changes_the_picture_by_keyboard(visit: Visit) -> None:
     assert visit.dead_sliders == []
 
 
-def test_every_preset_changes_the_picture(visit: Visit) -> None:
+def test_every_button_changes_the_picture(visit: Visit) -> None:
     assert visit.dead_buttons == []
+
+
+def test_a_choice_and_a_movement_unlock_every_answer(visit: Visit) -> None:
+    assert visit.locked_answers == []
 
 
 def test_no_status_line_speaks_of_trouble(visit: Visit) -> None:
@@ -148,10 +186,8 @@ def test_the_kernel_logs_no_exception(visit: Visit) -> None:
     assert "Traceback" not in visit.log
 
 
-def test_chapter_3_has_its_two_explorers(visit: Visit, request: pytest.FixtureRequest) -> None:
-    if "03_bayes" not in request.node.name:
-        pytest.skip("another notebook")
-    assert len(visit.explorers) >= 2
+def test_it_shows_its_explorers(visit: Visit) -> None:
+    assert len(visit.explorers) == EXPLORERS[visit.name[:2]]
 
 
 # The driver itself: it must see what is wrong, or the tests above prove nothing.
@@ -173,7 +209,13 @@ button = ipywidgets.Button(description="seven")
 live.observe(lambda change: setattr(image, "value", picture(change["new"])), names="value")
 button.on_click(lambda _: setattr(live, "value", 7))
 status = ipywidgets.HTML("an error, to be seen")
-ipywidgets.VBox([image, status, ipywidgets.HBox([live, dead]), button])
+toggle = ipywidgets.ToggleButton(description="four")
+toggle.observe(lambda change: setattr(live, "value", 4 * change["new"]), names="value")
+row = ipywidgets.ToggleButtons(options=["zero", "one"])
+choices, said = ipywidgets.RadioButtons(options=["yes", "no"], value=None), ipywidgets.HTML("?")
+choices.observe(lambda change: setattr(said, "value", f"chosen: {change['new']}"), names="value")
+question = ipywidgets.VBox([choices, said])
+ipywidgets.VBox([question, image, status, ipywidgets.HBox([live, dead]), button, toggle, row])
 """
 
 
@@ -196,7 +238,9 @@ def sample(browser: Browser, tmp_path_factory) -> Iterator[Notebook]:
 
 def test_the_driver_finds_the_explorer(sample: Notebook) -> None:
     (view,) = sample.explorers()
-    assert (view.sliders, view.buttons, view.toggles) == (["live", "dead"], ["seven"], [])
+    assert view.sliders == ["live", "dead"]
+    assert view.buttons == ["seven", "four", "zero", "one"]
+    assert (view.toggles, view.choices) == ([1], [[2, 3]])
     assert TROUBLE.search(sample.status(0))
     assert sample.pictures(0) == 1
 
@@ -216,6 +260,26 @@ def test_the_driver_sees_what_a_button_does(sample: Notebook) -> None:
     assert sample.click(0, 0).paints
     assert not sample.click(0, 0).paints  # the picture stays the same
     assert sample.restore(0, 0, "0.0|0.00")
+
+
+def test_the_driver_presses_a_toggle_and_a_row_of_choices(sample: Notebook) -> None:
+    for _ in range(2):  # down and up
+        effect = sample.click(0, 1)
+        assert effect.moved
+        assert effect.paints
+    assert [sample.is_down(0, i) for i in range(4)] == [False, False, True, False]
+    dead = sample.click(0, 3)
+    assert dead.moved
+    assert not dead.paints
+    assert [sample.is_down(0, i) for i in (2, 3)] == [False, True]
+
+
+def test_the_driver_answers_a_question(sample: Notebook) -> None:
+    assert sample.question(0) == "?"
+    assert sample.answer(0, 1)
+    assert not sample.answer(0, 2)  # there are two
+    sample.page.wait_for_function("() => window.bdlProbe.question(0) === 'chosen: no'")
+    assert sample.status(0) == "an error, to be seen"
 
 
 def test_the_driver_floods_a_slider(sample: Notebook) -> None:

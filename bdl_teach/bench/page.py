@@ -38,7 +38,7 @@ class Effect:
     """What one key press or click did.
 
     Attributes:
-        moved: Whether the slider's value changed.
+        moved: Whether the slider's value changed, or the button went down or up.
         paints: Times from the event to each repaint with other pixels, in ms.
     """
 
@@ -71,13 +71,15 @@ class ExplorerView:
         number: Its place among the explorers of the notebook, from the top.
         sliders: Labels of its sliders.
         buttons: Labels of its buttons.
-        toggles: Numbers of those buttons that stay down.
+        toggles: Numbers of those buttons that stay down until pressed again.
+        choices: Rows of buttons of which one is down, as the numbers of their buttons.
     """
 
     number: int
     sliders: list[str] = field(default_factory=list)
     buttons: list[str] = field(default_factory=list)
     toggles: list[int] = field(default_factory=list)
+    choices: list[list[int]] = field(default_factory=list)
 
 
 class Notebook:
@@ -158,6 +160,10 @@ class Notebook:
         """The text of an explorer's status line."""
         return str(self._probe("status", explorer))
 
+    def question(self, explorer: int) -> str:
+        """What "predict first" says: the question, and the answer once it is unlocked."""
+        return str(self._probe("question", explorer))
+
     def pictures(self, explorer: int) -> int:
         """How many pictures an explorer shows that are large enough to see."""
         return int(self._probe("pictures", explorer))
@@ -189,12 +195,22 @@ class Notebook:
         pressed: list[float] = self.page.evaluate("() => window.bdlProbe.keys")
         return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
 
-    def click(self, explorer: int, button: int) -> Effect:
-        """Click a button, and wait for what it does to the picture."""
+    def click(self, explorer: int, button: int, quiet: float = QUIET_MS) -> Effect:
+        """Click a button, and wait until the picture changed and rested for ``quiet`` ms."""
+        before = self.is_down(explorer, button)
         start = self._probe("clear")
         self._probe("click", explorer, button)
-        paints = self._settled(explorer, start, self.patience_ms)
-        return Effect(False, [time - start for time in paints])
+        paints = self._settled(explorer, start, self.patience_ms, quiet)
+        moved = self.is_down(explorer, button) != before
+        return Effect(moved, [time - start for time in paints])
+
+    def is_down(self, explorer: int, button: int) -> bool:
+        """Say whether a button stays down."""
+        return bool(self._probe("down", explorer, button))
+
+    def answer(self, explorer: int, choice: int) -> bool:
+        """Choose an answer of "predict first"; says whether the explorer asks anything."""
+        return bool(self._probe("answer", explorer, choice))
 
     def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
         """Drag: key events at ``rate`` a second, up and down the range of a slider."""

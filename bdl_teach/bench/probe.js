@@ -79,12 +79,18 @@
     if (!found.length) found = probe.explorers();
     return found[number];
   };
+  const numbers = (buttons, which) => buttons.flatMap((b, i) => (which(b) ? [i] : []));
   probe.list = () =>
-    (found = probe.explorers()).map(({ handles, buttons }) => ({
-      sliders: handles.map(label),
-      buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
-      toggles: buttons.flatMap((b, i) => (b.matches(".widget-toggle-button") ? [i] : [])),
-    }));
+    (found = probe.explorers()).map(({ box, handles, buttons }) => {
+      const rows = [...box.querySelectorAll(".widget-toggle-buttons")];
+      const lone = (b) => b.matches(".widget-toggle-button") && !b.closest(".widget-toggle-buttons");
+      return {
+        sliders: handles.map(label),
+        buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
+        toggles: numbers(buttons, lone),
+        choices: rows.map((row) => numbers(buttons, (b) => row.contains(b))),
+      };
+    });
   probe.slider = (number, i) => explorer(number).handles[i];
   probe.focus = (number, i) => {
     const handle = probe.slider(number, i);
@@ -101,10 +107,20 @@
     const images = explorer(number).box.querySelectorAll("img.widget-image");
     return [...images].filter(visible).length;
   };
-  probe.status = (number) => {
-    const texts = [...explorer(number).box.querySelectorAll(".widget-html-content")];
+  // "Predict first": the box round the choices. Other sentences are the explorer's status.
+  const question = (box) => box.querySelector("input[type=radio]")?.closest(".widget-vbox");
+  const sentences = (box, which) => {
+    const texts = [...box.querySelectorAll(".widget-html-content")].filter(which);
     const seen = texts.filter((e) => e.offsetHeight); // words for screen readers have no height
     return seen.map((e) => e.textContent.trim()).join(" ");
+  };
+  probe.status = (number) => {
+    const { box } = explorer(number);
+    return sentences(box, (e) => !question(box)?.contains(e));
+  };
+  probe.question = (number) => {
+    const { box } = explorer(number);
+    return sentences(box, (e) => question(box)?.contains(e));
   };
   // Move a slider back to a value that `probe.value` gave, key by key.
   probe.restore = (number, i, wanted) => {
@@ -118,6 +134,13 @@
     const button = explorer(number).buttons[i];
     button.scrollIntoView({ block: "center" });
     button.click();
+  };
+  probe.down = (number, i) => explorer(number).buttons[i].classList.contains("mod-active");
+  // Choose an answer of the question above the picture; false where there is none.
+  probe.answer = (number, i) => {
+    const radio = question(explorer(number).box)?.querySelectorAll("input[type=radio]")[i];
+    if (radio) radio.click();
+    return Boolean(radio);
   };
   // Times of the repaints of an explorer's pictures since `start`.
   probe.since = (number, start) => {
