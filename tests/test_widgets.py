@@ -327,6 +327,12 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: SinusoidExplorer) 
 
 
 @pytest.mark.slow
+def test_nuts_converges_on_the_settings_of_the_article(explorer: SinusoidExplorer) -> None:
+    gold = sinusoid_fits.sample(explorer.preset("article").result, lambda *_: None)
+    assert gold.converged, gold.report
+
+
+@pytest.mark.slow
 def test_a_thousand_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
     explorer.preset("article")
     for k in range(100):  # caches fill

@@ -138,7 +138,7 @@ class ComparisonExplorer(Explorer):
         return made
 
     def _make_rows(self) -> list[Any]:
-        self._nuts = NutsRunner(self._request)
+        self._nuts = NutsRunner(X_GRID, self._request)
         self._fits: dict[Any, Predictive] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
         chosen = [self._controls[name] for name in (*METHODS, "nuts")]
@@ -221,8 +221,7 @@ class ComparisonExplorer(Explorer):
                 self._nuts.want(key, partial(comparison_fits.sample, problem))
             return _result(problem, result.predictions, nuts_report=report)
         self._nuts.cancel()
-        nuts = gold.predict(X_GRID)
-        return _result(problem, result.predictions, nuts=nuts, nuts_report=gold.report)
+        return _result(problem, result.predictions, gold.prediction, gold.report)
 
     def _draw(self, result: ComparisonResult) -> None:
         x, y = result.data.x[:, 0], result.data.y[:, 0]

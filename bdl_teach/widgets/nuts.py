@@ -4,36 +4,60 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from bdl_teach.checks import Array
 from bdl_teach.widgets import background
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import exact
+    from bdl_teach.predictive import Predictive
 
 _REST = 0.8  # seconds without a movement before the chains start
 _KEPT = 16  # results kept, over all explorers
+
+
+# progress(done, total) -> the chains' draws
+Job = Callable[[Callable[[int, int], None]], "exact.NutsFit"]
 
 
 class _Superseded(Exception):
     """The sliders moved on while the chains ran."""
 
 
+@dataclass(frozen=True)
+class GoldStandard:
+    """What an explorer shows of a run of NUTS.
+
+    Attributes:
+        prediction: The predictive at the explorer's grid.
+        report: R-hat and effective sample size, as a sentence.
+    """
+
+    prediction: Predictive
+    report: str
+
+
 class NutsRunner:
     """Runs one job at a time; a newer key replaces the one that is running.
 
     Args:
+        x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
         on_ready: Called when a result has been added.
 
     Attributes:
         bar: A progress bar, shown while chains run.
     """
 
-    _results: dict[Any, Any] = {}  # noqa: RUF012  (shared by all runners: a cache)
+    _results: dict[Any, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
 
-    def __init__(self, on_ready: Callable[[], Any]) -> None:
-        self._on_ready = on_ready
+    def __init__(self, x_grid: Array, on_ready: Callable[[], Any]) -> None:
+        self._x_grid, self._on_ready = x_grid, on_ready
         self._changed = threading.Condition()
-        self._job: tuple[Any, Callable[..., Any]] | None = None
+        self._job: tuple[Any, Job] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
         self.error: str = ""
@@ -41,11 +65,11 @@ class NutsRunner:
             description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
         )
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: Any) -> GoldStandard | None:
         """Return the result for ``key``, or ``None`` where there is none yet."""
         return self._results.get(key)
 
-    def want(self, key: Any, job: Callable[[Callable[[int, int], None]], Any]) -> None:
+    def want(self, key: Any, job: Job) -> None:
         """Ask for ``job(progress)`` under ``key``, once the sliders rest."""
         with self._changed:
             self.error = ""
@@ -77,7 +101,7 @@ class NutsRunner:
                     continue
             self._run(*job)
 
-    def _run(self, key: Any, job: Callable[..., Any]) -> None:
+    def _run(self, key: Any, job: Job) -> None:
         def progress(done: int, total: int) -> None:
             if self._job is None or self._job[0] != key:
                 raise _Superseded
@@ -85,7 +109,8 @@ class NutsRunner:
 
         self.bar.value, self.bar.layout.display = 0, None
         try:
-            self._results[key] = job(progress)
+            fit = job(progress)
+            self._results[key] = GoldStandard(fit.predict(self._x_grid), fit.report)
             while len(self._results) > _KEPT:
                 self._results.pop(next(iter(self._results)))
         except _Superseded:

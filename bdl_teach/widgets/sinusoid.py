@@ -115,7 +115,7 @@ class SinusoidExplorer(Explorer):
         }
 
     def _make_rows(self) -> list[Any]:
-        self._nuts = NutsRunner(self._request)
+        self._nuts = NutsRunner(X_GRID, self._request)
         *sliders, prior, nuts = self._controls.values()
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         presets = controls.preset_buttons(self.PRESETS, self._choose)
@@ -180,7 +180,7 @@ class SinusoidExplorer(Explorer):
                 self._nuts.want(key, partial(sinusoid_fits.sample, result))
             return replace(result, nuts_report=report)
         self._nuts.cancel()
-        nuts = gold.predict(X_GRID)
+        nuts = gold.prediction
         return replace(
             result,
             nuts=nuts,
