@@ -231,27 +231,15 @@ class _Sampler:
 def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
     """Compile (advance one window, initial kernel state) for one network."""
 
-    def kernel(x: Any, y: Any, prior: Any, noise_std: Any) -> Any:
-        def log_density(w: Any) -> Any:
-            log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
-            return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(
-                y, network(w, x), noise_std
-            )
-
-        nuts_kernel = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
-        return tfp.mcmc.DualAveragingStepSizeAdaptation(
-            nuts_kernel, num_adaptation_steps=int(0.8 * warmup), target_accept_prob=0.8
-        )
-
     def begin(state: Any, *target: Any) -> Any:
-        return kernel(*target).bootstrap_results(state)
+        return _kernel(network, warmup, *target).bootstrap_results(state)
 
     def advance(state: Any, results: Any, seed: Any, *target: Any) -> Any:
         drawn, traced, results = tfp.mcmc.sample_chain(
             _WINDOW,
             current_state=state,
             previous_kernel_results=results,
-            kernel=kernel(*target),
+            kernel=_kernel(network, warmup, *target),
             trace_fn=lambda _, r: (
                 r.inner_results.target_log_prob,
                 r.inner_results.has_divergence,
@@ -262,6 +250,19 @@ def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
         return drawn[-1], results, (drawn, *traced)
 
     return Compiled(advance), Compiled(begin)
+
+
+def _kernel(network: MLP, warmup: int, x: Any, y: Any, prior: Any, noise_std: Any) -> Any:
+    """NUTS on log P(D, w), its step size adapted over four fifths of the warm-up."""
+
+    def log_density(w: Any) -> Any:
+        log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
+        return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(y, network(w, x), noise_std)
+
+    nuts_kernel = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
+    return tfp.mcmc.DualAveragingStepSizeAdaptation(
+        nuts_kernel, num_adaptation_steps=int(0.8 * warmup), target_accept_prob=0.8
+    )
 
 
 def _split_r_hat(draws: Array) -> Array:
