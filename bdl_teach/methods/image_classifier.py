@@ -195,19 +195,31 @@ def fit(
     built = network.build()
     adam = tf.keras.optimizers.legacy.Adam(checks.positive("learning_rate", learning_rate))
     step = _train_step(built.model, adam, len(x), checks.non_negative("kl_weight", kl_weight))
-    size, rng = checks.count("batch_size", batch_size), np.random.default_rng([seed, _TRAINING])
-    records = []
-    for epoch in range(checks.count("epochs", epochs)):
+    passes, size = checks.count("epochs", epochs), checks.count("batch_size", batch_size)
+    history = _train(step, (x * scale, y), built.draw, passes, size, seed)
+    memory.release()
+    return Fit(network, built, scale, history)
+
+
+def _train(
+    step: Callable[..., Any],
+    data: tuple[Array, Array],
+    draw: Any,
+    epochs: int,
+    size: int,
+    seed: int,
+) -> dict[str, Array]:
+    """Pass over the pictures in minibatches of ``size``, in a new order each epoch."""
+    (x, y), rng, records = data, np.random.default_rng([seed, _TRAINING]), []
+    for epoch in range(epochs):
         draws = (convnet.key(seed, _TRAINING, epoch, i) for i in itertools.count())
         batches = np.split(rng.permutation(len(x)), range(size, len(x), size))
-        records.append(_epoch(step, ((x[b] * scale, y[b]) for b in batches), built.draw, draws))
+        records.append(_epoch(step, ((x[b], y[b]) for b in batches), draw, draws))
         if not np.isfinite(records[-1]).all():
             raise DivergedError((epoch + 1) * len(batches), REMEDY)
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = dict(zip(names, np.array(records).T, strict=True))
-    history["epoch"] = np.arange(1, epochs + 1)
-    memory.release()
-    return Fit(network, built, scale, history)
+    return {**history, "epoch": np.arange(1, epochs + 1)}
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
