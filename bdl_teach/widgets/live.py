@@ -53,17 +53,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
-        # No tooltip, though it would be the picture's title: with one, JupyterLab shows no newer
-        # picture. And no alternative text, since ipywidgets has none: its words come after it.
-        self._image = ipywidgets.Image(format="url", layout={"width": "100%"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
-        # With its size from the start, the browser keeps the picture's place. Without, a picture
-        # that comes while its cell is out of sight may stay without height for ever (Chromium).
-        width, height = self._canvas.pixels
-        self._image.width, self._image.height = str(width), str(height)
-        self._image.layout.max_width = f"{width}px"
+        self._image = _make_image(*self._canvas.pixels)
         asked = self.PREDICTION
         question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
         words = controls.for_screen_readers(self.ALT)
@@ -267,6 +260,18 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _say(self, sentence: str) -> None:
         self._status.value = html.escape(sentence)
+
+
+def _make_image(width: int, height: int) -> Any:
+    """Make the picture's widget.
+
+    It has its size from the start, so that the browser keeps its place. Without, a picture that
+    comes while its cell is out of sight may stay without height for ever (Chromium). It has no
+    tooltip, though that would be its title: with one, JupyterLab shows no newer picture. And no
+    alternative text, since ipywidgets has none: its words come after it.
+    """
+    layout = {"width": "100%", "max_width": f"{width}px"}
+    return ipywidgets.Image(format="url", width=str(width), height=str(height), layout=layout)
 
 
 def _make_notice(canvas: Canvas) -> Any:
