@@ -1,5 +1,6 @@
 """The project's papers agree with each other, and name nothing of one machine or one registry."""
 
+import ast
 import os
 import re
 import subprocess
@@ -194,6 +195,24 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
 def test_no_other_lock_file_is_tracked() -> None:
     names = [path.name for path in tracked("*.lock", "*.toml")]
     assert [name for name in names if name == "uv.lock" or name.startswith("pylock")] == []
+
+
+def bodies(path: Path) -> dict[str, int]:
+    """Lines of each function's body, without its docstring."""
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            own = node.body[ast.get_docstring(node) is not None :]
+            lines = own[-1].end_lineno - own[0].lineno + 1 if own else 0
+            found[f"{path.name}: {node.name}"] = lines
+    return found
+
+
+def test_every_function_is_short_enough_to_read_at_once() -> None:
+    lines: dict[str, int] = {}
+    for path in (ROOT / "bdl_teach").rglob("*.py"):
+        lines |= bodies(path)
+    assert {name: n for name, n in lines.items() if n > 25} == {}
 
 
 def test_every_module_is_short_enough_to_read_at_once() -> None:

@@ -60,21 +60,27 @@ def reproduce(table: Table, options: argparse.Namespace) -> int:
     done = {task.key: kept for task in tasks if (kept := store.get(task)) is not None}
     waiting = [task for task in tasks if task.key not in done]
     faults: dict[str, list[str]] = {}
-    parent = os.getpid() if options.scheduler is None else None
     if waiting:
-        calls = [
-            joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
-            for task in waiting
-        ]
         with backend(options) as parallel:
             with children_deaf_to_ctrl_c():
-                outcomes = parallel(calls)
+                outcomes = parallel(calls(table, version, waiting, options))
             faults = collect(outcomes, tasks, done, store)
     rows = table.summarise([(t.arguments, done[t.key]) for t in tasks if t.key in done])
     print(report.as_text(table, rows))
     if options.csv:
         write_whole(options.csv, report.as_csv(table, rows))
     return tell(faults, len(tasks), store)
+
+
+def calls(
+    table: Table, version: str, tasks: Sequence[Task], options: argparse.Namespace
+) -> list[Any]:
+    """Wrap each task for joblib; workers on this machine are told whose children they are."""
+    parent = os.getpid() if options.scheduler is None else None
+    return [
+        joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
+        for task in tasks
+    ]
 
 
 def choose(table: Table, options: argparse.Namespace) -> list[Task]:
