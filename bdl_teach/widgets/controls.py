@@ -88,7 +88,8 @@ def row(widgets: Iterable[Any]) -> Any:
 def _in_line(widget: Any) -> Any:
     """Put the label of toggle buttons beside them; left alone it stands above, out of line."""
     if isinstance(widget, ipywidgets.ToggleButtons):
-        widget.layout.display = "flex"
+        widget.layout.display, widget.layout.margin = "flex", "2px 0 0 2px"  # as other buttons
+        widget.description += "\N{NO-BREAK SPACE}"
         widget.style.button_width = "auto"
         widget.style.description_width = "initial"
     return widget
