@@ -239,6 +239,7 @@ def _picture(canvas: Canvas, ax: Any, title: str, side: int) -> Any:
     """Make an image artist of ``side`` pixels: 0 white, 1 black."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)  # the picture would cover half of them
     image = ax.imshow(np.zeros((side, side)), cmap="gray_r", vmin=0.0, vmax=1.0)
     canvas.animate([image])
     return image
