@@ -185,7 +185,9 @@ class ComparisonExplorer(Explorer):
                 shown = time.perf_counter()
             fitted |= key not in self._fits
             done[name] = self._predict(key, values["epochs"])
-        return self._beside_nuts(_result(problem, done), problem, values)
+        job = partial(comparison_fits.sample, problem)
+        gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
+        return _result(problem, done, gold.prediction, gold.report)
 
     def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
         """Return a method's predictive, fitted unless it has been before."""
@@ -205,23 +207,6 @@ class ComparisonExplorer(Explorer):
             self._notice.set_visible(False)
             picture = as_data_url(self._canvas.render())
         self._image.value = picture
-
-    def _beside_nuts(
-        self, result: ComparisonResult, problem: Problem, values: dict[str, Any]
-    ) -> ComparisonResult:
-        """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        key = ("comparison", problem)
-        gold = self._nuts.get(key) if values["nuts"] else None
-        if not values["nuts"]:
-            self._nuts.cancel()
-            return result
-        if gold is None:
-            report = self._nuts.error or "NUTS is running for these values"
-            if not self._nuts.error:
-                self._nuts.want(key, partial(comparison_fits.sample, problem))
-            return _result(problem, result.predictions, nuts_report=report)
-        self._nuts.cancel()
-        return _result(problem, result.predictions, gold.prediction, gold.report)
 
     def _draw(self, result: ComparisonResult) -> None:
         x, y = result.data.x[:, 0], result.data.y[:, 0]

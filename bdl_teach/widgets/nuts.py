@@ -33,12 +33,12 @@ class GoldStandard:
     """What an explorer shows of a run of NUTS.
 
     Attributes:
-        prediction: The predictive at the explorer's grid.
-        report: R-hat and effective sample size, as a sentence.
+        prediction: The predictive at the explorer's grid; ``None`` where there is none.
+        report: R-hat and effective sample size as a sentence, or why there is no predictive.
     """
 
-    prediction: Predictive
-    report: str
+    prediction: Predictive | None = None
+    report: str = ""
 
 
 class NutsRunner:
@@ -60,25 +60,38 @@ class NutsRunner:
         self._job: tuple[Any, Job] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self.error: str = ""
+        self._error: str = ""
         self.bar = ipywidgets.IntProgress(
             description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
         )
 
-    def get(self, key: Any) -> GoldStandard | None:
-        """Return the result for ``key``, or ``None`` where there is none yet."""
-        return self._results.get(key)
+    def ask(self, wanted: bool, key: Any, job: Job) -> GoldStandard:
+        """Return the gold standard for ``key`` if it is wanted and there; else have it computed.
 
-    def want(self, key: Any, job: Job) -> None:
+        Args:
+            wanted: Whether the explorer shows NUTS; if not, what is running is given up.
+            key: The values that the posterior depends on.
+            job: Samples it, given a callback for progress.
+        """
+        gold = self._results.get(key, GoldStandard()) if wanted else GoldStandard()
+        if not wanted or gold.prediction is not None:
+            self._cancel()
+            return gold
+        if self._error:
+            return GoldStandard(report=self._error)
+        self._want(key, job)
+        return GoldStandard(report="NUTS is running for these values")
+
+    def _want(self, key: Any, job: Job) -> None:
         """Ask for ``job(progress)`` under ``key``, once the sliders rest."""
         with self._changed:
-            self.error = ""
+            self._error = ""
             self._job = (key, job)
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = background.start(self._work)
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Forget what was asked for; running chains stop at their next report."""
         with self._changed:
             self._job = None
@@ -116,7 +129,7 @@ class NutsRunner:
         except _Superseded:
             return
         except Exception as error:  # a sentence in the status line, not a dead thread
-            self.error = f"NUTS failed: {error}"
+            self._error = f"NUTS failed: {error}"
         finally:
             self.bar.layout.display = "none"
             with self._changed:

@@ -136,25 +136,19 @@ class SinusoidExplorer(Explorer):
 
     def _beside_nuts(self, result: SinusoidResult, values: dict[str, Any]) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        key = tuple(values[name] for name in ("sigma1", "sigma2", "pi", "noise_std", "width", "n"))
-        key += (values["seed"],)
-        gold = self._nuts.get(key) if values["nuts"] else None
-        if not values["nuts"]:
-            self._nuts.cancel()
-            return result
-        if gold is None:
-            report = self._nuts.error or "NUTS is running for these values"
-            if not self._nuts.error:
-                self._nuts.want(key, partial(sinusoid_fits.sample, result))
-            return replace(result, nuts_report=report)
-        self._nuts.cancel()
-        nuts = gold.prediction
+        from bdl_teach import calibration
+
+        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
+        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
+        gold = self._nuts.ask(values["nuts"], key, job)
+        if gold.prediction is None:
+            return replace(result, nuts_report=gold.report)
         return replace(
             result,
-            nuts=nuts,
+            nuts=gold.prediction,
             nuts_report=gold.report,
-            gap=sinusoid_fits.distance(result.prediction, nuts, INSIDE),
-            gap_outside=sinusoid_fits.distance(result.prediction, nuts, ~INSIDE),
+            gap=calibration.distance(result.prediction, gold.prediction, INSIDE),
+            gap_outside=calibration.distance(result.prediction, gold.prediction, ~INSIDE),
         )
 
     def _draw(self, result: SinusoidResult) -> None:

@@ -88,9 +88,3 @@ def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exac
         n_samples=N_DRAWS,
         progress=progress,
     )
-
-
-def distance(a: Predictive, b: Predictive, where: Array) -> float:
-    """The gap between two predictives where the mask ``where`` [m] says; see ``SinusoidResult``."""
-    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
-    return float(np.sqrt(squared[where].mean()))
