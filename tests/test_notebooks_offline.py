@@ -6,13 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_notebooks import NOTEBOOKS, ROOT, loads
 
-ROOT = Path(__file__).resolve().parent.parent
-CHAPTERS = sorted(
-    path
-    for path in (ROOT / "notebooks").glob("*.ipynb")
-    if "except DatasetUnavailable" in path.read_text(encoding="utf-8")
-)
+CHAPTERS = [path for path in NOTEBOOKS if loads(path)]
 NOWHERE = "http://127.0.0.1:9"  # a proxy that is not there
 
 
