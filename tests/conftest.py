@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("bdl_teach")
+
+# What a learner solved on this machine is neither read nor changed by the tests.
+os.environ["BDL_TEACH_PROGRESS"] = str(
+    Path(tempfile.mkdtemp(prefix="bdl_teach-")) / "progress.json"
+)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

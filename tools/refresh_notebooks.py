@@ -61,6 +61,7 @@ def refresh(name: str) -> None:
     from nbclient import NotebookClient  # only a run needs it
 
     os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # an explorer's output holds its picture
+    os.environ["BDL_TEACH_PROGRESS"] = ""  # nobody's progress goes into an output
 
     notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
     notebook.metadata = {"kernelspec": KERNEL}

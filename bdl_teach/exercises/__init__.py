@@ -2,7 +2,8 @@
 
 An answer is run on a few inputs and compared with a reference; if it differs, it is compared
 with what well-known mistakes would have computed. A check never raises: a stub, a wrong type or
-an error inside the answer is met with a sentence.
+an error inside the answer is met with a sentence. What was solved is kept in a small file in the
+user's data folder (record.py), so that it outlives the kernel.
 """
 
 from __future__ import annotations
@@ -12,8 +13,19 @@ from pkgutil import iter_modules
 from typing import Any
 
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake, Result, Session
+from bdl_teach.exercises.record import Progress, place
 
-__all__ = ["REGISTRY", "SESSION", "Choice", "Exercise", "Mistake", "Result", "check", "progress"]
+__all__ = [
+    "REGISTRY",
+    "SESSION",
+    "Choice",
+    "Exercise",
+    "Mistake",
+    "Result",
+    "check",
+    "progress",
+    "reset",
+]
 
 
 def _collect() -> dict[str, Exercise]:
@@ -26,14 +38,14 @@ def _collect() -> dict[str, Exercise]:
 
 
 REGISTRY: dict[str, Exercise] = _collect()
-SESSION = Session(REGISTRY)
+SESSION = Session(REGISTRY, Progress(place()))
 
 
 def check(number: str, answer: Any, *, record: bool = True) -> Result:
     """Check an answer, print what was found, and remember whether it was right.
 
     Args:
-        number: Number of the exercise, such as ``"3.1"``.
+        number: Number of the exercise as text, such as ``"3.1"``.
         answer: The function or the value that the exercise asks for.
         record: Whether it counts for :func:`progress`; worked solutions do not.
 
@@ -41,13 +53,13 @@ def check(number: str, answer: Any, *, record: bool = True) -> Result:
         A :class:`Result`, true if the answer is right.
 
     Raises:
-        ValueError: There is no exercise of that number.
+        ValueError: There is no exercise of that number, or it is not text.
     """
-    return SESSION.check(str(number), answer, record=record)
+    return SESSION.check(number, answer, record=record)
 
 
 def progress(chapter: int | None = None) -> None:
-    """Print which exercises have been solved since the notebook was started.
+    """Print which exercises have been solved, in this session or an earlier one.
 
     Args:
         chapter: Number of a chapter; all chapters if not given.
@@ -56,3 +68,15 @@ def progress(chapter: int | None = None) -> None:
         ValueError: There is no such chapter.
     """
     print(SESSION.table(chapter))
+
+
+def reset(chapter: int | None = None) -> None:
+    """Forget which exercises have been solved.
+
+    Args:
+        chapter: Number of a chapter; all chapters if not given.
+
+    Raises:
+        ValueError: There is no such chapter.
+    """
+    print(SESSION.reset(chapter))

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import copy
 import inspect
+import linecache
+import os
+import re
+import sysconfig
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bdl_teach.checks import Array
+from bdl_teach.exercises.record import OPEN, SOLVED, WRONG, Progress
 
-RELATIVE, ABSOLUTE = 1e-5, 1e-8  # an answer may be computed in another order, not otherwise
-SOLVED, OPEN, WRONG = "✓", "·", "✗"
+# The course computes in float32, and an answer may take another order: a share of each value may
+# be off, and where zero is expected, a share of the largest value beside it.
+RELATIVE, OF_LARGEST = 3e-5, 1e-6
+_LIBRARIES = tuple(
+    f"{folder}{os.sep}"
+    for folder in (
+        Path(__file__).resolve().parents[1],
+        *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    )
+)
 
-# What one call came to: an array, the exception that it raised, or None for "not answered".
-Outcome = Array | BaseException | None
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What a function returned when it is nothing that can be compared; ``text`` says what."""
+
+    text: str
+
+
+# What one call came to: an array, the exception that it raised, what was no number, or None
+# where nothing (or `...`) was returned.
+Outcome = Array | BaseException | Unreadable | None
 
 
 @dataclass(frozen=True)
@@ -42,19 +66,29 @@ class Result:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake, recognised by what it computes.
+    """A known mistake, recognised by what it computes in every case.
 
     Attributes:
         name: The mistake in a few words.
         hint: What to think about, as a sentence.
-        wrong: The answer with this mistake: a function, or a value.
-        recognises: For a mistake with many faces: says of (outcomes, expected) whether it is it.
+        wrong: The answer with this mistake: a function; or several, for its many faces.
+        recognises: For a mistake that no list of functions covers: says of (outcomes, expected)
+            whether it explains them all.
+        breaks: Whether NaN is what this mistake gives in some case. Otherwise NaN matches nothing.
     """
 
     name: str
     hint: str
     wrong: Any = None
     recognises: Callable[[Sequence[Outcome], Sequence[Outcome]], bool] | None = None
+    breaks: bool = False
+
+    @property
+    def faces(self) -> tuple[Any, ...]:
+        """The functions that make this mistake."""
+        if self.wrong is None:
+            return ()
+        return self.wrong if isinstance(self.wrong, tuple) else (self.wrong,)
 
 
 @dataclass(frozen=True)
@@ -66,8 +100,11 @@ class Exercise:
         title: What the learner's progress calls it.
         section: Section of the notebook to read.
         reference: A right answer.
-        cases: Arguments to try it on.
-        mistakes: Known mistakes, the most specific first.
+        cases: Arguments to try it on; together they tell every known mistake from the others.
+        mistakes: Known mistakes.
+        rtol: Share of a value by which an answer may be off.
+        atol: Where zero is expected: share of the largest value of that answer.
+        compared: Of (answer, *case), what to compare; the answer itself if not given.
     """
 
     number: str
@@ -76,29 +113,67 @@ class Exercise:
     reference: Any
     cases: tuple[tuple[Any, ...], ...] = ()
     mistakes: tuple[Mistake, ...] = ()
+    rtol: float = RELATIVE
+    atol: float = OF_LARGEST
+    compared: Callable[..., Any] | None = None
 
-    def find(self, answer: Any) -> tuple[str, str]:
-        """Return (mark, sentence) for an answer."""
+    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+        """Return (mark, sentence) for an answer.
+
+        Args:
+            answer: What the learner gave.
+            tries: How many wrong answers came before it.
+        """
         if _is_stub(answer):
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
             return WRONG, f"expected a function, got {_short(answer)}."
         outcomes = [outcome(answer, case) for case in self.cases]
-        if any(o is None or isinstance(o, NotImplementedError) for o in outcomes):
+        if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         expected = [outcome(self.reference, case) for case in self.cases]
-        if same(outcomes, expected):
+        if self.same(outcomes, expected):
             return SOLVED, "right."
         return WRONG, self._diagnose(outcomes, expected)
 
+    def same(
+        self, got: Sequence[Outcome], want: Sequence[Outcome], *, breaks: bool = False
+    ) -> bool:
+        """Whether outcomes agree in every case: in shape, in value, in the error raised."""
+        cases = zip(self.cases, got, want, strict=True)
+        return all(self._same(case, a, b, breaks) for case, a, b in cases)
+
+    def _same(self, case: tuple[Any, ...], a: Outcome, b: Outcome, breaks: bool) -> bool:
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+            return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
+        if b.ndim <= 1 and b.size <= 2 and a.shape == (*b.shape, 1):
+            a = a[..., 0]  # a number may come as an array of one, alone or in a pair
+        if a.shape != b.shape:
+            return False
+        if self.compared is not None:
+            a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
+        return close(a, b, self.rtol, self.atol, equal_nan=breaks)
+
     def _diagnose(self, outcomes: Sequence[Outcome], expected: Sequence[Outcome]) -> str:
-        for mistake in self.mistakes:
-            if _recognised(mistake, outcomes, expected, self.cases):
-                return f"{mistake.name}: {mistake.hint} Read section {self.section}."
+        """Name the one mistake that explains every case, or say where the answer differs."""
+        found = [m for m in self.mistakes if self.explains(m, outcomes, expected)]
+        if len(found) == 1:
+            return f"{found[0].name}: {found[0].hint} Read section {self.section}."
         for case, got, want in zip(self.cases, outcomes, expected, strict=True):
-            if not same([got], [want]):
-                return f"{self._differs(case, got, want, outcomes, expected)}"
+            if not self._same(case, got, want, False):
+                return self._differs(case, got, want, outcomes, expected)
         raise AssertionError("unreachable: some outcome differs")
+
+    def explains(
+        self, mistake: Mistake, outcomes: Sequence[Outcome], expected: Sequence[Outcome]
+    ) -> bool:
+        """Whether a mistake would have given all these outcomes."""
+        if mistake.recognises is not None:
+            return mistake.recognises(outcomes, expected)
+        return any(
+            self.same(outcomes, [outcome(face, case) for case in self.cases], breaks=mistake.breaks)
+            for face in mistake.faces
+        )
 
     def _differs(
         self, case: Any, got: Any, want: Any, outcomes: Sequence[Outcome], expected: Any
@@ -106,15 +181,20 @@ class Exercise:
         """Describe a difference that no known mistake explains."""
         where = f"for {self._arguments(case)}"
         if isinstance(got, BaseException):
-            said = f"{type(got).__name__}: {got}".rstrip(".")
-            return f"{where} your function raised {said}."
-        if got.shape != want.shape:
-            return f"{where} expected {_shape(want)}, got {_shape(got)}."
+            said = f"{type(got).__name__}: {got}".rstrip(".: ")
+            return f"{where} your function raised {said}{_line(got)}."
+        if got is None:
+            return f"{where} your function returned nothing: does every way through it return?"
+        if isinstance(got, Unreadable):
+            return f"{where} expected {_kind(want)}, and your function returned {got.text}."
+        if isinstance(want, BaseException) or got.shape != want.shape:
+            return f"{where} expected {_kind(want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
             return f"{where} your answer contains {_first_bad(got)}. Read section {self.section}."
-        if same([_negated(o) for o in outcomes], expected):
+        if self.same([_negated(o) for o in outcomes], expected):
             return f"the sign is wrong everywhere. Read section {self.section}."
-        return f"{where} expected {_show(want)}, got {_show(got)}. Read section {self.section}."
+        differs = f"expected {_show(want, got)}, got {_show(got, want)}"
+        return f"{where} {differs}. Read section {self.section}."
 
     def _arguments(self, case: tuple[Any, ...]) -> str:
         names = inspect.signature(self.reference).parameters
@@ -125,59 +205,97 @@ class Exercise:
 class Choice(Exercise):
     """An exercise that asks which of some statements are true.
 
+    A first wrong answer hears how many statements it has wrong, a later one which.
+
     Attributes:
         statements: For each letter, what to say if the answer has it wrong.
     """
 
     statements: Mapping[str, str] = field(default_factory=dict)
 
-    def find(self, answer: Any) -> tuple[str, str]:
-        """Return (mark, sentence) for an answer."""
+    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+        """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
         if _is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
         letters = _letters(answer)
         if letters is None or not letters <= set(self.statements):
             known = ", ".join(self.statements)
             return WRONG, f"expected a set of letters out of {known}, got {_short(answer)}."
-        for letter in sorted(letters ^ self.reference):
-            verdict = "is not true" if letter in letters else "was left out"
-            say = f"statement {letter} {verdict}: {self.statements[letter]}"
-            return WRONG, f"{say} Read section {self.section}."
-        return SOLVED, "right."
+        wrong = sorted(letters ^ self.reference)
+        if not wrong:
+            return SOLVED, "right."
+        if tries == 0:
+            return WRONG, self._how_many(len(wrong))
+        said = [self._which(letter, letter in letters) for letter in wrong]
+        return WRONG, f"{' '.join(said)} Read section {self.section}."
+
+    def _how_many(self, count: int) -> str:
+        many = "1 statement is" if count == 1 else f"{count} statements are"
+        return (
+            f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next wrong "
+            f"answer you are told which. Read section {self.section}."
+        )
+
+    def _which(self, letter: str, chosen: bool) -> str:
+        verdict = "is not true" if chosen else "was left out"
+        return f"statement {letter} {verdict}: {self.statements[letter]}"
 
 
 class Session:
-    """The exercises solved since the notebook was started."""
+    """The exercises that a learner has tried.
 
-    def __init__(self, registry: Mapping[str, Exercise]) -> None:
+    Args:
+        registry: The exercises by their numbers.
+        progress: What was solved, here and in earlier sessions; only here if not given.
+    """
+
+    def __init__(self, registry: Mapping[str, Exercise], progress: Progress | None = None) -> None:
         self._registry = registry
-        self._marks: dict[str, str] = {}
+        self._progress = Progress() if progress is None else progress
 
     def check(self, number: str, answer: Any, *, record: bool = True) -> Result:
         """Check an answer and print what was found; see :func:`bdl_teach.exercises.check`."""
-        if number not in self._registry:
-            raise ValueError(f"number: expected one of {', '.join(self._registry)}, got {number!r}")
-        mark, sentence = self._registry[number].find(answer)
-        result = Result(number, mark == SOLVED, f"{mark} {number} {sentence}")
-        if record and self._marks.get(number) != SOLVED:
-            self._marks[number] = mark
+        exercise = self._registry[self._known(number)]
+        tries = self._progress.tries(number) if record else 0
+        mark, sentence = exercise.find(answer, tries)
+        whose = "" if record else "(worked solution) "
+        result = Result(number, mark == SOLVED, f"{mark} {number} {whose}{sentence}")
+        if record and mark != OPEN:
+            self._progress.add(number, mark)
         print(result.message)
         return result
 
+    def _known(self, number: Any) -> str:
+        """Refuse what is no exercise's number; 3.10 as a number would be 3.1."""
+        if not isinstance(number, str):
+            raise ValueError(
+                f'number: expected text such as "3.10", got {number!r}; as a number, 3.10 is 3.1'
+            )
+        if number not in self._registry:
+            raise ValueError(f"number: expected one of {', '.join(self._registry)}, got {number!r}")
+        return number
+
     def table(self, chapter: int | None = None) -> str:
         """One line an exercise, of one chapter or of all, and how many are solved."""
+        wanted, marks = self._of(chapter), self._progress.marks()
+        rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
+        solved = sum(marks.get(n) == SOLVED for n in wanted)
+        return "\n".join([*rows, f"solved {solved} of {len(wanted)}"])
+
+    def reset(self, chapter: int | None = None) -> str:
+        """Forget what was tried in one chapter or in all; return a sentence about it."""
+        wanted, marks = self._of(chapter), self._progress.marks()
+        solved = sum(marks.get(n) == SOLVED for n in wanted)
+        self._progress.forget(wanted)
+        return f"Forgotten: {solved} solved of {len(wanted)}."
+
+    def _of(self, chapter: int | None) -> list[str]:
+        """The numbers of a chapter's exercises, or of all."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))
             raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
-        wanted = {
-            n: e
-            for n, e in self._registry.items()
-            if chapter is None or n.split(".")[0] == str(chapter)
-        }
-        rows = [f"{self._marks.get(n, OPEN)} {n:5} {e.title}" for n, e in wanted.items()]
-        solved = sum(self._marks.get(n) == SOLVED for n in wanted)
-        return "\n".join([*rows, f"solved {solved} of {len(wanted)}"])
+        return [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
 
 
 def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
@@ -186,55 +304,95 @@ def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
     try:
         with np.errstate(all="ignore"):
             value = function(*arguments)
-            if _is_stub(value):
-                return None
-            result = np.asarray(value, dtype=np.float64)
-    except Exception as error:  # whatever a learner's code raises
+    except (Exception, SystemExit) as error:  # whatever a learner's code raises
         return error
     if any(not np.array_equal(a, b) for a, b in zip(arguments, case, strict=True)):
         return ValueError("it changed its argument; work on a copy")
-    return result
+    return read(value)
 
 
-def same(got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-    """Whether two lists of outcomes agree: in shape, in value, in the error raised."""
-    return all(_same(a, b) for a, b in zip(got, want, strict=True))
+def read(value: Any) -> Outcome:
+    """Turn what a function returned into an array of floats, if numbers are in it.
+
+    NumPy, TensorFlow and plain Python numbers do, alone or in tuples and lists.
+    """
+    if _is_stub(value):
+        return None
+    try:
+        array = _stack(value) if isinstance(value, tuple | list) else np.asarray(value)
+        if array.dtype.kind in "biuf" or "float" in array.dtype.name:  # bfloat16 is of kind V
+            return np.asarray(array, dtype=np.float64)
+    except Exception:  # ragged, or an object that is no array
+        pass
+    return Unreadable(_short(value))
 
 
-def _same(a: Outcome, b: Outcome) -> bool:
-    if a is None or b is None or isinstance(a, BaseException) or isinstance(b, BaseException):
-        return a is not None and type(a) is type(b)
-    return a.shape == b.shape and bool(np.allclose(a, b, RELATIVE, ABSOLUTE, equal_nan=True))
+def _stack(parts: Sequence[Any]) -> Array:
+    """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
+    arrays = [np.asarray(part) for part in parts]
+    if {array.shape for array in arrays} == {(), (1,)}:
+        arrays = [array.reshape(()) for array in arrays]
+    return np.asarray(arrays)
 
 
-def _recognised(
-    mistake: Mistake,
-    outcomes: Sequence[Outcome],
-    expected: Sequence[Outcome],
-    cases: tuple[tuple[Any, ...], ...],
-) -> bool:
-    if mistake.recognises is not None:
-        return mistake.recognises(outcomes, expected)
-    return same(outcomes, [outcome(mistake.wrong, case) for case in cases])
+def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
+    """Whether arrays of one shape agree, each value by its own size.
+
+    Args:
+        got: What was computed.
+        want: What was expected.
+        rtol: Share of each expected value by which it may be off.
+        atol: Where the expected value is 0 (to rounding): share of the largest one.
+        equal_nan: Whether NaN agrees with NaN.
+    """
+    finite = np.abs(want[np.isfinite(want)])
+    largest = finite.max(initial=0.0) or 1.0
+    allowed = np.where(np.abs(want) > 1e-12 * largest, rtol * np.abs(want), atol * largest)
+    with np.errstate(invalid="ignore"):
+        near = (got == want) | (np.isfinite(got) & np.isfinite(want) & (abs(got - want) <= allowed))
+    return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
+
+
+def _line(error: BaseException) -> str:
+    """Say in which line of the learner's own code an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.lineno and not f.filename.startswith(_LIBRARIES)]
+    if not own:
+        return ""
+    last = own[-1]
+    text = (last.line or linecache.getline(last.filename, last.lineno or 0)).strip()
+    return f", in line {last.lineno}" + (f": `{text}`" if text else "")
 
 
 def _is_stub(value: Any) -> bool:
+    """Whether a value, or a part of a tuple, is still to be filled in."""
+    if isinstance(value, tuple | list) and len(value):
+        return any(part is None or part is Ellipsis for part in value)
     return value is None or value is Ellipsis
 
 
 def _letters(answer: Any) -> set[str] | None:
+    """The letters of an answer: text, a collection of them, or a mapping to true or false."""
+    if isinstance(answer, Mapping):
+        answer = [letter for letter, holds in answer.items() if holds]
+    if isinstance(answer, str):
+        words = re.findall(r"\w+", answer)
+        answer = words if all(len(word) == 1 for word in words) else list("".join(words))
     try:
-        parts = [str(part).strip().lower() for part in answer]
+        parts = [re.sub(r"[\W_]", "", str(part)).lower() for part in answer]
     except TypeError:
         return None
-    return {part for part in parts if part not in ("", ",")}
+    return {part for part in parts if part}
 
 
 def _negated(value: Outcome) -> Outcome:
     return -value if isinstance(value, np.ndarray) else value
 
 
-def _shape(value: Array) -> str:
+def _kind(value: Any) -> str:
+    """What kind of thing an outcome is, in words."""
+    if not isinstance(value, np.ndarray):
+        return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
     return f"shape {value.shape}" if value.shape else "one number"
 
 
@@ -243,17 +401,21 @@ def _first_bad(value: Array) -> str:
     return "NaN" if np.isnan(bad) else "an infinite value"
 
 
-def _show(value: Any) -> str:
-    text = np.array2string(
-        np.asarray(value), threshold=8, edgeitems=2, formatter={"float_kind": _six_figures}
-    )
+def _show(value: Any, other: Any = None) -> str:
+    """Write a value with six figures, or with all where six do not tell it from ``other``."""
+    text = _digits(value, 6)
+    if other is not None and text == _digits(other, 6):
+        text = _digits(value, 16)
+    return text
+
+
+def _digits(value: Any, digits: int) -> str:
+    # NumPy would write 8 as "8.", and a sentence would end twice.
+    formatter: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}
+    text = np.array2string(np.asarray(value), threshold=8, edgeitems=2, formatter=formatter)
     return " ".join(text.split())  # a matrix on one line
 
 
-def _six_figures(value: Any) -> str:
-    return f"{value:.6g}"  # numpy would write 8 as "8.", and a sentence would end twice
-
-
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

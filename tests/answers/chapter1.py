@@ -50,6 +50,9 @@ RIGHT: dict[str, Any] = {
     "1.8": lambda cov: np.linalg.inv(cov).diagonal() ** -0.5,
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("1.1", "wrong sign", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),

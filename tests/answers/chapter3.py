@@ -61,6 +61,9 @@ RIGHT: dict[str, Any] = {
     "3.13": lambda p, k: np.argsort(information(p))[::-1][:k],
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     (

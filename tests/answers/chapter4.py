@@ -39,6 +39,9 @@ RIGHT: dict[str, Any] = {
     "4.7": flipout,
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("4.1", "σ for σ²", lambda x, m, s: (x @ m, x * x @ s)),

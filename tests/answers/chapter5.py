@@ -36,6 +36,9 @@ RIGHT: dict[str, Any] = {
     "5.9": lambda f: np.sum(0.5 + 0.5 * np.tanh(f / 2), axis=0) / len(f),
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("5.1", "½ is missing", lambda m, s: np.log(1 + m**2 / s**2).sum()),

@@ -62,6 +62,9 @@ RIGHT: dict[str, Any] = {
     "6.9": lambda m, v, p, s: ((m - v * s) / (1 - v * p), v / (1 - v * p)),
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("6.1", "wrong sign", lambda y, m, v, a, b: -RIGHT["6.1"](y, m, v, a, b)),

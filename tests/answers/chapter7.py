@@ -40,6 +40,9 @@ RIGHT: dict[str, Any] = {
     "7.8": lambda p, c: np.tri(len(c)) @ losses(p, c),
 }
 
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = []
+
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("7.1", "missing 1/S", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).sum() + 1e-300)),
