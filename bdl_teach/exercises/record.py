@@ -16,7 +16,7 @@ _ORDER = (OPEN, WRONG, SOLVED)
 
 
 def place() -> Path | None:
-    """The file: ``$BDL_TEACH_PROGRESS`` (none if that is empty), or one in the user's data folder."""
+    """The file: ``$BDL_TEACH_PROGRESS``, if not empty, or else one in the user's data folder."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen).expanduser().absolute() if chosen else None
@@ -73,8 +73,7 @@ class Progress:
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
         except (ValueError, AttributeError):
-            if not self._path.is_file():  # a device, a pipe: leave it alone
-                self._tell(f"{self._path} is no file")
+            if self._is_special():
                 return
             aside = self._path.with_suffix(".damaged")
             os.replace(self._path, aside)
@@ -82,7 +81,7 @@ class Progress:
 
     def _write(self) -> None:
         """Replace the file whole, so that a break leaves the old one or the new one."""
-        if self._path is None:
+        if self._path is None or self._is_special():
             return
         text = json.dumps(self._tried, ensure_ascii=False, indent=0)
         try:
@@ -97,6 +96,13 @@ class Progress:
                 raise
         except OSError as error:
             self._tell(f"{self._path} cannot be written: {error.strerror}")
+
+    def _is_special(self) -> bool:
+        """Whether a folder or a device is at the file's place: nothing may be put there."""
+        special = self._path is not None and self._path.exists() and not self._path.is_file()
+        if special:
+            self._tell(f"{self._path} is no file")
+        return special
 
     def _tell(self, sentence: str) -> None:
         if not self._told:
