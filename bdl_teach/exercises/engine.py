@@ -320,7 +320,7 @@ def read(value: Any) -> Outcome:
         return None
     try:
         array = _stack(value) if isinstance(value, tuple | list) else np.asarray(value)
-        if array.dtype.kind in "biuf" or "float" in array.dtype.name:  # bfloat16 is of kind V
+        if array.dtype.kind in "biuf":
             return np.asarray(array, dtype=np.float64)
     except Exception:  # ragged, or an object that is no array
         pass
@@ -386,7 +386,7 @@ def _letters(answer: Any) -> set[str] | None:
 
 
 def _negated(value: Outcome) -> Outcome:
-    return -value if isinstance(value, np.ndarray) else value
+    return np.asarray(-value) if isinstance(value, np.ndarray) else value
 
 
 def _kind(value: Any) -> str:

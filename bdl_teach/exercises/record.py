@@ -62,7 +62,7 @@ class Progress:
 
     def _read(self) -> None:
         """Take what the file holds: another notebook may have written to it."""
-        if self._path is None:
+        if self._path is None or self._is_special():
             return
         try:
             held = json.loads(self._path.read_text(encoding="utf-8"))
@@ -73,8 +73,6 @@ class Progress:
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
         except (ValueError, AttributeError):
-            if self._is_special():
-                return
             aside = self._path.with_suffix(".damaged")
             os.replace(self._path, aside)
             self._tell(f"{self._path} was no record of yours; it is now {aside}")
