@@ -22,6 +22,7 @@ SQUARE = Exercise(
     (
         Mistake("doubled", "multiply by itself.", lambda x: 2 * x),
         Mistake("root", "that is the way back.", lambda x: np.sqrt(x), breaks=True),
+        Mistake("logarithm", "another function.", lambda x: np.log(x)),
         Mistake("cube", "one x too many.", (lambda x: x**3, lambda x: np.abs(x) ** 3)),
     ),
 )
@@ -52,6 +53,7 @@ def test_nan_is_named_only_where_the_mistake_makes_it_and_agrees_elsewhere() -> 
     assert say(lambda x: np.full(np.shape(x), np.nan)).startswith("✗ 1.1 for x=[0 2 -3] your")
     assert say(lambda x: np.sqrt(x)).startswith("✗ 1.1 root: ")
     assert "root" not in say(lambda x: np.where(np.asarray(x) < 0, np.nan, 7.0 * x))
+    assert "logarithm" not in say(lambda x: np.log(x))
 
 
 def test_every_face_of_a_mistake_is_named_and_no_face_explains_a_part() -> None:
