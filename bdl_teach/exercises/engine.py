@@ -258,8 +258,8 @@ class Session:
         exercise = self._registry[self._known(number)]
         tries = self._progress.tries(number) if record else 0
         mark, sentence = exercise.find(answer, tries)
-        whose = "" if record else "(worked solution) "
-        result = Result(number, mark == SOLVED, f"{mark} {number} {whose}{sentence}")
+        uncounted = "" if record else "(not counted) "
+        result = Result(number, mark == SOLVED, f"{mark} {number} {uncounted}{sentence}")
         if record and mark != OPEN:
             self._progress.add(number, mark)
         print(result.message)
