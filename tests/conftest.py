@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +33,11 @@ def oracle() -> Callable[[str], Any]:
         return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_thread_outlives_its_module() -> Iterator[None]:
+    """Else what an explorer still compiles would count, and slow, in the tests of the next file."""
+    yield
+    if "bdl_teach.widgets.background" in sys.modules:
+        sys.modules["bdl_teach.widgets.background"].finish()
