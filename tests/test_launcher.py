@@ -244,7 +244,7 @@ def test_a_second_launcher_waits_for_the_first(
             entered.append("second")
 
     with environment.exclusive(tmp_path / "lock"):
-        thread = threading.Thread(target=second)
+        thread = threading.Thread(target=second, daemon=True)
         thread.start()
         time.sleep(0.3)
         assert entered == []
@@ -254,7 +254,9 @@ def test_a_second_launcher_waits_for_the_first(
 
 
 def test_two_launchers_at_once_build_once(root: Path, installer: Installer) -> None:
-    threads = [threading.Thread(target=environment.ensure, args=(root,)) for _ in range(2)]
+    threads = [
+        threading.Thread(target=environment.ensure, args=(root,), daemon=True) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
