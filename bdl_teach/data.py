@@ -37,7 +37,10 @@ def main(argv: list[str]) -> int:
     unknown = [name for name in options.names if name not in _known()]
     if unknown:
         parser.error(f"no data set is called {', '.join(unknown)}; there are {', '.join(_known())}")
-    print(f"Data folder: {store.folder()}")
+    try:
+        print(f"Data folder: {store.folder()}")
+    except ValueError as error:
+        parser.error(str(error))
     if options.list:
         return show(_chosen(options.names or list(ABOUT)))
     return fetch(_chosen(options.names or ["all"]))

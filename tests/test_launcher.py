@@ -481,7 +481,7 @@ def test_commands_see_our_python_first_and_no_stranger_s(
     assert env["PATH"].startswith(str(root / ".venv"))
 
 
-@pytest.mark.parametrize("chosen", [None, "mine"])
+@pytest.mark.parametrize("chosen", [None, "/mine"])
 def test_shared_data_is_used_unless_another_folder_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None
 ) -> None:
@@ -491,7 +491,30 @@ def test_shared_data_is_used_unless_another_folder_is_chosen(
     monkeypatch.delenv("BDL_TEACH_DATA", raising=False)
     if chosen:
         monkeypatch.setenv("BDL_TEACH_DATA", chosen)
-    assert launcher.child_environment()["BDL_TEACH_DATA"] == (chosen or str(shared))
+    assert launcher.child_environment()["BDL_TEACH_DATA"] == os.path.abspath(chosen or shared)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows waits instead of handing over")
+def test_a_relative_data_folder_is_the_one_in_which_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs in the checkout, its kernels in `notebooks`: all get one folder."""
+    typed, checkout = tmp_path / "typed", tmp_path / "checkout"
+    for folder in (typed, checkout):
+        folder.mkdir()
+    monkeypatch.chdir(typed)
+    monkeypatch.setattr(launcher, "ROOT", checkout)
+    monkeypatch.setenv("BDL_TEACH_DATA", "mine")
+    handed: list[str] = []
+    monkeypatch.setattr(
+        os, "execve", lambda _p, _a, env: handed.extend((env["BDL_TEACH_DATA"], os.getcwd()))
+    )
+    monkeypatch.setattr(
+        subprocess, "call", lambda _c, env, **_: handed.append(env["BDL_TEACH_DATA"]) or 0
+    )
+    launcher.wait_for(["python"])
+    launcher.hand_over(["python"])
+    assert handed == [str(typed / "mine")] * 2 + [str(checkout)]
 
 
 @pytest.mark.parametrize("module", ["__main__", "launcher", "environment", "lab_settings"])

@@ -218,6 +218,21 @@ def test_the_folder_is_the_environment_s_or_the_user_s_cache(
     assert datasets.folder() == Path(pooch.os_cache("bdl_teach"))
 
 
+@pytest.mark.parametrize("typed", ["mine", "./mine", "../mine"])
+def test_a_relative_folder_would_be_another_in_each_notebook_and_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    monkeypatch.setenv("BDL_TEACH_DATA", typed)
+    here = os.path.join(os.getcwd(), typed.removeprefix("./"))
+    words = f"BDL_TEACH_DATA: expected the whole path of a folder, got '{typed}'.*{here}$"
+    for load in (datasets.folder, datasets.california, lambda: datasets.uci("yacht")):
+        with pytest.raises(ValueError, match=words):
+            load()
+    with pytest.raises(SystemExit):
+        data.main(["--list"])
+    assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
+
+
 def test_each_file_has_a_pinned_address_and_a_hash() -> None:
     for file in store.FILES.values():
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)

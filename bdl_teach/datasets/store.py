@@ -147,9 +147,20 @@ FILES = {file.path: file for file in _ALL}
 
 
 def folder() -> Path:
-    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder."""
+    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
+
+    Raises:
+        ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
+            would not find what a command has fetched. (The launcher hands it on as absolute.)
+    """
     chosen = os.environ.get("BDL_TEACH_DATA")
-    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("bdl_teach"))
+    place = Path(chosen).expanduser() if chosen else Path(pooch.os_cache("bdl_teach"))
+    if not place.is_absolute():
+        raise ValueError(
+            f"BDL_TEACH_DATA: expected the whole path of a folder, got {chosen!r}: it would be "
+            f"another folder in each notebook. Here it would be {place.absolute()}"
+        )
+    return place
 
 
 def files_of(dataset: str) -> list[RemoteFile]:
