@@ -6,13 +6,14 @@ What is there and whole is not fetched again; a file that is cut short counts as
 from __future__ import annotations
 
 import argparse
+import posixpath
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
 
-from bdl_teach.datasets import UCI, images, store, tables
+from bdl_teach.datasets import UCI, store, tables
 from bdl_teach.errors import DatasetUnavailable
 
 ABOUT = {
@@ -36,7 +37,10 @@ def main(argv: list[str]) -> int:
     unknown = [name for name in options.names if name not in _known()]
     if unknown:
         parser.error(f"no data set is called {', '.join(unknown)}; there are {', '.join(_known())}")
-    print(f"Data folder: {store.folder()}")
+    try:
+        print(f"Data folder: {store.folder()}")
+    except ValueError as error:
+        parser.error(str(error))
     if options.list:
         return show(_chosen(options.names or list(ABOUT)))
     return fetch(_chosen(options.names or ["all"]))
@@ -80,8 +84,6 @@ def state(name: str) -> str:
     """``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
     if name == "digits":
         return "bundled"
-    if name == "fashion-full":
-        return images.whole_fashion_state()
     try:
         if name == "california":
             return tables.california_state()
@@ -95,18 +97,13 @@ def place(name: str) -> str:
     """Where the set is inside the data folder, or would be."""
     if name == "digits":
         return "inside scikit-learn"
-    if name in ("california", "fashion-full"):
-        return tables.CALIFORNIA if name == "california" else images.WHOLE
-    return ", ".join(file.path for file in store.files_of(name))
+    if name == "california":
+        return tables.california_path()
+    paths = [file.path for file in store.files_of(name)]
+    return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
 
 
 def _fetch(name: str) -> None:
-    if name == "fashion-full":
-        images.fashion_sprite(full=True)  # Keras shows a bar of its own
-        return
-    if name == "california":
-        with _bar(name) as bar:
-            tables.california(bar)
     for file in store.files_of(name):
         with _bar(name) as bar:
             store.fetch(file.path, bar)

@@ -208,8 +208,9 @@ def hand_over(command: list[str]) -> int:
     """Become `command`; on Windows, which cannot, wait for it."""
     if sys.platform == "win32":
         return wait_for(command)
+    env = child_environment()
     os.chdir(ROOT)
-    os.execve(command[0], command, child_environment())
+    os.execve(command[0], command, env)
 
 
 def wait_for(command: list[str]) -> int:
@@ -236,6 +237,8 @@ def child_environment() -> dict[str, str]:
     env["VIRTUAL_ENV"] = str(venv)
     env["JUPYTER_PREFER_ENV_PATH"] = "1"  # a kernel of the user's own must not shadow ours
     shared = ROOT.parent / "shared" / "data"
-    if shared.is_dir():
+    if env.get("BDL_TEACH_DATA"):  # as seen from here: commands and kernels run in other folders
+        env["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(env["BDL_TEACH_DATA"]))
+    elif shared.is_dir():
         env.setdefault("BDL_TEACH_DATA", str(shared))
     return env

@@ -1,9 +1,9 @@
-"""What the tests share: the oracles, which live outside this repository, and quiet hypotheses."""
+"""What the tests share: the oracles, one data folder for all, and quiet hypotheses."""
 
 import json
 import os
-import tempfile
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,26 @@ settings.register_profile(
 settings.load_profile("bdl_teach")
 
 # What a learner solved on this machine is neither read nor changed by the tests.
-os.environ["BDL_TEACH_PROGRESS"] = str(
-    Path(tempfile.mkdtemp(prefix="bdl_teach-")) / "progress.json"
-)
+os.environ["BDL_TEACH_PROGRESS"] = ""
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+ORACLES = Path(__file__).parent / "oracles"
+if os.environ.get("BDL_TEACH_DATA"):  # kernels and commands that a test starts run elsewhere
+    os.environ["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(os.environ["BDL_TEACH_DATA"]))
 
 
 @pytest.fixture(scope="session")
 def oracle() -> Callable[[str], Any]:
-    """Read an oracle by name from $BDL_TEACH_ORACLES, or from ../shared/oracles."""
-    folder = Path(os.environ.get("BDL_TEACH_ORACLES") or SHARED / "oracles")
+    """Read an oracle by name: figures worked out by other means than the package's."""
 
     def read(name: str) -> Any:
-        path = folder / f"{name}.json"
-        if not path.is_file():
-            pytest.skip(f"no oracle at {path}; set BDL_TEACH_ORACLES to the folder that has it")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_thread_outlives_its_module() -> Iterator[None]:
+    """Else what an explorer still compiles would count, and slow, in the tests of the next file."""
+    yield
+    if "bdl_teach.widgets.background" in sys.modules:
+        sys.modules["bdl_teach.widgets.background"].finish()

@@ -19,21 +19,25 @@ class Server:
 
     def __init__(self) -> None:
         self.gives, self.status, self.claims, self.asked = RIGHT, 200, len(RIGHT), 0
+        self.files: dict[str, bytes] = {}  # by path; ``gives`` for any other
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 server.asked += 1
+                gives = server.files.get(self.path, server.gives)
+                claims = len(gives) if self.path in server.files else server.claims
                 self.send_response(server.status)
-                self.send_header("Content-Length", str(server.claims))
+                self.send_header("Content-Length", str(claims))
                 self.end_headers()
-                self.wfile.write(server.gives)
+                self.wfile.write(gives)
 
             def log_message(self, *_: object) -> None:
                 pass
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._http.server_port}/file"
+        self.root = f"http://127.0.0.1:{self._http.server_port}"
+        self.address = f"{self.root}/file"
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:

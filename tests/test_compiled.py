@@ -1,5 +1,6 @@
 """XLA where it works, plain graphs where it does not, and one trace whatever the values."""
 
+import gc
 import itertools
 import logging
 from functools import lru_cache
@@ -58,6 +59,14 @@ def test_a_shape_compiles_again():
     before = compiled.trace_count()
     square(tf.constant([1.0, 2.0]))
     assert square.traces == 2
+    assert compiled.trace_count() == before + 1
+
+
+def test_the_count_keeps_programs_that_are_gone():
+    """Else it falls whenever Python collects garbage, in the middle of another test."""
+    before = compiled.trace_count()
+    Compiled(lambda x: x + x)(tf.constant([1.0]))
+    gc.collect()
     assert compiled.trace_count() == before + 1
 
 

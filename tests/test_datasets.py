@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from datafiles import need_data
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bdl_teach import datasets
-from bdl_teach.datasets import blundell_curve, sinusoid, store, tables
+from bdl_teach.datasets import blundell_curve, sinusoid
 
 MAKERS = [sinusoid, blundell_curve]
 
@@ -120,19 +121,9 @@ SHAPES = {
 }
 
 
-def need(*paths: str) -> None:
-    for path in paths:
-        if not (datasets.folder() / path).is_file():
-            pytest.skip(f"no {path} in {datasets.folder()}: set BDL_TEACH_DATA to a folder with it")
-
-
-def need_set(name: str) -> None:
-    need(*(file.path for file in store.files_of(name)))
-
-
 @pytest.mark.parametrize("name", SHAPES)
 def test_uci_sets_have_the_published_sizes(name):
-    need_set(name)
+    need_data(name)
     table = datasets.uci(name)
     assert table.x.shape == SHAPES[name]
     assert table.y.shape == (len(table.x),)
@@ -142,7 +133,7 @@ def test_uci_sets_have_the_published_sizes(name):
 
 
 def test_naval_predicts_the_compressor_from_all_but_the_turbine():
-    need_set("naval")
+    need_data("naval")
     naval = datasets.uci("naval")
     assert naval.y.min() == pytest.approx(0.95)
     assert naval.y.max() == pytest.approx(1.0)
@@ -155,7 +146,7 @@ def test_every_uci_name_has_a_set_and_another_is_refused():
 
 
 def test_california_is_the_table_of_scikit_learn():
-    need(tables.CALIFORNIA)
+    need_data("california")
     table = datasets.california()
     assert table.x.shape == (20640, 8)
     assert table.y.mean() == pytest.approx(2.0686, abs=5e-5)
@@ -163,7 +154,7 @@ def test_california_is_the_table_of_scikit_learn():
 
 
 def test_alzheimers_has_no_identity_and_no_doctor_among_its_features():
-    need_set("alzheimers")
+    need_data("alzheimers")
     table = datasets.alzheimers()
     assert table.x.shape == (2149, 32)
     assert set(np.unique(table.y)) == {0.0, 1.0}
@@ -175,7 +166,7 @@ def test_alzheimers_has_no_identity_and_no_doctor_among_its_features():
 
 
 def test_the_sprite_holds_ninety_pictures_of_each_class_in_order():
-    need_set("fashion-sprite")
+    need_data("fashion-sprite")
     fashion = datasets.fashion_sprite()
     assert fashion.images.shape == (900, 28, 28)
     np.testing.assert_array_equal(fashion.labels, np.repeat(range(10), 90))
@@ -187,7 +178,7 @@ def test_the_sprite_holds_ninety_pictures_of_each_class_in_order():
 
 
 def test_mnist_test_is_read_with_its_labels():
-    need_set("mnist-test")
+    need_data("mnist-test")
     mnist = datasets.mnist_test()
     assert mnist.images.shape == (10000, 28, 28)
     assert mnist.labels[:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
@@ -206,7 +197,7 @@ def test_digits_are_always_there(monkeypatch, tmp_path):
 @pytest.mark.parametrize("load", [datasets.fashion_sprite, datasets.mnist_test, datasets.digits])
 def test_pictures_lie_between_0_and_1(load):
     if load is not datasets.digits:
-        need_set("fashion-sprite" if load is datasets.fashion_sprite else "mnist-test")
+        need_data("fashion-sprite" if load is datasets.fashion_sprite else "mnist-test")
     images = load().images
     assert images.dtype == np.float32
     assert (images.min(), images.max()) == (0.0, 1.0)

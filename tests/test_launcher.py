@@ -244,7 +244,7 @@ def test_a_second_launcher_waits_for_the_first(
             entered.append("second")
 
     with environment.exclusive(tmp_path / "lock"):
-        thread = threading.Thread(target=second)
+        thread = threading.Thread(target=second, daemon=True)
         thread.start()
         time.sleep(0.3)
         assert entered == []
@@ -254,7 +254,9 @@ def test_a_second_launcher_waits_for_the_first(
 
 
 def test_two_launchers_at_once_build_once(root: Path, installer: Installer) -> None:
-    threads = [threading.Thread(target=environment.ensure, args=(root,)) for _ in range(2)]
+    threads = [
+        threading.Thread(target=environment.ensure, args=(root,), daemon=True) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -479,7 +481,7 @@ def test_commands_see_our_python_first_and_no_stranger_s(
     assert env["PATH"].startswith(str(root / ".venv"))
 
 
-@pytest.mark.parametrize("chosen", [None, "mine"])
+@pytest.mark.parametrize("chosen", [None, "/mine"])
 def test_shared_data_is_used_unless_another_folder_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None
 ) -> None:
@@ -489,7 +491,30 @@ def test_shared_data_is_used_unless_another_folder_is_chosen(
     monkeypatch.delenv("BDL_TEACH_DATA", raising=False)
     if chosen:
         monkeypatch.setenv("BDL_TEACH_DATA", chosen)
-    assert launcher.child_environment()["BDL_TEACH_DATA"] == (chosen or str(shared))
+    assert launcher.child_environment()["BDL_TEACH_DATA"] == os.path.abspath(chosen or shared)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows waits instead of handing over")
+def test_a_relative_data_folder_is_the_one_in_which_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs in the checkout, its kernels in `notebooks`: all get one folder."""
+    typed, checkout = tmp_path / "typed", tmp_path / "checkout"
+    for folder in (typed, checkout):
+        folder.mkdir()
+    monkeypatch.chdir(typed)
+    monkeypatch.setattr(launcher, "ROOT", checkout)
+    monkeypatch.setenv("BDL_TEACH_DATA", "mine")
+    handed: list[str] = []
+    monkeypatch.setattr(
+        os, "execve", lambda _p, _a, env: handed.extend((env["BDL_TEACH_DATA"], os.getcwd()))
+    )
+    monkeypatch.setattr(
+        subprocess, "call", lambda _c, env, **_: handed.append(env["BDL_TEACH_DATA"]) or 0
+    )
+    launcher.wait_for(["python"])
+    launcher.hand_over(["python"])
+    assert handed == [str(typed / "mine")] * 2 + [str(checkout)]
 
 
 @pytest.mark.parametrize("module", ["__main__", "launcher", "environment", "lab_settings"])

@@ -94,6 +94,37 @@ def test_points_not_yet_learned_are_shown_apart(stepper: PBPStepper) -> None:
     assert stepper._last.get_xdata() == stepper.result.data.x[15]
 
 
+@pytest.mark.parametrize("before", [5, MOST_STEPS])
+def test_play_from_the_last_step_is_refused_and_nothing_moves(
+    stepper: PBPStepper, before: int
+) -> None:
+    state = stepper.set(step=before, n=10).state()
+    words = f"play: expected a step below {MOST_STEPS} to start from, got {MOST_STEPS}, the last"
+    for values in (
+        {"step": MOST_STEPS, "play": True, "n": 20},
+        {"n": 20, "play": True, "step": MOST_STEPS},
+    ):
+        with pytest.raises(ValueError, match=words):
+            stepper.set(**values)
+        assert stepper.state() == state
+        assert stepper._controls["play"].description == "▶ play"
+
+
+@pytest.mark.parametrize("names", [("step", "play"), ("play", "step")])
+def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
+    stepper: PBPStepper, names: tuple[str, str]
+) -> None:
+    stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
+    values = {"step": 7, "play": True}
+    stepper._assign({name: values[name] for name in names})
+    assert stepper._controls["play"].description == "⏸ pause"
+    deadline = time.monotonic() + 60
+    while stepper.state()["step"] == 7 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert 7 < stepper.state()["step"] < 60
+    assert stepper.state()["play"]
+
+
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     stepper.set(step=0, speed=100.0)
     stepper.set(play=True)

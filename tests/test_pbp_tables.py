@@ -1,8 +1,7 @@
 """The tables of PBP: tasks, one real run where there are data, and honest verdicts."""
 
-import pytest
+from datafiles import need_data
 
-from bdl_teach import DatasetUnavailable
 from bdl_teach.reproduce.tables import california, pbp_uci
 
 
@@ -15,10 +14,8 @@ def test_every_line_and_split_is_a_task_of_its_own():
 
 
 def test_a_split_is_run_as_published():
-    try:
-        figures = pbp_uci.run(**pbp_uci.TABLE.tasks(True)[-1].arguments)  # yacht, split 1
-    except DatasetUnavailable as error:
-        pytest.skip(str(error))
+    need_data("yacht")
+    figures = pbp_uci.run(**pbp_uci.TABLE.tasks(True)[-1].arguments)  # yacht, split 1
     assert 0.4 < figures["rmse"] < 2.0
     assert -2.0 < figures["log_likelihood"] < -1.3
     assert 0.7 < figures["alpha_share"] < 1.01

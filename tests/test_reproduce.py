@@ -455,6 +455,19 @@ def test_a_failed_task_on_the_cluster_loses_no_other(here, cluster, monkeypatch)
     assert " 11   agrees" in result.out
 
 
+def test_a_cluster_without_workers_is_a_sentence(here, toy, cluster, monkeypatch):
+    cluster.scale(0)
+    cluster.sync(cluster._correct_state)
+    monkeypatch.setattr(runner, "PATIENCE_S", 0.5)
+    result = here("--scheduler", cluster.scheduler_address)
+    assert result.code == 1
+    assert result.err.strip().endswith(
+        f"The Dask scheduler at {cluster.scheduler_address} has no workers: start some with "
+        f"`dask worker {cluster.scheduler_address}`, then give the same command again."
+    )
+    assert list(toy.ran()) == []
+
+
 def test_an_address_that_does_not_answer_is_a_sentence(here, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "PATIENCE_S", 0.5)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib
-import shutil
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,11 +24,6 @@ FASHION = (
     "Ankle boot",
 )
 DIGITS = tuple(str(digit) for digit in range(10))
-WHOLE = "images/fashion-mnist"  # the folder of the full set
-_WHOLE = store.RemoteFile(
-    "fashion-full", WHOLE, "https://storage.googleapis.com/tensorflow/tf-keras-datasets/", ""
-)
-_PARTS = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
 _SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
 
 
@@ -56,8 +48,7 @@ def fashion_sprite(full: bool = False) -> Images:
     """Fashion-MNIST: its sprite of 900 pictures, ninety a class in order, or the whole of it.
 
     Args:
-        full: Take all 70,000, first the 60,000 for training; ``tf_keras.datasets`` fetches
-            them (30 MB).
+        full: Take all 70,000, first the 60,000 for training (30 MB to fetch).
 
     Returns:
         :class:`Images` of 28 × 28 pixels. Class 0 is the T-shirt.
@@ -80,50 +71,11 @@ def fashion_sprite(full: bool = False) -> Images:
 
 
 def _whole_fashion() -> Images:
-    home = store.folder() / WHOLE
-    arrays, damaged = _read_whole_fashion(home), home.exists()
-    if arrays is None:
-        try:
-            _fetch_whole_fashion(home)
-        except Exception as error:  # Keras turns a broken download into a bare Exception
-            why = store.reason(error)
-            raise store.unavailable(_WHOLE, home, why, damaged=damaged) from error
-        arrays = _read_whole_fashion(home)
-    if arrays is None:
-        raise store.unavailable(_WHOLE, home, "what came is not Fashion-MNIST")
-    train, train_labels, test, test_labels = arrays
+    train, train_labels, test, test_labels = (
+        _read_idx(store.fetch(file.path)) for file in store.files_of("fashion-full")
+    )
     labels = np.concatenate([train_labels, test_labels]).astype(np.int64)
     return Images("fashion-full", _unit(np.concatenate([train, test])), labels, FASHION)
-
-
-def whole_fashion_state() -> str:
-    """Say whether the whole of Fashion-MNIST is ``"there"``, ``"missing"`` or ``"damaged"``."""
-    home = store.folder() / WHOLE
-    if not home.exists():
-        return "missing"
-    return "damaged" if _read_whole_fashion(home) is None else "there"
-
-
-def _read_whole_fashion(home: Path) -> list[Array] | None:
-    """Read the four files as arrays; None if one is missing or not whole (gzip has a checksum)."""
-    try:
-        arrays = [_read_idx(home / f"{part}-ubyte.gz") for part in _PARTS]
-    except (OSError, EOFError, ValueError, IndexError, zlib.error):
-        return None
-    counts = np.bincount(np.concatenate(arrays[1::2]), minlength=10)
-    whole = arrays[0].shape == (60_000, _SIDE, _SIDE) and (counts == 7000).all()
-    return arrays if whole and arrays[2].shape == (10_000, _SIDE, _SIDE) else None
-
-
-def _fetch_whole_fashion(home: Path) -> None:
-    """Let Keras fetch into a folder apart, then put the result in its place."""
-    from bdl_teach import backend  # noqa: F401  (it sets TensorFlow up first)
-
-    fashion_mnist = importlib.import_module("tf_keras.datasets.fashion_mnist")
-    with store.apart(home.parent) as away:
-        fashion_mnist.load_data(cache_dir=str(away))
-        shutil.rmtree(home, ignore_errors=True)
-        (away / "datasets" / "fashion-mnist").rename(home)
 
 
 def mnist_test() -> Images:

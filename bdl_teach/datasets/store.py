@@ -3,7 +3,7 @@
 The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be read-only if it
 holds what is asked for. A download goes to a folder apart and is moved to its place only after
 its SHA-256 has been found right, so that a break at any moment leaves the data folder sound; what
-a run that was killed left apart, a later download removes.
+a run that was killed left apart, a later download removes. No loader unpickles anything.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UCI = (
 _MNIST = "https://raw.githubusercontent.com/kelas/mnist/283b387221ab46655e600cfcc25d843bb14292b9/{}"
 _FASHION = (
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/"
-    "b2617bb6d3ffa2e429640350f613e3291e10b141/doc/img/fashion-mnist-sprite.png"
+    "b2617bb6d3ffa2e429640350f613e3291e10b141/{}"
 )
 _ALZHEIMERS = (
     "https://raw.githubusercontent.com/dimabasow/bayesian-neural-networks/"
@@ -50,7 +50,7 @@ class RemoteFile:
     Attributes:
         dataset: The data set that it belongs to, as the `data` command names it.
         path: Its place inside the data folder, with forward slashes.
-        address: Where it can be fetched; pinned to one commit.
+        address: Where it can be fetched; pinned to one commit, where it is under version control.
         sha256: Of its bytes, in hexadecimal.
     """
 
@@ -62,6 +62,12 @@ class RemoteFile:
 
 def _uci(name: str, folder: str, sha256: str) -> RemoteFile:
     return RemoteFile(name, f"uci/{folder}.txt", _UCI.format(folder), sha256)
+
+
+def _fashion(part: str, sha256: str) -> RemoteFile:
+    name = f"{part}-ubyte.gz"
+    place = f"images/fashion-mnist/{name}"
+    return RemoteFile("fashion-full", place, _FASHION.format(f"data/fashion/{name}"), sha256)
 
 
 _ALL = (
@@ -97,7 +103,7 @@ _ALL = (
     RemoteFile(
         "fashion-sprite",
         "images/fashion-mnist-sprite.png",
-        _FASHION,
+        _FASHION.format("doc/img/fashion-mnist-sprite.png"),
         "a7de0a151f8c68e6e96f157a018ac290d1f6b0e7845892c3d7d85cb64961c3cb",
     ),
     RemoteFile(
@@ -118,14 +124,43 @@ _ALL = (
         _ALZHEIMERS,
         "66f51dbb5f00a4bf6ed1f631e72ec15e4a8e97dc223c10f78c1febec95a2be07",
     ),
+    RemoteFile(  # what scikit-learn downloads, by its own record
+        "california",
+        "california/cal_housing.tgz",
+        "https://ndownloader.figshare.com/files/5976036",
+        "aaa5c9a6afe2225cc2aed2723682ae403280c4a3695a2ddda4ffb5d8215ea681",
+    ),
+    _fashion(
+        "train-images-idx3", "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"
+    ),
+    _fashion(
+        "train-labels-idx1", "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"
+    ),
+    _fashion(
+        "t10k-images-idx3", "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"
+    ),
+    _fashion(
+        "t10k-labels-idx1", "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"
+    ),
 )
 FILES = {file.path: file for file in _ALL}
 
 
 def folder() -> Path:
-    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder."""
+    """The data folder: ``$BDL_TEACH_DATA``, or the user's cache folder.
+
+    Raises:
+        ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
+            would not find what a command has fetched. (The launcher hands it on as absolute.)
+    """
     chosen = os.environ.get("BDL_TEACH_DATA")
-    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("bdl_teach"))
+    place = Path(chosen).expanduser() if chosen else Path(pooch.os_cache("bdl_teach"))
+    if not place.is_absolute():
+        raise ValueError(
+            f"BDL_TEACH_DATA: expected the whole path of a folder, got {chosen!r}: it would be "
+            f"another folder in each notebook. Here it would be {place.absolute()}"
+        )
+    return place
 
 
 def files_of(dataset: str) -> list[RemoteFile]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import os
+import tarfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,23 @@ import numpy as np
 from bdl_teach import checks
 from bdl_teach.checks import Array
 from bdl_teach.datasets import store
+from bdl_teach.errors import DatasetUnavailable
 
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
-CALIFORNIA = "california/cal_housing_py3.pkz"
-_ARCHIVE = store.RemoteFile(  # what scikit-learn would download, by its own record
-    "california",
-    "cal_housing.tgz",
-    "https://ndownloader.figshare.com/files/5976036",
-    "aaa5c9a6afe2225cc2aed2723682ae403280c4a3695a2ddda4ffb5d8215ea681",
-)
+CALIFORNIA = "california/cal_housing_py3.pkz"  # where scikit-learn keeps the set, as a pickle
+_CALIFORNIA_SHAPE = (9, 20_640)  # of the numbers in that pickle, one column after the other
 _CALIFORNIA_SHA256 = (
-    "9b9082ab86651a01d663a8e4a70ea14c0b41d0b2bd693bccd3221dcd111e15ca"  # of x and y
+    "5a6e1850914c2dc94eba36c5f025d01a90c49c13269281ea222a3c38a957ab60"  # of these numbers
+)
+_HOUSES = (
+    "MedInc",
+    "HouseAge",
+    "AveRooms",
+    "AveBedrms",
+    "Population",
+    "AveOccup",
+    "Latitude",
+    "Longitude",
 )
 _NO_FEATURES = ("PatientID", "DoctorInCharge", "Diagnosis")
 
@@ -132,61 +139,77 @@ def alzheimers() -> Table:
 def california(progress: Any = False) -> Table:
     """House prices of 20,640 districts of California, in units of 100,000 dollars.
 
-    scikit-learn reads and keeps the set, inside the data folder.
-
     Args:
         progress: A tqdm bar that follows a download, if wanted.
 
     Returns:
-        A :class:`Table` with 8 features.
+        A :class:`Table` with 8 features, those of ``sklearn.datasets.fetch_california_housing``.
 
     Raises:
         DatasetUnavailable: It is neither in the data folder nor reachable.
 
-    Source: Pace & Barry 1997, through ``sklearn.datasets.fetch_california_housing``.
+    Source: Pace & Barry 1997.
     """
-    place = store.folder() / CALIFORNIA
-    housing, damaged = _read_california(place.parent), place.exists()
-    if housing is None:
+    (file,) = store.files_of("california")
+    columns = _kept_by_sklearn()
+    if columns is None:
         try:
-            _fetch_california(place, progress)
-        except (OSError, ValueError) as error:
-            why = store.reason(error)
-            raise store.unavailable(_ARCHIVE, place, why, damaged=damaged) from error
-        housing = _read_california(place.parent)
-    if housing is None:
-        raise store.unavailable(_ARCHIVE, place, "scikit-learn made another table of it")
-    x, y = np.ascontiguousarray(housing.data), np.ascontiguousarray(housing.target)
-    return Table("california", x, y, tuple(housing.feature_names))
+            archive = store.fetch(file.path, progress)
+        except DatasetUnavailable as error:
+            raise _with_the_pickle_s_fault(error) from error
+        with tarfile.open(archive) as files:
+            lines: Any = files.extractfile("CaliforniaHousing/cal_housing.data")
+            rows = np.loadtxt(lines, delimiter=",")
+        columns = rows.T[[8, 7, 2, 3, 4, 5, 6, 1, 0]]
+    price, income, age, rooms, bedrooms, people, households, latitude, longitude = columns
+    shares = (rooms / households, bedrooms / households, people, people / households)
+    x = np.column_stack([income, age, *shares, latitude, longitude])
+    return Table("california", x, price / 100_000.0, _HOUSES)
 
 
 def california_state() -> str:
-    """Say whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``."""
-    place = store.folder() / CALIFORNIA
-    if not place.exists():
-        return "missing"
-    return "damaged" if _read_california(place.parent) is None else "there"
+    """Say whether the California table is ``"there"``, ``"missing"`` or ``"damaged"``.
+
+    Raises:
+        OSError: It is there and cannot be read.
+    """
+    (file,) = store.files_of("california")
+    if _kept_by_sklearn() is not None:
+        return "there"
+    archive = store.state(file.path)
+    return "damaged" if archive == "missing" and _pickle().exists() else archive
 
 
-def _read_california(home: Path) -> Any:
-    """Read what scikit-learn keeps in ``home``; None if it is missing or not whole."""
-    from sklearn.datasets import fetch_california_housing
+def california_path() -> str:
+    """Where the California table is inside the data folder, or would be."""
+    (file,) = store.files_of("california")
+    by_sklearn = _pickle().exists() and not (store.folder() / file.path).exists()
+    return CALIFORNIA if by_sklearn else file.path
 
-    if not (home / Path(CALIFORNIA).name).is_file():
-        return None
+
+def _pickle() -> Path:
+    return store.folder() / CALIFORNIA
+
+
+def _kept_by_sklearn() -> Array | None:
+    """Read the numbers ``[9, n]`` that scikit-learn keeps, if they are the right ones.
+
+    A pickle may run any code, so this one is not unpickled: its numbers are its last bytes, but
+    for the stop mark, and they are known by their hash.
+    """
+    n_bytes = 8 * _CALIFORNIA_SHAPE[0] * _CALIFORNIA_SHAPE[1]
     try:
-        housing = fetch_california_housing(data_home=str(home), download_if_missing=False)
-        content = np.column_stack([housing.data, housing.target]).astype("<f8").tobytes()
-    except Exception:  # a pickle that was cut short fails in any way it likes
+        pickle = zlib.decompressobj().decompress(_pickle().read_bytes(), 2 * n_bytes)
+    except (OSError, zlib.error):
         return None
-    return housing if hashlib.sha256(content).hexdigest() == _CALIFORNIA_SHA256 else None
+    numbers = pickle[-n_bytes - 1 : -1]
+    if hashlib.sha256(numbers).hexdigest() != _CALIFORNIA_SHA256:
+        return None
+    return np.frombuffer(numbers, "<f8").reshape(_CALIFORNIA_SHAPE)
 
 
-def _fetch_california(place: Path, progress: Any) -> None:
-    """Fetch the archive into a folder apart; scikit-learn makes of it what moves into place."""
-    from sklearn.datasets import fetch_california_housing
-
-    with store.apart(place.parent) as away:
-        store.download(_ARCHIVE, away, progress)
-        fetch_california_housing(data_home=str(away), n_retries=1)
-        os.replace(away / place.name, place)
+def _with_the_pickle_s_fault(error: DatasetUnavailable) -> DatasetUnavailable:
+    """Say of scikit-learn's file as well that it is damaged, if that is why it was not used."""
+    if not _pickle().exists():
+        return error
+    return DatasetUnavailable(f"{error} {_pickle()} is damaged (its SHA-256 is wrong).")

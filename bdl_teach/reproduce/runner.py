@@ -180,7 +180,7 @@ def connect(address: str) -> Any:
     """A client of the Dask scheduler at an address.
 
     Raises:
-        OSError: Dask is not installed, or nothing answers.
+        OSError: Dask is not installed, nothing answers, or there is nobody to do the work.
     """
     try:
         client: Any = importlib.import_module("distributed").Client
@@ -190,9 +190,18 @@ def connect(address: str) -> Any:
             "or the extra `cluster`."
         ) from error
     try:
-        return client(address, timeout=PATIENCE_S, set_as_default=False)
+        connected = client(address, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise OSError(f"No Dask scheduler answers at {address}: {error}") from error
+    try:
+        connected.wait_for_workers(1, timeout=PATIENCE_S)
+    except TimeoutError as error:
+        connected.close()
+        raise OSError(
+            f"The Dask scheduler at {address} has no workers: start some with "
+            f"`dask worker {address}`, then give the same command again."
+        ) from error
+    return connected
 
 
 def collect(

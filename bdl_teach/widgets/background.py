@@ -21,8 +21,8 @@ def start(work: Callable[[], Any]) -> threading.Thread:
     _threads.difference_update({thread for thread in _threads if not thread.is_alive()})
     thread = threading.Thread(target=work, daemon=True, name=f"bdl_teach {work.__qualname__}")
     _threads.add(thread)
-    atexit.unregister(_finish)  # exit hooks run last in, first out: ours before TensorFlow's,
-    atexit.register(_finish)  # which may have been loaded since the last thread was started
+    atexit.unregister(finish)  # exit hooks run last in, first out: ours before TensorFlow's,
+    atexit.register(finish)  # which may have been loaded since the last thread was started
     thread.start()
     return thread
 
@@ -33,7 +33,8 @@ def at_exit(stop: Callable[[], Any]) -> Callable[[], Any]:
     return stop
 
 
-def _finish() -> None:
+def finish() -> None:
+    """Stop what runs in the background and wait for its threads: at exit, and between tests."""
     for stop in _stops:
         stop()
     for thread in list(_threads):

@@ -57,6 +57,33 @@ def button(label: str, hint: str, on_click: Callable[[], Any]) -> Any:
     return widget
 
 
+def check(name: str, control: Any, value: Any) -> None:
+    """Refuse a value that the control would refuse, or change into another.
+
+    Raises:
+        ValueError: It is such a value; the message says which ones there are.
+    """
+    try:
+        taken = bool(control.traits()["value"]._validate(control, value) == value)
+    except Exception:  # of traitlets' own words none name the control
+        taken = False
+    if not taken:
+        raise ValueError(f"{name}: expected {_range(control)}, got {value!r}")
+
+
+def _range(control: Any) -> str:
+    """The values that a control takes, in words."""
+    if isinstance(control, ipywidgets.ToggleButton):
+        return "True or False"
+    if hasattr(control, "options"):
+        options = (o[1] if isinstance(o, tuple) else o for o in control.options)
+        return f"one of {', '.join(map(str, options))}"
+    low, high = control.min, control.max
+    if hasattr(control, "base"):
+        low, high = control.base**low, control.base**high
+    return f"a value between {low:g} and {high:g}"
+
+
 def for_screen_readers(words: str) -> Any:
     """A sentence that is read out, and takes no room."""
     hidden = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)"

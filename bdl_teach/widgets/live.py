@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import ipywidgets
@@ -31,7 +32,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     """Controls over one picture that is recomputed on every tick.
 
     A subclass says which controls there are, what a tick computes, and how it is drawn. Creating
-    an explorer closes the one of the same class before it.
+    an explorer closes the one of the same class before it, which from then on is a still picture.
 
     Attributes:
         result: What the last tick computed; ``None`` before the first.
@@ -45,11 +46,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     _newest: ClassVar[dict[type, Explorer]] = {}
 
     def __init__(self, **values: Any) -> None:
-        previous = Explorer._newest.pop(type(self), None)
-        if previous is not None:
-            previous.close()
         self.result: Any = None
         self.ticks = 0
+        self._process = os.getpid()
         self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
         self._controls: dict[str, Any] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
@@ -61,10 +60,14 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
         words = controls.for_screen_readers(self.ALT)
         super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
-        self._assign(values)
+        try:
+            self._assign(values)
+        except ValueError:
+            self.close()
+            raise
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
-        Explorer._newest[type(self)] = self
+        self._replace_the_one_before()
         self._say("Loading TensorFlow …")
         background.start(self._work)
         self._request()
@@ -89,6 +92,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     def _describe(self, result: Any) -> str:
         raise NotImplementedError
 
+    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+        """Refuse values that each control takes but that do not go with the state they make."""
+
     def _chores(self) -> Iterator[Callable[[], Any]]:
         """Yield what to compile in the background once the first picture is there."""
         return iter(())
@@ -105,16 +111,20 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             The explorer itself.
 
         Raises:
-            ValueError: No such control, or a value outside its range.
+            ValueError: No such control, or a value outside its range; then none has moved.
+            RuntimeError: It has been closed, or lives in another process.
             DivergedError: The fit diverged; whatever else a tick raises comes through as well.
         """
+        self._must_live()
         self._assign(values)
         self._request()
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Explorer:
         """Wait for the picture of the latest values, and raise what its computation raised."""
+        self._must_live()
         self._slot.wait(timeout)
+        self._must_live()
         return self
 
     def warm(self, timeout: float = 300.0) -> Explorer:
@@ -157,41 +167,78 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         for widget in _parts(self):
             widget.close()
         super().close()
+        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Give the live view, and beside it a picture and a sentence for where widgets are dead."""
-        if os.environ.get(WAIT_VARIABLE):
-            self.wait()
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        """Give the live view, and beside it a picture and a sentence for where widgets are dead.
+
+        Of a closed explorer there is the picture, and the sentence says that it is closed.
+        """
+        if self._slot.closed:
+            bundle: dict[str, Any] = {"text/plain": _sentence(self._closed())}
+        else:
+            if os.environ.get(WAIT_VARIABLE):
+                self.wait()
+            bundle = super()._repr_mimebundle_(**options)
         if self.result is not None:
+            said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = f"{self.ALT} {self._describe(self.result)}"
+            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
         return bundle
 
     # The engine.
 
+    def _replace_the_one_before(self) -> None:
+        previous = Explorer._newest.pop(type(self), None)
+        if previous is not None and previous._process == self._process:
+            previous.close()
+        Explorer._newest[type(self)] = self
+
+    def _must_live(self) -> None:
+        """Raise if no worker will ever answer.
+
+        Raises:
+            RuntimeError: The explorer has been closed, or its worker is in another process.
+        """
+        if self._slot.closed:
+            raise RuntimeError(self._closed())
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"this {type(self).__name__} lives in the process that made it; a forked process "
+                "has no thread to refit it: use it there"
+            )
+
+    def _closed(self) -> str:
+        name = type(self).__name__
+        return (
+            f"this {name} was closed, by close() or because a newer one was made: use the newer "
+            f"one, or make another with {name}()"
+        )
+
     def _assign(self, values: Mapping[str, Any]) -> None:
-        """Set control values without a tick, refusing what a control would silently clip."""
+        """Set control values without a tick: all of them, or none and an error.
+
+        Whoever watches a control hears of it when all have their values.
+
+        Raises:
+            ValueError: No such control, a value that it would refuse or silently clip, or values
+                that do not go together.
+        """
+        for name, value in values.items():
+            if name not in self._controls:
+                known = ", ".join(self._controls)
+                raise ValueError(f"{name}: expected one of the controls {known}")
+            controls.check(name, self._controls[name], value)
+        self._check(values, {**self.state(), **values})
         self._quiet = True
         try:
-            for name, value in values.items():
-                if name not in self._controls:
-                    known = ", ".join(self._controls)
-                    raise ValueError(f"{name}: expected one of the controls {known}")
-                self._assign_one(name, self._controls[name], value)
+            with ExitStack() as held:
+                for name in values:
+                    held.enter_context(self._controls[name].hold_trait_notifications())
+                for name, value in values.items():
+                    self._controls[name].value = value
         finally:
             self._quiet = False
-
-    def _assign_one(self, name: str, control: Any, value: Any) -> None:
-        before = control.value
-        try:
-            control.value = value
-        except Exception as error:  # traitlets' own words name the trait, not the control
-            raise ValueError(f"{name}: {error}") from None
-        if control.value != value:
-            control.value = before
-            low, high = getattr(control, "min", "?"), getattr(control, "max", "?")
-            raise ValueError(f"{name}: expected a value between {low} and {high}, got {value!r}")
 
     def _choose(self, name: str) -> None:
         """Answer a click on a preset's button."""
@@ -243,7 +290,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         sentence = f"{kind}{error}"
         with RENDER_LOCK:
-            self._notice.set_text(sentence[:1].upper() + sentence[1:] + ".")
+            self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
             self._image.value = as_data_url(self._canvas.render())
         self._say(sentence)
@@ -260,6 +307,10 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _say(self, sentence: str) -> None:
         self._status.value = html.escape(sentence)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _make_image(width: int, height: int) -> Any:
@@ -295,4 +346,5 @@ def _parts(widget: Any) -> list[Any]:
 @background.at_exit
 def _close_all() -> None:
     for explorer in list(Explorer._newest.values()):
-        explorer.close()
+        if explorer._process == os.getpid():  # a forked process leaves its parent's alone
+            explorer.close()

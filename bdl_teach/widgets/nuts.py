@@ -60,7 +60,7 @@ class NutsRunner:
         self._job: tuple[Any, Job] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._error: str = ""
+        self._failed: tuple[Any, str] | None = None  # for which key, and what to say
         self.bar = ipywidgets.IntProgress(
             description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
         )
@@ -69,23 +69,26 @@ class NutsRunner:
         """Return the gold standard for ``key`` if it is wanted and there; else have it computed.
 
         Args:
-            wanted: Whether the explorer shows NUTS; if not, what is running is given up.
+            wanted: Whether the explorer shows NUTS; if not, what is running is given up, and what
+                failed may be asked for again.
             key: The values that the posterior depends on.
             job: Samples it, given a callback for progress.
         """
+        if not wanted:
+            self._failed = None
         gold = self._results.get(key, GoldStandard()) if wanted else GoldStandard()
         if not wanted or gold.prediction is not None:
             self._cancel()
             return gold
-        if self._error:
-            return GoldStandard(report=self._error)
+        failed = self._failed
+        if failed is not None and failed[0] == key:
+            return GoldStandard(report=failed[1])
         self._want(key, job)
         return GoldStandard(report="NUTS is running for these values")
 
     def _want(self, key: Any, job: Job) -> None:
         """Ask for ``job(progress)`` under ``key``, once the sliders rest."""
         with self._changed:
-            self._error = ""
             self._job = (key, job)
             self._changed.notify_all()
             if self._thread is None:
@@ -129,7 +132,7 @@ class NutsRunner:
         except _Superseded:
             return
         except Exception as error:  # a sentence in the status line, not a dead thread
-            self._error = f"NUTS failed: {error}"
+            self._failed = key, f"NUTS failed: {error}"
         finally:
             self.bar.layout.display = "none"
             with self._changed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -149,6 +149,13 @@ class PBPStepper(Explorer):
             controls.grid(sliders, columns=3),
             controls.row(presets),
         ]
+
+    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+        if values.get("play") and state["step"] >= MOST_STEPS:
+            raise ValueError(
+                f"play: expected a step below {MOST_STEPS} to start from, got {state['step']}, "
+                "the last one"
+            )
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.6)
