@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bdl_teach import datasets, densities, elbo
+from bdl_teach import DivergedError, datasets, densities, elbo
+from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact
+from bdl_teach.mlp import MLP
 
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 1))
 Y = 0.8 * X - 0.4 + 0.5 * np.random.default_rng(1).standard_normal((12, 1))
@@ -51,6 +53,36 @@ def test_the_best_mean_field_elbo_equals_the_oracle_and_stays_below_the_evidence
         free_energy = elbo.free_energy(kl, nll, 1.0)
         assert free_energy == pytest.approx(-case["meanfield_elbo"], abs=truth["tol"])
         assert -free_energy < posterior.log_evidence
+
+
+def test_the_posterior_is_the_conditional_of_the_joint_gaussian():
+    """Condition N(0, 0.7² I) of w on y = x·w + noise; unlike Λ⁻¹, this inverts an n × n matrix."""
+    x = with_ones(X + 1.5)  # slope and intercept lean on each other
+    gain = 0.7**2 * x.T @ np.linalg.inv(0.7**2 * x @ x.T + 0.5**2 * np.eye(len(x)))
+    cov = 0.7**2 * (np.eye(2) - gain @ x)
+    posterior = exact.linear_regression(x, Y, prior_std=0.7, noise_std=0.5)
+    np.testing.assert_allclose(posterior.mean, gain @ Y[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(posterior.cov, cov, rtol=1e-9)
+    assert abs(cov[0, 1]) > 0.5 * np.sqrt(cov[0, 0] * cov[1, 1])
+    at, prediction = with_ones(GRID), posterior.predict(with_ones(GRID))
+    np.testing.assert_allclose(prediction.mean, at @ gain @ Y[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(prediction.epistemic_std**2, np.diag(at @ cov @ at.T), rtol=1e-9)
+    np.testing.assert_array_equal(prediction.aleatoric_std, np.full(len(GRID), 0.5))
+    assert prediction.samples is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X, Y[:5], 1.0, 1.0), "y: expected shape"),
+        ((X[:, 0], Y, 1.0, 1.0), r"x: expected shape \[n, d\]"),
+        ((X, Y, 0.0, 1.0), "prior_std: expected a finite number > 0"),
+        ((X, Y, 1.0, -1.0), "noise_std: expected a finite number > 0"),
+    ],
+)
+def test_a_linear_regression_of_nonsense_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        exact.linear_regression(*arguments)
 
 
 def test_the_evidence_is_the_density_of_the_targets():
@@ -107,6 +139,17 @@ def test_nuts_finds_the_exact_spread_to_monte_carlo_error(nuts):
     assert abs(distance.mean() - 2.0) < 4 * 2.0 / np.sqrt(fit.ess[-1])
 
 
+def test_nuts_finds_the_exact_weights_to_monte_carlo_error(nuts):
+    """Their mean, and E[(w − m)(w − m)ᵀ], element by element."""
+    fit, _ = nuts
+    posterior = exact.linear_regression(with_ones(X), Y, prior_std=0.7, noise_std=0.5)
+    away = fit.weights.reshape(-1, 2) - posterior.mean
+    products = np.einsum("si,sj->sij", away, away)
+    root = np.sqrt(fit.ess.min())
+    assert (np.abs(away.mean(axis=0)) < 5 * away.std(axis=0) / root).all()
+    assert (np.abs(products.mean(axis=0) - posterior.cov) < 5 * products.std(axis=0) / root).all()
+
+
 def test_nuts_extrapolates_like_the_closed_form(nuts):
     fit, _ = nuts
     truth = exact.linear_regression(with_ones(X), Y, 0.7, 0.5).predict(with_ones(GRID))
@@ -132,6 +175,10 @@ def test_nuts_keeps_what_was_asked_for(nuts):
     every = fit.predict(GRID).samples
     assert all((np.abs(every - row).max(axis=1) < 1e-5).any() for row in picked)
     assert (picked != fit.predict(GRID, n_samples=30, seed=3).samples).any()
+    shuffled = fit.predict(GRID, n_samples=8000).samples  # no draw twice: all of them
+    np.testing.assert_allclose(np.sort(shuffled[:, 0]), np.sort(every[:, 0]), rtol=1e-6)
+    with pytest.raises(ValueError, match="n_samples: expected at most 8000, got 8001"):
+        fit.predict(GRID, n_samples=8001)
 
 
 def test_progress_is_called_to_the_total(nuts):
@@ -141,6 +188,120 @@ def test_progress_is_called_to_the_total(nuts):
     assert list(done) == sorted(set(done))
     assert done[-1] == 4310
     assert len(done) > 20
+
+
+def log_density(w: np.ndarray, x: np.ndarray, network: MLP, prior: ScaleMixture) -> np.ndarray:
+    """Log P(D, w) with a noise of 0.5, in float64."""
+    f = network(tf.constant(w), tf.constant(x)).numpy()[..., 0]
+    return prior.log_prob(w).sum(axis=-1) + stats.norm(f, 0.5).logpdf(Y[:, 0]).sum(axis=-1)
+
+
+def float32(*values) -> list:
+    return [tf.constant(value, tf.float32) for value in values]
+
+
+def test_the_kernel_samples_the_joint_density_of_data_and_weights():
+    network, prior = MLP(1, (3,)), ScaleMixture(1.5, 0.1, 0.3)
+    kernel = exact._kernel(network, 100, *float32(X, Y, prior.mixture, 0.5))
+    w = np.random.default_rng(2).normal(size=(4, network.n_weights))
+    got = kernel.inner_kernel.target_log_prob_fn(tf.constant(w, tf.float32))
+    np.testing.assert_allclose(got, log_density(w, X, network, prior), rtol=1e-5)
+
+
+def test_the_step_size_is_adapted_over_four_fifths_of_the_warm_up_and_then_rests():
+    kernel = exact._kernel(MLP(1, ()), 100, *float32(X, Y, (0.7, 0.7, 0.5), 0.5))
+    settings = kernel.parameters
+    assert (settings["num_adaptation_steps"], settings["target_accept_prob"]) == (80, 0.8)
+
+
+def test_a_window_goes_on_from_its_last_draw_and_records_its_log_densities(nuts):
+    advance, begin = exact._nuts_programs(MLP(1, ()), 310)  # compiled for the fit above
+    target = float32(X, Y, (0.7, 0.7, 0.5), 0.5)
+    (state,) = float32([[0.1, 0.2], [-0.3, 0.4]])
+    state, _, (drawn, recorded, _) = advance(
+        state, begin(state, *target), tf.constant([0, 0]), *target
+    )
+    np.testing.assert_array_equal(state, drawn[-1])
+    prior = ScaleMixture(0.7, 0.7, 0.5)
+    truth = log_density(drawn.numpy().astype(float), X, MLP(1, ()), prior)
+    np.testing.assert_allclose(recorded, truth, rtol=1e-4)
+
+
+class StandIn:
+    """Stands for NUTS: transition t of chain c is at t + 1000 c; keeps what it was told."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.seeds, self.states, self.target, self.bad = [], [], (), 10**9
+        monkeypatch.setattr(exact, "_nuts_programs", lambda *_: (self.advance, self.begin))
+
+    def begin(self, state, *target):
+        self.target = [part.numpy() for part in target]
+        return 0
+
+    def advance(self, state, done, seed, *_):
+        self.seeds.append(seed.numpy().tolist())
+        self.states.append(state.numpy())
+        t = done + np.arange(25)[:, None] + 1000.0 * np.arange(len(state))  # [25, chains]
+        drawn = tf.constant(np.repeat(t[..., None], state.shape[-1], axis=-1))
+        log_density = tf.constant(np.where(t == self.bad, np.nan, -t))
+        diverged = tf.constant((t >= 30) & (t < 50))
+        return drawn[-1], done + 25, (drawn, log_density, diverged)
+
+
+SHORT = {"hidden_units": (), "n_samples": 40, "n_warmup": 37, "n_chains": 3}
+
+
+def test_the_draws_kept_are_the_last_ones_and_only_they_are_judged(monkeypatch):
+    StandIn(monkeypatch)
+    fit = exact.nuts(X, Y, **SHORT)
+    expected = 37 + np.arange(40) + 1000 * np.arange(3)[:, None]  # [chains, s]
+    np.testing.assert_array_equal(fit.weights, np.repeat(expected[..., None], 2, axis=-1))
+    assert fit.divergences == pytest.approx(13 / (3 * 40))  # transitions 37 to 49 of one chain
+    judged = np.concatenate(
+        [fit.weights[..., :1] * X[:, 0] + fit.weights[..., 1:], -expected[..., None]], -1
+    )
+    np.testing.assert_allclose(fit.r_hat, exact._split_r_hat(judged), rtol=1e-4)
+
+
+def test_chains_start_from_the_prior_and_both_start_and_draws_follow_the_seed(monkeypatch):
+    told, prior = StandIn(monkeypatch), Gaussian(3.0)
+    exact.nuts(X, Y, prior=prior, noise_std=0.4, seed=7, **SHORT)
+    assert told.seeds == [[7, 0], [7, 25], [7, 50], [7, 75]]
+    np.testing.assert_allclose(told.states[0], prior.sample((3, 2), seed=7), rtol=1e-6)
+    assert len(np.unique(told.states[0])) == 6
+    np.testing.assert_array_equal(told.states[1][:, 0], [24, 1024, 2024])
+    for got, given in zip(told.target, (X, Y, prior.mixture, 0.4), strict=True):
+        np.testing.assert_allclose(got, given, rtol=1e-6)
+    exact.nuts(X, Y, **SHORT)
+    np.testing.assert_allclose(told.target[2], ScaleMixture(1.5, 0.1, 0.5).mixture, rtol=1e-6)
+
+
+def test_a_chain_that_leaves_the_finite_densities_is_named_with_its_step(monkeypatch):
+    told = StandIn(monkeypatch)
+    told.bad = 1041  # transition 41 of the second chain
+    with pytest.raises(DivergedError, match="raise the noise_std") as error:
+        exact.nuts(X, Y, **SHORT)
+    assert error.value.step == 42  # counted from 1, as steps done
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_samples": 3}, "n_samples: expected an integer >= 4"),
+        ({"n_chains": 1}, "n_chains: expected an integer >= 2"),
+        ({"n_warmup": 0}, "n_warmup: expected an integer >= 1"),
+        ({"noise_std": 0.0}, "noise_std: expected a finite number > 0"),
+        ({"prior": 1.0}, "prior: expected densities"),
+        ({"hidden_units": (0,)}, r"hidden_units\[0\]"),
+        ({"seed": -1}, "seed: expected an integer >= 0"),
+        ({"y": Y[:3]}, "y: expected shape"),
+    ],
+    ids=str,
+)
+def test_nuts_refuses_nonsense_at_the_door(monkeypatch, change, message):
+    StandIn(monkeypatch)  # so that nothing would run long
+    with pytest.raises(ValueError, match=message):
+        exact.nuts(**{"x": X, "y": Y, **SHORT, **change})
 
 
 @pytest.mark.parametrize(
@@ -169,6 +330,28 @@ def test_a_run_that_is_too_short_says_that_it_has_not_converged():
     assert np.isfinite(fit.predict(GRID).mean).all()
 
 
+@pytest.mark.parametrize(
+    ("outputs", "density", "converged"),
+    [(1.049, 1.049, True), (1.0, 1.05, False), (1.05, 1.0, False), (1.0, 1.06, False)],
+)
+def test_converged_asks_every_output_and_the_log_density(outputs, density, converged):
+    r_hat = np.array([1.0, outputs, 1.0, density])
+    fit = exact.NutsFit(np.zeros((2, 4, 2)), MLP(1, ()), 1.0, r_hat, np.full(4, 9.0), 0.0)
+    assert fit.converged == converged
+    assert ("NOT" in fit.report) != converged
+
+
+def test_r_hat_is_brooks_and_gelman_s_over_half_chains():
+    """(1 + 1/m) (W + B/n − W/n)/W − (n − 1)/(m n), with m half-chains of n draws each."""
+    draws = np.random.default_rng(4).normal(size=(2, 100, 1)) + np.linspace(0, 2, 100)[:, None]
+    halves = draws.reshape(4, 50)  # both chains drift alike: whole, they would seem to agree
+    within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
+    n, m = 50, 4
+    by_hand = (1 + 1 / m) * ((n - 1) / n * within + between) / within - (n - 1) / (m * n)
+    assert exact._split_r_hat(draws)[0] == pytest.approx(by_hand, rel=1e-6)
+    assert by_hand > 1.2
+
+
 def test_chains_in_different_places_do_not_pass():
     apart = np.random.default_rng(0).normal(size=(2, 200, 3)) + [[[0.0, 0.0, 0.0]], [[0.0, 3, 9]]]
     r_hat = exact._split_r_hat(apart)
@@ -180,3 +363,13 @@ def test_the_effective_sample_size_of_independent_draws_is_their_number():
     np.testing.assert_allclose(exact._ess(draws), 4000, rtol=0.25)
     sticky = np.repeat(draws, 10, axis=1)
     np.testing.assert_allclose(exact._ess(sticky), 4000, rtol=0.25)
+
+
+@pytest.mark.parametrize("rho", [0.8, -0.4])
+def test_the_effective_sample_size_of_an_autoregression_is_known(rho):
+    """n (1 − ρ)/(1 + ρ) for each chain: draws that alternate are worth more than their number."""
+    noise = np.random.default_rng(1).normal(size=(4, 5000, 1))
+    draws = np.zeros_like(noise)
+    for t in range(1, 5000):
+        draws[:, t] = rho * draws[:, t - 1] + noise[:, t]
+    np.testing.assert_allclose(exact._ess(draws), 20_000 * (1 - rho) / (1 + rho), rtol=0.15)

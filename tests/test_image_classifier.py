@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bdl_teach import DivergedError, datasets, densities, metrics
-from bdl_teach.backend import tf
+from bdl_teach import DivergedError, convnet, datasets, densities, metrics
+from bdl_teach.backend import tf, tfd
+from bdl_teach.convnet import ConvNet
 from bdl_teach.methods import image_classifier
 
 DIGITS = datasets.digits()
 FEW = DIGITS.labels < 3
 IMAGES, LABELS = DIGITS.images[FEW][:96], DIGITS.labels[FEW][:96]
+NETWORK = ConvNet((8, 8), 3, filters=4, kernel_size=3)
 TINY = {"filters": 4, "kernel_size": 3, "epochs": 1, "n_classes": 3}
 
 
@@ -80,25 +82,112 @@ def test_a_last_minibatch_may_be_smaller():
     assert np.isfinite(tiny(batch_size=20).history["free_energy"]).all()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"epochs": 2},
-        {"learning_rate": 0.01},
-        {"batch_size": 16},
-        {"kl_weight": 0.01},
-        {"prior_std": 0.1},
-        {"initial_rho": -5.0},
-        {"pixel_scale": 255.0},
-        {"random_biases": True},
-        {"kernel_size": 5},
-        {"seed": 1},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_moving_a_hyper_parameter_changes_the_result(fit, change):
-    base, moved = fit.predict(IMAGES[:2], 1), tiny(**change).predict(IMAGES[:2], 1)
-    assert not np.allclose(base, moved, rtol=1e-6, atol=0)
+class Loop:
+    """Stands for the step of training: keeps pictures, labels and draw, and counts."""
+
+    def __init__(self) -> None:
+        self.seen, self.draw = [], tf.Variable([0, 0])
+
+    def __call__(self, x, y):
+        self.seen.append((x.numpy(), y.numpy(), tuple(self.draw.numpy())))
+        n = len(self.seen)
+        return tf.constant([1.0 * n, 10.0 * n, np.nan if n == self.bad else 100.0 * n])
+
+    bad = 0
+
+    def run(self, epochs=2, size=4, seed=0) -> dict:
+        pictures, labels = np.arange(10.0), 2 * np.arange(10)
+        return image_classifier._train(self, (pictures, labels), self.draw, epochs, size, seed)
+
+
+def test_every_epoch_takes_each_picture_once_with_its_label_in_an_order_of_its_own():
+    orders = []
+    for seed in (0, 1):
+        loop = Loop()
+        history = loop.run(seed=seed)
+        assert [len(x) for x, *_ in loop.seen] == [4, 4, 2, 4, 4, 2]
+        for epoch in (loop.seen[:3], loop.seen[3:]):
+            order = np.concatenate([x for x, *_ in epoch])
+            np.testing.assert_array_equal(np.sort(order), np.arange(10))
+            np.testing.assert_array_equal(np.concatenate([y for _, y, _ in epoch]), 2 * order)
+            orders.append(tuple(order))
+    assert len(set(orders)) == 4
+    assert {name: values.tolist() for name, values in history.items()} == {
+        "epoch": [1, 2],
+        "free_energy": [2.0, 5.0],  # means of steps 1 to 3, and 4 to 6
+        "complexity_cost": [20.0, 50.0],
+        "likelihood_cost": [200.0, 500.0],
+    }
+
+
+def test_no_step_of_training_and_no_prediction_draws_the_weights_of_another(fit):
+    keys = []
+    for seed in (0, 1):
+        loop, watched = Loop(), Loop()
+        loop.run(seed=seed)
+        watched.assign = lambda key, kept=keys: kept.append(tuple(key))
+        logits = lambda x: np.zeros((len(x), 3))  # noqa: E731
+        built = fit.built._replace(draw=watched, logits=logits)
+        keys += [key for *_, key in loop.seen]
+        replace(fit, built=built).predict(IMAGES[:2], 9, seed=seed)
+    assert len(set(keys)) == len(keys) == 2 * (6 + 9)
+
+
+def test_a_free_energy_that_is_no_number_is_named_with_its_step():
+    loop = Loop()
+    loop.bad = 5
+    with pytest.raises(DivergedError, match="lower the learning rate") as error:
+        loop.run(epochs=3)
+    assert error.value.step == 6  # by the end of the epoch
+
+
+@pytest.mark.parametrize("random_biases", [False, True])
+def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures(random_biases):
+    """Ten pictures stand for 50; KL of kernels, and of biases if they are random, times 0.3."""
+    network = replace(NETWORK, prior_std=0.7, random_biases=random_biases)
+    built = network.build()
+    x, y = tf.constant(IMAGES[:10, ..., None], tf.float32), tf.constant(LABELS[:10], tf.int32)
+    built.draw.assign([3, 4])
+    built.model(x)
+    tiny_std = np.finfo("float32").eps  # TFP adds it to each σ
+    with tf.GradientTape() as tape:
+        kl = sum(
+            tf.reduce_sum(
+                tfd.kl_divergence(
+                    tfd.Normal(mu, tiny_std + tf.nn.softplus(rho)), tfd.Normal(0.0, 0.7)
+                )
+            )
+            for mu, rho in built.gaussians
+        )
+        p = tf.nn.log_softmax(built.model(x))
+        nll = -50 * tf.reduce_mean(tf.gather(p, y, axis=1, batch_dims=1))
+        loss = 0.3 * kl + nll
+    variables = built.model.trainable_variables
+    slopes = [slope.numpy() for slope in tape.gradient(loss, variables)]
+    before = [variable.numpy() for variable in variables]
+    descent = tf.keras.optimizers.legacy.SGD(1.0)
+    record = image_classifier._train_step(built.model, descent, 50, 0.3)(x, y)
+    np.testing.assert_allclose(record, (loss, kl, nll), rtol=1e-5)
+    for variable, start, slope in zip(variables, before, slopes, strict=True):
+        np.testing.assert_allclose(start - variable.numpy(), slope, rtol=1e-3, atol=1e-3)
+
+
+def test_each_setting_of_a_fit_is_told_where_it_belongs(monkeypatch):
+    told = []
+    monkeypatch.setattr(image_classifier, "_train_step", lambda *given: told.append(given))
+    monkeypatch.setattr(image_classifier, "_train", lambda *given: told.append(given) or {})
+    sizes = {"filters": 4, "kernel_size": 3, "prior_std": 0.5, "initial_rho": -4.5, "seed": 7}
+    knobs = {"epochs": 6, "batch_size": 5, "learning_rate": 0.02, "kl_weight": 0.4}
+    settings = {"pixel_scale": 255.0, "n_classes": 4, "random_biases": True}
+    fit = image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes, **knobs, **settings)
+    (model, adam, n_data, kl_weight), (_, (x, y), draw, epochs, size, seed) = told
+    assert fit.network == ConvNet((8, 8), 4, random_biases=True, **sizes)
+    assert (n_data, kl_weight, epochs, size, seed) == (8, 0.4, 6, 5, 7)
+    assert float(adam.learning_rate) == pytest.approx(0.02)
+    assert (model, draw, fit.pixel_scale) == (fit.built.model, fit.built.draw, 255.0)
+    np.testing.assert_allclose(x[..., 0], 255.0 * IMAGES[:8], rtol=1e-6)
+    np.testing.assert_array_equal(y, LABELS[:8])
+    assert image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes).network.n_classes == 3
 
 
 def test_the_recipe_for_few_pictures_is_one_that_fit_takes():
@@ -141,6 +230,63 @@ def test_more_draws_keep_the_first_ones_and_the_seed_decides_them(fit):
     np.testing.assert_array_equal(few, many[:2])
     assert not np.allclose(many[0], many[1])
     assert not np.allclose(few, fit.predict(IMAGES[:3], 2, seed=2))
+
+
+def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit, monkeypatch):
+    """A stand-in for the network, whose logits are a picture's first pixels plus the draw."""
+    draw = Loop()
+    draw.assign = lambda key: setattr(draw, "key", np.float64(key) / 2**31)
+    built = fit.built._replace(
+        draw=draw, logits=lambda x: x[:, 0, :3, 0] / 255.0 + [0.0, *draw.key]
+    )
+    monkeypatch.setattr(image_classifier, "_CHUNK", 3)
+    logs = replace(fit, built=built, pixel_scale=255.0).log_predict(IMAGES[:7], 2, seed=5)
+    keys = [convnet.key(5, image_classifier._PREDICTION, i) / 2**31 for i in range(2)]
+    logits = np.stack([IMAGES[:7, 0, :3] + [0.0, *key] for key in keys])
+    np.testing.assert_allclose(logs, np.log(softmax(logits, axis=-1)), rtol=1e-5)
+
+
+def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own():
+    large = replace(NETWORK, filters=64, kernel_size=5, initial_rho=-2.0, seed=4)
+    start = image_classifier.Fit(large, large.build(), 1.0, {})
+    np.testing.assert_allclose(start.std, np.log1p(np.exp(-2.0)), rtol=1e-5)
+    assert abs(start.mean.std() / 0.1 - 1) < 5 / np.sqrt(2 * start.mean.size)
+    assert abs(start.mean.mean()) < 5 * 0.1 / np.sqrt(start.mean.size)
+    assert len(np.unique(start.mean)) > 0.99 * start.mean.size  # no layer repeats another
+    other = replace(large, seed=5)
+    assert (image_classifier.Fit(other, other.build(), 1.0, {}).mean != start.mean).mean() > 0.99
+    np.testing.assert_allclose(start.signal_to_noise, np.abs(start.mean) / start.std, rtol=1e-6)
+
+
+def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
+    built = replace(NETWORK, prior_std=0.7, random_biases=True).build()
+    draws = []
+    for pair in ([0, 1], [0, 1], [1, 0]):
+        built.draw.assign(pair)
+        built.model(IMAGES[:1, ..., None])
+        layers = [layer for layer in built.model.layers if hasattr(layer, "kernel_posterior")]
+        parts = [
+            (getattr(layer, f"{part}_posterior_tensor"), getattr(layer, f"{part}_posterior"))
+            for layer in layers
+            for part in ("kernel", "bias")
+        ]
+        eps = [np.ravel((w - q.mean()) / q.stddev()) for w, q in parts]
+        draws.append(np.concatenate(eps))
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert (draws[0] != draws[2]).all()
+    assert len(np.unique(draws[0].round(3))) > 0.9 * len(draws[0])
+    first = [np.unique(values[:3].round(3)) for values in eps]  # a stream used twice begins alike
+    assert len(np.unique(np.concatenate(first))) == 12
+    for layer in layers:
+        for prior in (layer.kernel_prior, layer.bias_prior):
+            np.testing.assert_allclose(prior.mean(), 0.0)
+            np.testing.assert_allclose(prior.stddev(), 0.7, rtol=1e-6)
+
+
+def test_other_paths_of_a_seed_have_other_keys():
+    paths = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2), (0, 1), (0, 3)]
+    assert len({tuple(convnet.key(*path)) for path in paths}) == len(paths)
+    np.testing.assert_array_equal(convnet.key(0, 1, 2), convnet.key(0, 1, 2))
 
 
 def test_drawn_weights_are_independent_and_spread_by_sigma(fit):
@@ -224,6 +370,7 @@ def test_half_of_the_weights_can_go_and_all_of_them_cannot(trained):
         ({"images": np.full((2, 8, 8), np.nan)}, "images: expected finite numbers"),
         ({"labels": LABELS[:31]}, r"labels: expected shape \(32,\)"),
         ({"labels": LABELS[:32] + 0.5}, "labels: expected whole numbers from 0 to 2"),
+        ({"labels": LABELS[:32] + 1}, "labels: expected whole numbers from 0 to 2"),
         ({"labels": LABELS[:32] - 1}, "labels: expected whole numbers from 0 to 2"),
         ({"n_classes": 2}, "labels: expected whole numbers from 0 to 1"),
         ({"labels": np.zeros(32), "n_classes": None}, "n_classes: expected an integer >= 2"),

@@ -18,7 +18,7 @@ import pytest
 from bdl_teach import DatasetUnavailable, launcher, reproduce
 from bdl_teach.reproduce import report, runner, sources, tables
 from bdl_teach.reproduce.store import Store, write_whole
-from bdl_teach.reproduce.table import Row, Task, mean_and_error, verdict
+from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error, verdict
 
 WORK = '''
 """Tasks that write down that they ran."""
@@ -37,7 +37,7 @@ def run(number, fault=""):
         os._exit(9)
     return {"value": number / 7.0}
 '''
-TABLE = '''
+TOY = '''
 """A toy table, for tests."""
 import os
 import toy_work
@@ -71,7 +71,7 @@ class Toy:
     def __init__(self, folder: Path) -> None:
         self.folder, self.store, self.log = folder, folder / "store", folder / "log"
         (folder / "tables").mkdir()
-        (folder / "tables" / "toy.py").write_text(TABLE)
+        (folder / "tables" / "toy.py").write_text(TOY)
         (folder / "toy_work.py").write_text(WORK)
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -172,6 +172,9 @@ def test_a_figure_has_two_digits_of_its_error(mean, error, text):
 def test_a_verdict_counts_standard_errors():
     assert verdict(3.1, 3.0, 0.1) == "agrees: 1.0 SE"
     assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
+    assert verdict(3.25, 3.0, 0.125) == "agrees: 2.0 SE"
+    assert verdict(3.25, 3.0, 0.1) == "differs: 2.5 SE"
+    assert verdict(3.25, 3.0, 0.1, within=3.0) == "agrees: 2.5 SE"
 
 
 def test_the_standard_error_is_that_of_the_mean():
@@ -180,12 +183,38 @@ def test_the_standard_error_is_that_of_the_mean():
     assert math.isnan(mean_and_error([1.0])[1])
 
 
+def test_the_rows_follow_the_tasks_whatever_ran_first(here, toy):
+    """Also: what is summed up are the tasks asked for, each with its own figures."""
+    import toy_work
+
+    seen = []
+    tasks = [Task(f"task-{i}", {"number": i}) for i in range(4)]
+    table = Table("toy", "", lambda _: tasks, toy_work.run, lambda done: seen.append(done) or [])
+    options = {"quick": False, "fresh": False, "csv": None, "store": toy.store}
+    plan = SimpleNamespace(**options, only=None, jobs=None, scheduler=None)
+    runner.reproduce(table, SimpleNamespace(**{**vars(plan), "only": "task-2"}))
+    runner.reproduce(table, plan)
+    expected = [({"number": i}, {"value": i / 7.0}) for i in range(4)]
+    assert [list(done) for done in seen] == [[expected[2]], expected]
+
+
+def test_two_tasks_of_one_name_are_refused(here, toy):
+    import toy_work
+
+    tasks = [Task("a", {"number": 1}), Task("a", {"number": 2})]
+    table = Table("toy", "", lambda _: tasks, toy_work.run, lambda _: [])
+    with pytest.raises(ValueError, match="toy: expected each task to have a key of its own"):
+        runner.choose(table, SimpleNamespace(quick=False, only=None))
+
+
 # What runs, and what does not run again.
 
 
 def test_what_is_kept_is_not_run_again(here, toy):
+    here("--only", "even")
     first, second = here(), here()
     assert second.out == first.out
+    assert "12/12" in first.err
     assert sorted(number for _, number in toy.ran()) == list(range(12))
 
 
@@ -225,6 +254,21 @@ def test_a_fingerprint_follows_imports_and_nothing_else(tmp_path, monkeypatch):
     assert not {"bdl_teach.widgets.live", "bdl_teach.methods.bbb", "numpy"} & set(reached)
 
 
+def test_a_fingerprint_changes_with_the_code_and_with_the_libraries(tmp_path, monkeypatch):
+    code = tmp_path / "alone.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def fresh(text: str) -> str:
+        code.write_text(text)
+        sources.fingerprint.cache_clear()
+        return sources.fingerprint("alone")
+
+    one, two = fresh("def run():\n    return 1\n"), fresh("def run():\n    return 2\n")
+    assert fresh("def run():\n    return 1\n") == one != two
+    monkeypatch.setattr(sources, "_version", lambda library: "another")
+    assert fresh("def run():\n    return 1\n") not in (one, two)
+
+
 def test_a_worker_with_other_code_refuses():
     outcome = runner.execute(mean_and_error, "another", "key", {"values": [1.0]})
     assert outcome.figures is None
@@ -252,6 +296,14 @@ def test_missing_data_is_the_sentence_that_says_what_to_do(here, monkeypatch):
     result = here("--quick")
     assert result.code == 1
     assert result.err.count("boston: fetch it") == 1
+
+
+def test_data_missing_for_one_task_lose_no_other(here, toy, monkeypatch):
+    monkeypatch.setenv("TOY_FAULTS", "0:data")
+    result = here("--quick")
+    assert result.code == 1
+    assert "even/task-00: boston: fetch it" in result.err
+    assert toy.kept() == {1, 2}
 
 
 def test_data_missing_for_the_list_of_tasks_is_a_sentence_too(here, monkeypatch):
@@ -323,6 +375,19 @@ def test_figures_that_are_not_finite_are_kept_too(tmp_path):
     kept = store.get(task)
     assert math.isnan(kept["x"])
     assert kept["y"] == -math.inf
+
+
+def test_a_record_belongs_to_a_name_and_its_arguments(tmp_path):
+    """A quick task may have the name of a long one; arguments may come in any order."""
+    store = Store(tmp_path, "toy", "code")
+    quick, long = Task("a", {"n": 1, "k": 0}), Task("a", {"n": 9, "k": 0})
+    store.put(quick, {"x": 1.0})
+    store.put(long, {"x": 9.0})
+    assert (store.get(quick), store.get(long)) == ({"x": 1.0}, {"x": 9.0})
+    assert store.get(Task("a", {"k": 0, "n": 9})) == {"x": 9.0}
+    assert store.get(Task("b", {"n": 9, "k": 0})) is None
+    store.forget(long)
+    assert (store.get(quick), store.get(long)) == ({"x": 1.0}, None)
 
 
 def test_a_half_written_record_of_a_killed_run_is_swept_up(tmp_path):

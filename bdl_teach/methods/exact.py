@@ -176,7 +176,7 @@ def nuts(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: No chain stayed at a finite log density.
+        DivergedError: A chain left the finite log densities.
     """
     x, y = checks.regression_data(x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
@@ -193,8 +193,9 @@ def nuts(
     start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
     sampler = _Sampler(network, warmup, target, seed)
     weights, log_density, diverging = sampler.run(_float(start), warmup, kept, progress)
-    if not np.isfinite(log_density).all():
-        raise DivergedError(warmup + kept, "raise the noise_std, or shrink the prior")
+    lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
+    if lost.size:
+        raise DivergedError(warmup + int(lost[0]) + 1, "raise the noise_std, or shrink the prior")
     outputs = np.stack([predictive.evaluate_weights(network, w, x) for w in weights])
     judged = np.concatenate([outputs, log_density[..., None]], axis=-1)  # [chains, s, n + 1]
     return NutsFit(
