@@ -65,16 +65,16 @@ class KLBudgetLab(Explorer):
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
         "32 uniform": (
-            "One point a step, each with 1/32 of the KL",
+            "One point a step, each with 1/32 of the KL: noisy steps end at a higher free energy",
             {**_DEFAULTS, "n_batches": 32},
         ),
         "32 geometric": (
-            "One point a step; the first ten carry 99.9 % of the KL",
+            "One point a step, as noisy; the first ten carry 99.9 % of the KL",
             {**_DEFAULTS, "n_batches": 32, "scheme": "geometric"},
         ),
         "1/M forgotten": (
-            "The whole KL in each of 8 batches: a KL weight of 8",
-            {**_DEFAULTS, "kl_weight": 10**0.9},
+            "The whole KL in each of 8 batches: a KL weight of 8; the mean flattens",
+            {**_DEFAULTS, "kl_weight": 8.0},
         ),
     }
 
@@ -161,7 +161,7 @@ class KLBudgetLab(Explorer):
         self._band.update(result.prediction)
 
     def _describe(self, result: KLBudgetResult) -> str:
-        first = result.shares[:10].sum()
         m = len(result.shares)
-        paid = f"the first 10 carry {100 * first:.1f} % of the KL" if m > 10 else "in every epoch"
+        first, carry = (10, "first 10 carry") if m > 10 else (1, "first carries")
+        paid = f"the {carry} {100 * result.shares[:first].sum():.1f} % of the KL"
         return f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
