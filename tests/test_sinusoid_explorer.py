@@ -166,6 +166,8 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
     again = [curve[:, 1] for curve in curves(ax, "10 prior functions")]
     np.testing.assert_array_equal(again, drawn, "they have seen no data")
     assert artist(ax, "10 prior functions").get_visible()
+    explorer.set(sigma1=2.0)
+    assert not (curves(ax, "10 prior functions")[0][:, 1] == drawn[0]).all()
     assert_the_picture_is_not_stale(explorer)
     explorer.set(prior_functions=False)
     assert not artist(ax, "10 prior functions").get_visible()
