@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from typing import Any
 
+import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
 from PIL import Image
 
 from bdl_teach.widgets.live import Explorer
+
+NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 
 def pixels(explorer: Explorer) -> Any:
@@ -33,3 +38,98 @@ def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Exp
     pictures = {explorer.preset(name).png() for name in explorer.presets}
     assert len(pictures) == len(explorer.presets) >= 6
     assert all(hint for hint, _ in explorer.PRESETS.values())
+
+
+def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
+    """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
+    blitted = pixels(explorer)
+    explorer._canvas.redraw_background()
+    assert (pixels(explorer) == blitted).all()
+
+
+def panel(explorer: Explorer, title: str) -> Axes:
+    """The one panel whose title holds ``title``."""
+    axes = explorer._canvas.figure.axes
+    (found,) = (ax for ax in axes if title in " ".join(map(ax.get_title, ("left", "center"))))
+    return found
+
+
+def artist(ax: Axes, label: str) -> Any:
+    """The one artist of a panel with the label ``label``, whether it is shown or hidden."""
+    (found,) = (a for a in ax.get_children() if a.get_label() == label)
+    return found
+
+
+def line(ax: Axes, label: str) -> tuple[Any, Any]:
+    """x and y of the line with that label, as it is drawn."""
+    x, y = artist(ax, label).get_data()
+    return np.asarray(x), np.asarray(y)
+
+
+def band(ax: Axes, label: str) -> tuple[Any, Any, Any]:
+    """x, lower and upper edge of the ``fill_between`` with that label, as it is drawn."""
+    corners = np.concatenate([p.vertices for p in artist(ax, label).get_paths()])
+    x = np.unique(corners[:, 0])
+    heights = [corners[corners[:, 0] == at, 1] for at in x]
+    return x, np.array([h.min() for h in heights]), np.array([h.max() for h in heights])
+
+
+def curves(ax: Axes, label: str) -> list[Any]:
+    """The single lines ``[m, 2]`` of the collection with that label."""
+    return [np.asarray(segment) for segment in artist(ax, label).get_segments()]
+
+
+def bars(ax: Axes, label: str) -> tuple[Any, Any]:
+    """Heights ``[k]`` and edges ``[k + 1]`` of the ``stairs`` with that label."""
+    data = artist(ax, label).get_data()
+    return np.asarray(data.values), np.asarray(data.edges)
+
+
+def legend_labels(ax: Axes) -> list[str]:
+    """What a panel's legend names, in its order."""
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def said(status: str, words: str) -> list[float]:
+    """Numbers of a sentence at the place of each ``#`` in ``words``, which must be in it once.
+
+    ``said("gap 1.5 inside, 2 outside", "gap # inside, # outside")`` is ``[1.5, 2.0]``.
+    """
+    pattern = re.escape(words).replace(r"\#", f"({NUMBER})")
+    (found,) = re.finditer(pattern, status)
+    return [float(number.replace("−", "-")) for number in found.groups()]
+
+
+def as_printed(value: float, decimals: int) -> float:
+    """A number as a status line rounds it."""
+    return float(f"{value:.{decimals}f}")
+
+
+def buttons(explorer: Explorer) -> dict[str, Any]:
+    """The buttons under the picture by what is written on them."""
+    parts = _all_parts(explorer)
+    return {part.description: part for part in parts if isinstance(part, ipywidgets.Button)}
+
+
+def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> None:
+    """Controls under the picture, and a button a preset whose tooltip is the preset's sentence."""
+    parts, presets = _all_parts(explorer), buttons(explorer)
+    for name, control in explorer._controls.items():
+        assert sum(part is control for part in parts) == 1, name
+        assert control.description and (control.tooltip or control.tooltips), name
+    for name, (sentence, values) in explorer.PRESETS.items():
+        assert presets[name].tooltip == sentence
+        assert set(values) == set(explorer.state()), "a preset leaves no control where it was"
+
+
+def assert_a_click_on_a_preset_sets_its_values(explorer: Explorer) -> None:
+    """Click the presets' buttons one after another, as a learner does."""
+    written = buttons(explorer)
+    for name, (_, values) in explorer.PRESETS.items():
+        written[name].click()
+        assert explorer.wait().state() == values, name
+
+
+def _all_parts(widget: Any) -> list[Any]:
+    below = [part for child in getattr(widget, "children", ()) for part in _all_parts(child)]
+    return [widget, *below]

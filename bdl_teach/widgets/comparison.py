@@ -87,27 +87,34 @@ class ComparisonExplorer(Explorer):
         "interval: among the data, in the gap, outside."
     )
     PREDICTION: ClassVar[Prediction] = Prediction(
-        question="Bayes by Backprop is shown 32 points with a gap in the middle. How many of 100 "
-        "new points in the gap fall into its 95 % interval? Then move the gap.",
+        question="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
+        "many of 100 new points in the gap fall into its 95 % interval?",
         choices=("about 95", "more than 95: it is unsure there", "far fewer"),
         answer=2,
-        because="One Gaussian a weight cannot be sure on both sides and unsure between them.",
+        because="The mean passes far below the peak, and the band in the gap is about as narrow as "
+        "among the data.",
         control="gap",
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
         "all methods": (
-            "Six ways to train the same network; none is unsure enough in the gap",
+            "Six ways to train the same network; in the gap each falls short of its 95 %",
             {**_DEFAULTS, **dict.fromkeys(METHODS, True)},
         ),
-        "no gap": ("Without a gap every band holds the data", {**_DEFAULTS, "gap": 0.0}),
-        "few points": ("8 points: the gap is everywhere", {**_DEFAULTS, "n": 8}),
+        "no gap": (
+            "Without a gap: among the data MAP holds a little less than 95 %, PBP more",
+            {**_DEFAULTS, "gap": 0.0},
+        ),
+        "few points": (
+            "8 points: Bayes by Backprop holds most new points among the data, few in the gap",
+            {**_DEFAULTS, "n": 8},
+        ),
         "loud noise": (
-            "σ = 3: the noise hides what the methods disagree on",
+            "σ = 3: all three lose the peak, and fall short of 95 % in the gap",
             {**_DEFAULTS, "noise_std": 3.0},
         ),
         "PBP, few epochs": (
-            "10 epochs: PBP has not learnt the noise yet, and covers by being vague",
+            "10 epochs: PBP takes the noise for three times as loud, and covers by being vague",
             {**_DEFAULTS, "epochs": 10},
         ),
     }
@@ -218,15 +225,13 @@ class ComparisonExplorer(Explorer):
 
     def _describe(self, result: ComparisonResult) -> str:
         parts = [
-            f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '{:.0%}')}"
+            f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '.0f', 100)}%"
             for name, shares in result.coverage.items()
         ]
         sentence = f"{len(result.data.x)} points. 95 % intervals hold (data / gap / outside): "
         sentence += ", ".join(parts) or "no method chosen"
         if result.gap:
-            gaps = [
-                f"{METHODS[name].label} {_three(g, '{:.1f}')}" for name, g in result.gap.items()
-            ]
+            gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
         return f"{sentence}. {result.nuts_report}".strip()
 
@@ -241,9 +246,9 @@ class ComparisonExplorer(Explorer):
         super().close()
 
 
-def _three(by_region: Mapping[str, float], form: str) -> str:
-    texts = ["–" if np.isnan(v) else form.format(v) for v in by_region.values()]
-    return "/".join(texts).replace("%", "", len(texts) - 1)
+def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
+    """Write the numbers of the three regions, a dash where a region is empty."""
+    return "/".join("–" if np.isnan(v) else f"{times * v:{form}}" for v in by_region.values())
 
 
 def _result(

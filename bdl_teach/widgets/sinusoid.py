@@ -48,7 +48,7 @@ class SinusoidExplorer(Explorer):
         "energy by training step; the prior against the fitted weights."
     )
     PREDICTION: ClassVar[Prediction] = Prediction(
-        "The KL weight falls from 1 to 0.01, as if there were a hundred times the data. What "
+        "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
         "happens to the dark (epistemic) band?",
         ("It vanishes everywhere", "It shrinks, least outside the data", "It grows"),
         1,
@@ -58,19 +58,28 @@ class SinusoidExplorer(Explorer):
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
-        "few points": ("Six points: the band opens between them", {**_DEFAULTS, "n": 6}),
-        "many points": ("64 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 64}),
-        "loud noise": ("σ = 3: the noise hides the sine", {**_DEFAULTS, "noise_std": 3.0}),
+        "few points": (
+            "Six points: the mean loses the sine, and the band widens among the data",
+            {**_DEFAULTS, "n": 6},
+        ),
+        "many points": (
+            "64 points: epistemic falls among the data, noise stays",
+            {**_DEFAULTS, "n": 64},
+        ),
+        "loud noise": (
+            "σ = 3: the noise hides the sine; the mean follows less of it, both bands widen",
+            {**_DEFAULTS, "noise_std": 3.0},
+        ),
         "narrow prior": (
-            "σ₁ = σ₂ = 0.3: the prior holds the weights too tightly to bend",
+            "σ₁ = σ₂ = 0.3: the prior holds the weights too tightly to reach the peaks",
             {**_DEFAULTS, "sigma1": 0.3, "sigma2": 0.3},
         ),
         "cold posterior": (
-            "KL weight 0.01: the band shrinks, as if there were a hundred times the data",
+            "KL weight 0.01: the band shrinks, as if each point had been seen a hundred times",
             {**_DEFAULTS, "kl_weight": 0.01},
         ),
         "KL takes over": (
-            "KL weight 10: the posterior falls back to the prior",
+            "KL weight 10: complexity costs too much; the mean flattens, the band widens",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
         "calm gradients": (
@@ -161,14 +170,14 @@ class SinusoidExplorer(Explorer):
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _describe(self, result: SinusoidResult) -> str:
-        last = {name: values[-1] for name, values in result.fit.history.items()}
         sd = result.prediction.epistemic_std
-        sentence = (
-            f"{len(result.data.x)} points: free energy {last['free_energy']:.0f} nats "
-            f"(complexity {last['complexity_cost']:.0f}, likelihood {last['likelihood_cost']:.0f})"
-            f"; epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
+        spread = (
+            f"epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
             f"at x = ±1.5"
         )
+        if not sd.any():
+            spread = "one drawn network shows no epistemic sd"
+        sentence = f"{len(result.data.x)} points: {result.cost}; {spread}"
         if result.gap is not None:
             sentence += (
                 f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
