@@ -1,4 +1,4 @@
-"""The explorers of chapter 2: what a slider moves, what trains in the background."""
+"""The VAE explorer: what a slider moves, what trains in the background, what the map holds."""
 
 from __future__ import annotations
 
@@ -10,38 +10,26 @@ import numpy as np
 import pytest
 from explorer_claims import (
     assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
 )
 
 from bdl_teach import DivergedError
 from bdl_teach.compiled import trace_count
-from bdl_teach.widgets import GradientLab, VAEExplorer, vae_trainer
+from bdl_teach.widgets import VAEExplorer, vae_trainer
 from bdl_teach.widgets.live import Explorer
 
-MOVES: dict[type[Explorer], dict[str, Any]] = {
-    GradientLab: {
-        "mu": 0.5,
-        "sigma": 10**-0.3,
-        "curvature": 10**0.5,
-        "offset": 2.0,
-        "ripple": 0.5,
-        "n_draws": 10,
-        "seed": 3,
-        "parameter": "σ",
-    },
-    VAEExplorer: {"z1": 1.0, "z2": -1.5, "beta": 0.2, "seed": 1, "kind": "plain autoencoder"},
+MOVES: dict[str, Any] = {
+    "z1": 1.0,
+    "z2": -1.5,
+    "beta": 0.2,
+    "seed": 1,
+    "kind": "plain autoencoder",
 }
 
 
 SHORT = 25  # steps of a stage where it does not matter how well a model is trained; its values
 # of β and seed are asked for nowhere else, since the explorer keeps what it has trained
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[GradientLab]:
-    made = GradientLab().wait()
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -51,58 +39,19 @@ def explorer() -> Iterator[VAEExplorer]:
     made.close()
 
 
-@pytest.mark.parametrize("name", ["lab", "explorer"])
-def test_every_control_moves_the_picture_and_the_state_rebuilds_it(name, request, monkeypatch):
-    made = request.getfixturevalue(name)
-    made.preset(made.presets[0])
+def test_every_control_moves_the_picture_and_the_state_rebuilds_it(explorer, monkeypatch):
+    explorer.preset("VAE")
     monkeypatch.setattr(vae_trainer, "STEPS", SHORT)
-    moves = MOVES[type(made)]
-    assert_every_control_moves_the_picture(made, moves)
-    state, picture = made.state(), pixels(made)
-    made.preset(made.presets[0])
-    made.set(**state)
-    assert (pixels(made) == picture).all()
+    assert_every_control_moves_the_picture(explorer, MOVES)
+    state, picture = explorer.state(), pixels(explorer)
+    explorer.preset("VAE")
+    explorer.set(**state)
+    assert (pixels(explorer) == picture).all()
 
 
-@pytest.mark.parametrize("name", ["lab", "explorer"])
-def test_every_preset_shows_another_picture_and_says_what_to_see(name, request):
-    made = request.getfixturevalue(name)
-    assert len({made.preset(preset).png() for preset in made.presets}) == len(made.presets)
-    assert all(hint for hint, _ in made.PRESETS.values())
-    words = made._repr_mimebundle_()["text/plain"]
-    assert words.startswith(made.ALT)
-
-
-def test_measured_variances_are_those_of_the_theory(lab: GradientLab) -> None:
-    """250 estimates: the standard error of a variance is √((kurtosis − 1)/250) of it."""
-    for values in ({}, {"offset": 10.0}, {"parameter": "σ"}, {"n_draws": 10}):
-        result = lab.preset("a bowl").set(**values).result
-        for kind, estimates in result.estimates.items():
-            z = (estimates - estimates.mean()) / estimates.std()
-            error = np.sqrt(((z**4).mean() - 1) / len(z))
-            ratio = estimates.var() * result.n_draws / result.variances[kind]
-            assert abs(ratio - 1) < 6 * error, (values, kind)
-            spread = np.sqrt(result.variances[kind] / result.n_draws / len(estimates))
-            assert abs(estimates.mean() - result.exact) < 5 * spread
-
-
-def test_an_offset_disturbs_only_the_score_function(lab: GradientLab) -> None:
-    before = lab.preset("a bowl").result.variances
-    after = lab.preset("add a constant").result.variances
-    assert after["pathwise"] == before["pathwise"]
-    assert after["score"] > 10 * before["score"]
-    assert lab.preset("ripples").result.variances["score"] < lab.result.variances["pathwise"]
-
-
-def test_an_offset_widens_only_the_score_function_s_cloud_on_the_picture(lab: GradientLab) -> None:
-    def spread(kind: str) -> float:
-        return float(np.std(lab._clouds[kind].get_ydata()))
-
-    lab.preset("a bowl")
-    before = {kind: spread(kind) for kind in ("score", "pathwise")}
-    lab.set(offset=3.0)
-    assert spread("score") > 1.2 * before["score"]
-    assert spread("pathwise") == before["pathwise"]
+def test_every_preset_shows_another_picture_and_says_what_to_see(explorer):
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
+    assert explorer._repr_mimebundle_()["text/plain"].startswith(explorer.ALT)
 
 
 def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
