@@ -92,13 +92,16 @@ class EmpiricalBayesExplorer(Explorer):
         "prior_std",
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
-        "by hand": ("σ = 1 by hand: the star says how much better", dict(_DEFAULTS)),
+        "by hand": (
+            "σ = 1 by hand: the star, where the KL of these weights is least, is near 2.2",
+            dict(_DEFAULTS),
+        ),
         "too narrow": (
             "σ = 0.1: no weight gets anywhere, and the star says that 0.1 is right",
             {**_DEFAULTS, "prior_std": 10**-1.0},
         ),
         "too wide": (
-            "σ = 10: idle weights fill the prior, and the band opens",
+            "σ = 10: the star follows, and the band opens beyond the data",
             {**_DEFAULTS, "prior_std": 10.0},
         ),
         "learn one": (
@@ -110,11 +113,11 @@ class EmpiricalBayesExplorer(Explorer):
             {**_DEFAULTS, "prior": "per weight"},
         ),
         "wider, no worse": (
-            "30 units instead of 20: no worse, and most of the weights are switched off",
+            "30 units instead of 20: over seeds no worse, and most of the weights are switched off",
             {**_DEFAULTS, "prior": "per weight", "width": 30},
         ),
         "noise wins": (
-            "σ = 3 and 8 points: with a prior for each weight, little is left of the network",
+            "σ = 3 and 8 points: with a prior for each weight, over four fifths are switched off",
             {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
         ),
     }

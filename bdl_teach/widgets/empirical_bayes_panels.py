@@ -21,12 +21,14 @@ class BestPriorArtists:
         (self._best,) = ax.plot(
             [], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best, in closed form"
         )
-        (self._now,) = ax.plot([], [], "o", color=plots.RED, ms=9, clip_on=False, label="now")
+        (self._now,) = ax.plot(  # a ring: the star may stand in it
+            [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
+        )
 
     @property
     def artists(self) -> list[Any]:
         """All artists, from back to front."""
-        return [self._curve, self._now, self._best]
+        return [self._curve, self._best, self._now]
 
     def update(self, n_weights: int, best_std: float, now: float | None) -> None:
         """Move to a q whose best common prior is ``best_std``; ``now`` is the prior in use."""

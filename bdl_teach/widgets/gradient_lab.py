@@ -79,7 +79,7 @@ class GradientLab(Explorer):
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "a bowl": ("The pathwise cloud is the narrower one", dict(_DEFAULTS)),
         "nearly certain": (
-            "σ = 0.1: the pathwise noise goes with σ, the score's grows as 1/σ",
+            "σ = 0.1: half of it halves the pathwise noise and nearly doubles the score's",
             {**_DEFAULTS, "sigma": 0.1},
         ),
         "add a constant": (
@@ -90,15 +90,18 @@ class GradientLab(Explorer):
             "μ = 1: the gradient is 0; neither estimator's noise is",
             {**_DEFAULTS, "mu": 1.0},
         ),
-        "many draws": (
-            "S = 1000: both clouds are 32 times narrower; their ratio stays",
-            {**_DEFAULTS, "n_draws": 1000},
+        "16 draws": (
+            "S = 16: both clouds are 4 times narrower; their ratio stays",
+            {**_DEFAULTS, "n_draws": 16},
         ),
         "ripples": (
             "A cost with steep ripples: here the score function wins",
             {**_DEFAULTS, "curvature": 0.1, "ripple": 2.0, "mu": 1.0},
         ),
-        "by σ": ("The same for the derivative by σ", {**_DEFAULTS, "parameter": "σ"}),
+        "by σ": (
+            "By σ, too, the pathwise cloud is the narrower one",
+            {**_DEFAULTS, "parameter": "σ"},
+        ),
     }
 
     PREDICTION: ClassVar[Prediction] = Prediction(

@@ -90,7 +90,10 @@ class LocalReparamLab(Explorer):
         "size",
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
-        "shared or local": ("One line is flat, the other falls as 1/M", dict(_DEFAULTS)),
+        "shared or local": (
+            "From M = 32 on one line is nearly flat, the other falls as 1/M",
+            dict(_DEFAULTS),
+        ),
         "one point": (
             "M = 1: one point, one draw, no difference",
             {**_DEFAULTS, "size": 1, "per_example": True, "flipout": True},
@@ -104,14 +107,17 @@ class LocalReparamLab(Explorer):
             {**_DEFAULTS, "parameter": "σ", "flipout": True, "per_example": True},
         ),
         "more inputs": (
-            "With 4 inputs two rows share less, and Flipout for σ falls further",
+            "With 4 inputs two rows share less, and for σ Flipout is below the shared W",
             {**_DEFAULTS, "n_inputs": 4, "flipout": True, "parameter": "σ"},
         ),
         "quiet weights": (
             "σ = 0.05: gradients with paths go quiet, the score function gets louder",
             {**_DEFAULTS, "sigma": 0.05, "score": True},
         ),
-        "few draws": ("50 draws: how sure is a measured variance?", {**_DEFAULTS, "n_draws": 50}),
+        "few draws": (
+            "50 draws: a mark is off its line by about a fifth",
+            {**_DEFAULTS, "n_draws": 50},
+        ),
     }
 
     def _make_controls(self) -> dict[str, Any]:

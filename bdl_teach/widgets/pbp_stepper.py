@@ -87,7 +87,10 @@ class PBPStepper(Explorer):
     )
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
-        "one point": ("One point pulls the mean and narrows the band", {**_DEFAULTS, "step": 1}),
+        "one point": (
+            "One point pulls the mean and narrows the band a little, everywhere",
+            {**_DEFAULTS, "step": 1},
+        ),
         "one epoch": ("Each point once, then the prior refined", dict(_DEFAULTS)),
         "40 epochs": (
             "The paper's 40 epochs: the sine is there, and the band is thin",
@@ -103,7 +106,7 @@ class PBPStepper(Explorer):
         ),
         "loud noise": ("σ = 3: α counts points all the same", {**_DEFAULTS, "noise_std": 3.0}),
         "few points": (
-            "Eight points, 40 epochs: thin bands with nothing between the points",
+            "Eight points, 40 epochs: the band is no wider between the points than at them",
             {**_DEFAULTS, "n": 8, "step": 360},
         ),
     }
@@ -128,7 +131,9 @@ class PBPStepper(Explorer):
                 "noise guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
-            "sorted": controls.toggle("left to right", "learn the points in order of x"),
+            "sorted": controls.toggle(
+                "sorted by x", "learn the points in order of x, from the left"
+            ),
             "play": controls.toggle("▶ play", "take steps until pressed again"),
         }
         made["play"].observe(self._on_play, names="value")

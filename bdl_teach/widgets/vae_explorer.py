@@ -90,11 +90,11 @@ class VAEExplorer(Explorer):
     PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
         "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
         "plain autoencoder": (
-            "No KL: the codes go where they like, and generation misses many digits",
+            "No KL: the codes go where they like, and some digits are hardly ever generated",
             {**_DEFAULTS, "kind": _PLAIN},
         ),
         "β = 0.1": (
-            "Little KL: the codes leave the circles, and z says more",
+            "Little KL: more codes outside the circles, and z says more",
             {**_DEFAULTS, "beta": 0.1},
         ),
         "β = 2": (
@@ -112,11 +112,13 @@ class VAEExplorer(Explorer):
     }
 
     PREDICTION: ClassVar[Prediction] = Prediction(
-        "Turn β up from 1 to 4: the KL counts four times. Where will the digits be on the map?",
+        "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
+        "on the map?",
         ("Spread out further", "Much as before", "All at the origin"),
         2,
-        "Saying where a digit lies costs nats of KL, now four times each. Between β = 2 and 4 two "
-        "numbers begin to save less than they cost; the encoder falls silent: posterior collapse.",
+        "Saying where a digit lies costs nats of KL, now ten times each. Between β = 2 and 4 "
+        "already two numbers begin to save less than they cost; the encoder falls silent: "
+        "posterior collapse.",
         "beta",
     )
     WORK: ClassVar[str] = "decoded in"
@@ -133,7 +135,7 @@ class VAEExplorer(Explorer):
                 "seed", d["seed"], 0, 9, "of the training: trains anew, 2 seconds"
             ),
             "kind": ipywidgets.ToggleButtons(
-                options=[_VAE, _PLAIN],
+                options=[("variational", _VAE), ("plain", _PLAIN)],
                 value=d["kind"],
                 description="model",
                 tooltips=["draws z, pays KL", "neither draws z nor pays KL; β has no effect"],

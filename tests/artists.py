@@ -1,0 +1,92 @@
+"""What a picture holds: panels found by their titles, artists by what the legend calls them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from bdl_teach.widgets.live import Explorer
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
+
+
+def panel(explorer: Explorer, title: str, xlabel: str = "", ylabel: str = "") -> Axes:
+    """The panel whose title starts so, and whose axes measure what is said."""
+    axes: list[Axes] = explorer._canvas.figure.axes
+    (ax,) = (ax for ax in axes if ax.get_title(loc="left").startswith(title))
+    assert ax.get_xlabel().startswith(xlabel)
+    assert ax.get_ylabel().startswith(ylabel)
+    return ax
+
+
+def artist(ax: Axes, label: str) -> Any:
+    """The artist that the panel's legend calls ``label``; it must move with each picture."""
+    assert label in [text.get_text() for text in ax.get_legend().get_texts()]
+    (found,) = (child for child in ax.get_children() if child.get_label() == label)
+    assert found.get_animated(), f"{label}: drawn once, on the background"
+    return found
+
+
+def line(ax: Axes, label: str) -> Any:
+    """Points of a line ``[2, n]``."""
+    return np.array(artist(ax, label).get_data(), dtype=float)
+
+
+def band(ax: Axes, label: str) -> tuple[Any, Any]:
+    """Lower and upper edge of a filled band ``[m]`` each, from left to right."""
+    (path,) = artist(ax, label).get_paths()
+    m = (len(path.vertices) - 3) // 2  # a corner at each end, and the first one again
+    return path.vertices[1 : m + 1, 1], path.vertices[2 * m + 1 : m + 1 : -1, 1]
+
+
+def functions(ax: Axes, label: str) -> Any:
+    """Heights of thin lines ``[s, m]``."""
+    return np.array([segment[:, 1] for segment in artist(ax, label).get_segments()])
+
+
+def assert_shows(ax: Axes, prediction: Any) -> None:
+    """The panel's mean, and its two bands: each ±2 of the sd that its label names."""
+    mean = prediction.mean
+    np.testing.assert_allclose(line(ax, "mean")[1], mean)
+    total = np.sqrt(prediction.epistemic_std**2 + prediction.aleatoric_std**2)
+    for name, std in (("epistemic", prediction.epistemic_std), ("total", total)):
+        low, high = band(ax, f"±2 sd {name}")
+        np.testing.assert_allclose(low, mean - 2 * std, atol=1e-9)
+        np.testing.assert_allclose(high, mean + 2 * std, atol=1e-9)
+
+
+def assert_says(text: str, template: str, *values: float) -> None:
+    """``text`` is ``template`` with a number for each {}: the value, as far as it is printed.
+
+    What comes after " · ", the time that a tick took, is left out.
+    """
+    pattern = re.escape(template).replace(r"\{\}", f"({_NUMBER})")
+    found = re.fullmatch(pattern, text.split(" · ")[0])
+    assert found, f"expected {template}, got {text}"
+    for said, value in zip(found.groups(), values, strict=True):
+        assert abs(float(said) - value) <= _last_digit(said) / 2 + 1e-9, (said, value, text)
+
+
+def _last_digit(number: str) -> float:
+    """What the last digit of a printed number stands for: 0.01 in 3.14, 10 in 1.2e+02."""
+    mantissa, _, exponent = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return float(10.0 ** (int(exponent or 0) - decimals))
+
+
+def words_of_the_buttons(explorer: Explorer) -> list[str]:
+    """What can be pressed: descriptions of buttons and toggles, and names of options."""
+    words: list[str] = []
+    for control in _walk(explorer):
+        if type(control).__name__ in ("Button", "ToggleButton"):
+            words.append(control.description)
+        elif type(control).__name__ == "ToggleButtons":
+            words += control._options_labels
+    return words
+
+
+def _walk(widget: Any) -> list[Any]:
+    return [widget, *(part for child in getattr(widget, "children", ()) for part in _walk(child))]

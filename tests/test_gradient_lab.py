@@ -1,0 +1,283 @@
+"""The gradient lab: what its clouds, curves and status line hold, from the formulas alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from artists import assert_says, band, line, panel, words_of_the_buttons
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
+from matplotlib.colors import to_hex
+
+from bdl_teach.widgets import GradientLab, gradient_lab
+
+MOVES: dict[str, Any] = {
+    "mu": 0.5,
+    "sigma": 10**-0.3,
+    "curvature": 10**0.5,
+    "offset": 2.0,
+    "ripple": 0.5,
+    "n_draws": 10,
+    "seed": 3,
+    "parameter": "σ",
+}
+HOME = {
+    "mu": 0.0,
+    "sigma": 1.0,
+    "curvature": 1.0,
+    "offset": 0.0,
+    "ripple": 0.0,
+    "n_draws": 1,
+    "seed": 0,
+    "parameter": "μ",
+}
+PRESETS: dict[str, dict[str, Any]] = {  # what each changes
+    "a bowl": {},
+    "nearly certain": {"sigma": 0.1},
+    "add a constant": {"offset": 10.0},
+    "at the minimum": {"mu": 1.0},
+    "16 draws": {"n_draws": 16},
+    "ripples": {"curvature": 0.1, "ripple": 2.0, "mu": 1.0},
+    "by σ": {"parameter": "σ"},
+}
+NAMES = {"score": "score function", "pathwise": "pathwise"}
+EPS = np.linspace(-10.0, 10.0, 20001)  # a fine sum: Gauss-Hermite nodes miss the ripples
+WEIGHTS = np.exp(-0.5 * EPS**2) / np.exp(-0.5 * EPS**2).sum()
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[GradientLab]:
+    lab = GradientLab().wait()
+    yield lab
+    lab.close()
+
+
+@pytest.fixture
+def lab(made: GradientLab) -> GradientLab:
+    return made.preset("a bowl")
+
+
+@pytest.fixture(params=({}, MOVES, PRESETS["ripples"]), ids=("home", "all moved", "ripples"))
+def moved(lab: GradientLab, request: Any) -> GradientLab:
+    return lab.set(**{**HOME, **request.param})
+
+
+def cost(v: dict[str, Any], z: Any) -> Any:
+    return 0.5 * v["curvature"] * (z - 1) ** 2 + v["offset"] + v["ripple"] * np.cos(10 * z)
+
+
+def one_draw(v: dict[str, Any], kind: str, eps: Any) -> Any:
+    """Both estimators at a draw: f(z) ∂ log N/∂θ, and f′(z) ∂z/∂θ."""
+    z, by_mean = v["mu"] + v["sigma"] * eps, v["parameter"] == "μ"
+    if kind == "score":
+        return cost(v, z) * (eps if by_mean else eps**2 - 1) / v["sigma"]
+    slope = v["curvature"] * (z - 1) - 10 * v["ripple"] * np.sin(10 * z)
+    return slope * (1 if by_mean else eps)
+
+
+def moments(v: dict[str, Any], kind: str) -> tuple[float, float]:
+    """Mean and variance of one draw, by a sum over ε."""
+    each = one_draw(v, kind, EPS)
+    return float(WEIGHTS @ each), float(WEIGHTS @ (each - WEIGHTS @ each) ** 2)
+
+
+# What the panels hold.
+
+
+def test_the_cost_panel_holds_the_cost_its_density_and_the_draws(moved: GradientLab) -> None:
+    v, ax = moved.state(), panel(moved, "Where z is drawn, what it costs", "z", "cost f(z)")
+    z, f = line(ax, "cost f(z)")
+    np.testing.assert_allclose(f, cost(v, z))
+    assert (z[0], z[-1]) == ax.get_xlim()
+    base, top = band(ax, "density of z")
+    assert (base == ax.get_ylim()[0]).all()
+    density = np.exp(-0.5 * ((z - v["mu"]) / v["sigma"]) ** 2)
+    np.testing.assert_allclose(top - base, 8 * density, atol=1e-12)
+    drawn, costs = line(ax, "draws")
+    assert len(drawn) == v["n_draws"]
+    np.testing.assert_allclose(costs, cost(v, drawn))
+
+
+@pytest.mark.parametrize("parameter", ["μ", "σ"])
+def test_an_estimate_is_the_mean_over_the_draws_that_are_shown(
+    lab: GradientLab, parameter: str
+) -> None:
+    for values in ({"n_draws": 1}, {"n_draws": 25, "seed": 4, "sigma": 0.5, "ripple": 1.0}):
+        v = lab.set(**{**HOME, **values, "parameter": parameter}).state()
+        eps = (lab.result.z - v["mu"]) / v["sigma"]
+        assert len(eps) == v["n_draws"]
+        for kind, estimates in lab.result.estimates.items():
+            assert estimates[0] == pytest.approx(one_draw(v, kind, eps).mean())
+            assert len(np.unique(estimates)) == len(estimates) == 250
+
+
+def test_the_clouds_hold_the_errors_each_over_its_own_name(moved: GradientLab) -> None:
+    v, ax = moved.state(), panel(moved, "250 estimates of the gradient", "", "error")
+    ticks = dict(zip(ax.get_xticks(), [t.get_text() for t in ax.get_xticklabels()], strict=True))
+    assert set(ticks.values()) == set(NAMES.values())
+    clouds = {drawn.get_color(): drawn for drawn in ax.get_lines() if len(drawn.get_xdata()) > 2}
+    assert set(clouds) == {gradient_lab.plots.ORANGE, gradient_lab.plots.BLUE}
+    for kind, name in NAMES.items():
+        cloud = clouds[gradient_lab._COLOURS[kind]]
+        assert cloud.get_animated()
+        x, errors = cloud.get_data()
+        place = next(at for at, said in ticks.items() if said == name)
+        assert np.abs(x - place).max() < 0.5
+        exact = moments(v, "pathwise")[0]
+        expected = np.clip(moved.result.estimates[kind] - exact, -90, 90)
+        np.testing.assert_allclose(errors, expected, atol=1e-6)
+        assert ax.get_ylim()[0] < -90 and ax.get_ylim()[1] > 90
+
+
+def test_the_variance_panel_holds_theory_and_what_was_measured(moved: GradientLab) -> None:
+    v, ax = moved.state(), panel(moved, "Variance of an estimate", "draws S", "variance")
+    measured = {
+        to_hex(drawn.get_color()): drawn.get_data()
+        for drawn in ax.get_lines()
+        if drawn.get_label() == "measured"
+    }
+    for kind, name in NAMES.items():
+        draws, variance = line(ax, name)
+        assert set(draws) >= {1, 10, 100, 1000}
+        np.testing.assert_allclose(variance * draws, moments(v, kind)[1], rtol=1e-6)
+        (at,), (height,) = measured[to_hex(gradient_lab._COLOURS[kind]).lower()]
+        assert at == v["n_draws"]
+        assert height == pytest.approx(np.var(moved.result.estimates[kind]))
+        drawn = next(child for child in ax.get_lines() if child.get_label() == name)
+        assert to_hex(drawn.get_color()) == to_hex(gradient_lab._COLOURS[kind])
+
+
+# What the status line says.
+
+
+def test_the_status_has_the_figures_of_the_formulas(moved: GradientLab) -> None:
+    v = moved.state()
+    score, path = (moments(v, kind)[1] / v["n_draws"] for kind in ("score", "pathwise"))
+    assert_says(
+        moved.status,
+        "Exact gradient {}. Variance with S = {}: score function {}, pathwise {} (ratio {}); "
+        "measured {} and {}.",
+        *(moments(v, "score")[0], v["n_draws"], score, path, score / path),
+        *(np.var(moved.result.estimates[kind]) for kind in ("score", "pathwise")),
+    )
+
+
+# What presets promise, and the question.
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_sets_every_control(lab: GradientLab, name: str) -> None:
+    assert tuple(PRESETS) == lab.presets
+    assert lab.preset(name).state() == {**HOME, **PRESETS[name]}
+
+
+def variances(lab: GradientLab, **values: Any) -> dict[str, float]:
+    """Variances of one draw after the bowl's controls have moved."""
+    found: dict[str, float] = lab._compute({**HOME, **values}).variances
+    return found
+
+
+def width(lab: GradientLab, kind: str) -> float:
+    """Standard deviation of a cloud on the picture."""
+    ax = panel(lab, "250 estimates of the gradient")
+    colour = gradient_lab._COLOURS[kind]
+    (cloud,) = (drawn for drawn in ax.get_lines() if drawn.get_color() == colour)
+    return float(np.std(cloud.get_ydata()))
+
+
+def test_of_a_bowl_the_pathwise_cloud_is_the_narrower_one_by_both(lab: GradientLab) -> None:
+    for seed in range(5):
+        for name in ("a bowl", "by σ"):
+            lab.preset(name).set(seed=seed)
+            assert width(lab, "pathwise") < 0.6 * width(lab, "score")
+            assert variances(lab, **PRESETS[name])["score"] > 7 * lab.result.variances["pathwise"]
+
+
+def test_nearly_certain_half_of_sigma_halves_one_noise_and_nearly_doubles_the_other(
+    lab: GradientLab,
+) -> None:
+    sigma = lab.preset("nearly certain").state()["sigma"]
+    now, half = lab.result.variances, variances(lab, sigma=sigma / 2)
+    assert half["pathwise"] == pytest.approx(now["pathwise"] / 4)
+    assert 1.8**2 < half["score"] / now["score"] < 2**2
+
+
+def test_a_constant_drowns_the_score_function_alone(lab: GradientLab) -> None:
+    """The question: offset b up to 10, in every seed."""
+    asked = lab.PREDICTION
+    assert (asked.control, asked.choices[asked.answer]) == (
+        "offset",
+        "Only the score function's widens",
+    )
+    for seed in range(5):
+        lab.preset("a bowl").set(seed=seed)
+        before, exact = {kind: width(lab, kind) for kind in NAMES}, lab.result.exact
+        lab.set(offset=10.0)
+        assert lab.result.exact == exact
+        assert width(lab, "pathwise") == before["pathwise"]
+        assert width(lab, "score") > 2 * before["score"]
+
+
+def test_at_the_minimum_only_the_gradient_is_0(lab: GradientLab) -> None:
+    result = lab.preset("at the minimum").result
+    assert result.exact == 0
+    assert min(result.variances.values()) > 0.9
+
+
+def test_16_draws_are_4_times_narrower_and_can_still_be_seen(lab: GradientLab) -> None:
+    one, shown = dict(lab.result.variances), lab.preset("16 draws").result
+    assert shown.variances == one  # the ratio stays
+    for kind in NAMES:
+        spread = np.sqrt(one[kind] / 16)
+        assert width(lab, kind) == pytest.approx(spread, rel=4 * np.sqrt(0.5 / 250))
+    ax = panel(lab, "250 estimates of the gradient")
+    to_pixels = ax.transData.transform
+    heights = [to_pixels((0, width(lab, kind)))[1] - to_pixels((0, 0))[1] for kind in NAMES]
+    assert min(heights) > 2 and heights[0] > 1.5 * heights[1]  # no flat line
+
+
+def test_with_ripples_the_score_function_wins(lab: GradientLab) -> None:
+    for seed in range(5):
+        lab.preset("ripples").set(seed=seed)
+        assert width(lab, "score") < 0.3 * width(lab, "pathwise")
+    assert lab.result.variances["score"] < 0.1 * lab.result.variances["pathwise"]
+
+
+def test_no_two_buttons_have_one_name(lab: GradientLab) -> None:
+    words = words_of_the_buttons(lab)
+    assert len(set(words)) == len(words) > len(lab.presets)
+
+
+# What holds of every explorer.
+
+
+def test_every_control_moves_the_picture_and_the_state_rebuilds_it(lab: GradientLab) -> None:
+    assert_every_control_moves_the_picture(lab, MOVES)
+    state, picture = lab.state(), pixels(lab)
+    again = type("Again", (GradientLab,), {})(**state).wait()
+    assert (pixels(again) == picture).all()
+    again.close()
+
+
+def test_every_preset_shows_another_picture_and_says_what_to_see(lab: GradientLab) -> None:
+    assert_every_preset_shows_another_picture_and_says_what_to_see(lab)
+    assert lab._repr_mimebundle_()["text/plain"].startswith(lab.ALT)
+
+
+def test_measured_variances_are_those_of_the_theory(lab: GradientLab) -> None:
+    """250 estimates: the standard error of a variance is √((kurtosis − 1)/250) of it."""
+    for values in ({}, {"offset": 10.0}, {"parameter": "σ"}, {"n_draws": 10}):
+        result = lab.preset("a bowl").set(**values).result
+        for kind, estimates in result.estimates.items():
+            z = (estimates - estimates.mean()) / estimates.std()
+            error = np.sqrt(((z**4).mean() - 1) / len(z))
+            ratio = estimates.var() * result.n_draws / result.variances[kind]
+            assert abs(ratio - 1) < 6 * error, (values, kind)
+            spread = np.sqrt(result.variances[kind] / result.n_draws / len(estimates))
+            assert abs(estimates.mean() - result.exact) < 5 * spread
