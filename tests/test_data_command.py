@@ -99,6 +99,33 @@ def test_the_list_fetches_nothing(home: Path, server: Server, capsys: Out) -> No
     assert not home.exists()
 
 
+def test_a_file_that_may_not_be_read_is_said_to_be_so(
+    home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(_: str) -> str:
+        raise PermissionError("no right to read it")
+
+    monkeypatch.setattr(store, "state", forbidden)
+    assert data.main(["--list", "yacht", "california"]) == 0
+    out = capsys.readouterr().out
+    assert "yacht           unreadable uci/yacht.txt" in out
+    assert "california      unreadable california/cal_housing.tgz" in out
+
+
+def test_a_set_of_many_files_is_named_by_its_folder(home: Path) -> None:
+    assert data.place("fashion-full") == "images/fashion-mnist"
+    assert data.place("mnist-test") == ", ".join(f.path for f in store.files_of("mnist-test"))
+
+
+def test_a_set_of_which_one_file_is_missing_is_missing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures, labels = store.files_of("mnist-test")
+    states = {pictures.path: "there", labels.path: "missing"}
+    monkeypatch.setattr(store, "state", states.get)
+    assert data.state("mnist-test") == "missing"
+
+
 def test_an_unknown_name_is_refused_with_those_that_exist(capsys: Out) -> None:
     with pytest.raises(SystemExit) as end:
         data.main(["bostno"])

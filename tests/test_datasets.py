@@ -84,10 +84,18 @@ def test_a_gap_that_leaves_nothing_or_is_none_is_refused(gap):
 
 
 def test_blundell_curve_lives_on_the_first_half():
-    x = blundell_curve(n=500).x
-    assert x.min() >= 0.0
-    assert x.max() <= 0.5
+    n = 500
+    x = blundell_curve(n=n).x
+    assert 0.0 <= x.min() < 0.02
+    assert 0.48 < x.max() <= 0.5  # that all of 500 miss a share of .04 happens once in 10⁸
+    assert x.mean() == pytest.approx(0.25, abs=5 * 0.5 / np.sqrt(12 * n))
     assert (np.diff(x[:, 0]) >= 0).all()
+
+
+def test_blundell_curve_is_a_hundred_points_with_the_paper_s_noise_unless_told():
+    data = blundell_curve()
+    assert (len(data.x), data.noise_std) == (100, 0.02)
+    np.testing.assert_array_equal(data.y, blundell_curve(100, 0.02, 0).y)
 
 
 def test_blundell_truth_is_the_formula_without_noise():
@@ -206,11 +214,13 @@ def test_pictures_lie_between_0_and_1(load):
 # Splits
 
 
-def test_published_splits_follow_the_recipe():
+@pytest.mark.parametrize("seed", [1, 7])
+def test_published_splits_follow_the_recipe(seed):
     n = 506
-    np.random.seed(1)
+    np.random.seed(seed)
     recipe = [np.random.choice(range(n), n, replace=False) for _ in range(3)]
-    for (train, test), order in zip(datasets.splits(n, 3), recipe, strict=True):
+    made = datasets.splits(n, 3) if seed == 1 else datasets.splits(n, 3, seed=seed)
+    for (train, test), order in zip(made, recipe, strict=True):
         np.testing.assert_array_equal(train, order[:455])
         np.testing.assert_array_equal(test, order[455:])
 
@@ -221,6 +231,18 @@ def test_published_splits_follow_the_recipe():
 def test_published_splits_have_their_sizes_and_first_rows(n, n_train, first):
     train, test = datasets.splits(n, 1)[0]
     assert (len(train), len(test), train[0]) == (n_train, n - n_train, first)
+
+
+def test_the_share_of_the_rows_that_trains_is_rounded():
+    """The published sizes of kin8nm and naval: 7372.8 and 10740.6 rows."""
+    assert [len(datasets.splits(n, 1)[0][0]) for n in (8192, 11934)] == [7373, 10741]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_a_side_that_would_be_empty_is_refused(share):
+    words = f"train_share: expected rows on both sides, got {share} of 2"
+    with pytest.raises(ValueError, match=words):
+        datasets.splits(2, 1, share)
 
 
 @given(

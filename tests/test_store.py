@@ -57,11 +57,16 @@ def refusal() -> str:
     return str(caught.value)
 
 
-def test_a_file_is_fetched_once_and_then_read_in_place(home: Path, server: Server) -> None:
+def test_a_file_is_fetched_once_and_then_read_in_place(
+    home: Path, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    level = pooch.get_logger().level
     for _ in range(2):
         assert store.fetch(PATH).read_bytes() == RIGHT
     assert server.asked == 1
     assert files_in(home) == [PATH]
+    assert capsys.readouterr() == ("", ""), "pooch keeps quiet"
+    assert pooch.get_logger().level == level
 
 
 def test_the_loader_reads_what_was_fetched(home: Path) -> None:
@@ -195,6 +200,8 @@ def test_a_kill_in_the_middle_leaves_no_file_that_is_taken_for_whole(
 def test_a_download_that_is_under_way_is_left_alone(home: Path) -> None:
     with store.apart(home / "uci") as theirs:
         (theirs / "half").write_bytes(RIGHT[:100])
+        begun = time.time() - 2 * store._STALE_S
+        os.utime(theirs, (begun, begun))  # long ago, but bytes still come
         store.fetch(PATH)
         assert (theirs / "half").exists()
     assert files_in(home) == [PATH]

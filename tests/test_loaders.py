@@ -1,0 +1,132 @@
+"""What the loaders make of a file: each on a small made-up one, so that none needs real data."""
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from datafiles import plant
+from PIL import Image
+
+from bdl_teach import DatasetUnavailable, datasets
+from bdl_teach.datasets import store
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path / "data"))
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # whatever is fetched all the same fails
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize("name", [name for name in datasets.UCI if name != "naval"])
+def test_the_last_column_of_a_uci_set_is_its_target(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (file,) = store.files_of(name)
+    plant(monkeypatch, file.path, b"1 2 3\n4 5 6.5\n-7 8e1 9\n" + 7 * b"0 0 1\n")
+    table = datasets.uci(name)
+    assert table.name == name
+    np.testing.assert_array_equal(table.x, [[1, 2], [4, 5], [-7, 80], *7 * [[0, 0]]])
+    np.testing.assert_array_equal(table.y, [3, 6.5, 9, *7 * [1]])
+    assert table.x.flags.c_contiguous and table.y.flags.owndata
+    n_splits = 5 if name == "protein" else 20
+    assert (table.n_splits, table.train_share, table.feature_names) == (n_splits, 0.9, ())
+    for (train, test), (first, second) in zip(
+        table.splits(), datasets.splits(10, n_splits), strict=True
+    ):
+        np.testing.assert_array_equal(train, first)
+        np.testing.assert_array_equal(test, second)
+    assert len(table.splits(3)) == 3
+
+
+def test_naval_has_sixteen_features_and_the_first_of_its_two_targets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (file,) = store.files_of("naval")
+    rows = np.arange(36.0).reshape(2, 18)
+    text = "\n".join(" ".join(map(str, row)) for row in rows)
+    plant(monkeypatch, file.path, text.encode())
+    table = datasets.uci("naval")
+    np.testing.assert_array_equal(table.x, rows[:, :16])
+    np.testing.assert_array_equal(table.y, rows[:, 16])
+    assert table.n_splits == 20
+
+
+def test_alzheimers_leaves_out_who_the_patient_and_the_doctor_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ("PatientID,Age,Diagnosis,BMI,DoctorInCharge", "1,60,1,22.5,X", "2,90,0,31,X")
+    (file,) = store.files_of("alzheimers")
+    plant(monkeypatch, file.path, "\r\n".join(lines).encode())
+    table = datasets.alzheimers()
+    assert table.feature_names == ("Age", "BMI")
+    np.testing.assert_array_equal(table.x, [[60, 22.5], [90, 31]])
+    np.testing.assert_array_equal(table.y, [1, 0])
+    assert (table.name, table.n_splits, table.train_share) == ("alzheimers", 5, 0.8)
+
+
+def test_the_sprite_is_cut_row_by_row_into_ninety_pictures_a_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each tile is of one grey but for a white pixel near its top right corner."""
+    grey = np.arange(900) % 200
+    tiles = np.broadcast_to(grey[:, None, None], (900, 28, 28)).astype(np.uint8)
+    tiles = tiles.copy()
+    tiles[:, 2, 25] = 255
+    sheet = tiles.reshape(30, 30, 28, 28).swapaxes(1, 2).reshape(840, 840)
+    png = io.BytesIO()
+    Image.fromarray(sheet).convert("RGBA").save(png, "PNG")
+    (file,) = store.files_of("fashion-sprite")
+    plant(monkeypatch, file.path, png.getvalue())
+    fashion = datasets.fashion_sprite()
+    np.testing.assert_array_equal(fashion.images, (tiles / 255).astype(np.float32))
+    np.testing.assert_array_equal(fashion.labels, np.repeat(np.arange(10), 90))
+    assert fashion.name == "fashion-sprite"
+    assert fashion.class_names[9] == "Ankle boot" and len(fashion.class_names) == 10
+
+
+def test_mnist_reads_sizes_then_bytes_then_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (300, 28, 28), dtype=np.uint8)
+    labels = np.arange(300, dtype=np.uint8) % 10
+    heads = (b"\0\0\x08\x03\0\0\x01\x2c\0\0\0\x1c\0\0\0\x1c", b"\0\0\x08\x01\0\0\x01\x2c")
+    for file, head, content in zip(
+        store.files_of("mnist-test"), heads, (pixels, labels), strict=True
+    ):
+        plant(monkeypatch, file.path, gzip.compress(head + content.tobytes(), 1))
+    mnist = datasets.mnist_test()
+    np.testing.assert_array_equal(mnist.images, pixels.astype(np.float32) / np.float32(255))
+    np.testing.assert_array_equal(mnist.labels, labels)
+    assert (mnist.name, mnist.labels.dtype) == ("mnist-test", np.int64)
+    assert mnist.class_names == tuple("0123456789")
+
+
+def test_digits_are_scaled_by_their_brightest_grey() -> None:
+    from sklearn.datasets import load_digits
+
+    bundled, ours = load_digits(), datasets.digits()
+    np.testing.assert_array_equal(ours.images, (bundled.images / 16).astype(np.float32))
+    np.testing.assert_array_equal(ours.labels, bundled.target)
+    assert (ours.name, ours.class_names) == ("digits", tuple("0123456789"))
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        *(lambda name=name: datasets.uci(name) for name in datasets.UCI),
+        datasets.alzheimers,
+        datasets.california,
+        datasets.fashion_sprite,
+        lambda: datasets.fashion_sprite(full=True),
+        datasets.mnist_test,
+    ],
+)
+def test_no_loader_reads_a_file_whose_hash_is_not_the_registered_one(home: Path, load) -> None:
+    for file in store.FILES.values():
+        place = home / file.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"1 2 3\n")
+    with pytest.raises(DatasetUnavailable, match=r"is damaged \(its SHA-256 is wrong\)"):
+        load()
