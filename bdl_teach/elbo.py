@@ -106,4 +106,4 @@ def minibatch_free_energies(kl: float, nll: Any, weights: Any) -> Any:
         raise ValueError(
             f"nll: expected [n] with n a multiple of {len(weights)} batches, got {nll.shape}"
         )
-    return weights * kl + nll.reshape(len(weights), -1).sum(axis=1)
+    return weights * checks.number("kl", kl) + nll.reshape(len(weights), -1).sum(axis=1)

@@ -32,8 +32,11 @@ def prior_score(w: Any, prior: Prior) -> Any:
 
     Returns:
         Of the shape of ``w``.
+
+    Raises:
+        ValueError: A weight is not finite, or the prior is none.
     """
-    w = np.asarray(w, dtype=np.float64)
+    w = checks.finite("w", w)
     sigma1, sigma2, pi = as_prior("prior", prior).mixture
     sigma = np.array([sigma1, sigma2])
     with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
@@ -226,7 +229,8 @@ def output_samples(
     x = checks.inputs("x", x)
     b = minibatch(mu, sigma, x, np.zeros(len(x)), 1.0, None)
     noise = _NOISES.get(checks.choice("kind", kind, KINDS))
-    n_draws, rng = checks.count("n_draws", n_draws), np.random.default_rng([seed, 2])
+    n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
+    rng = np.random.default_rng([seed, 2])
     if noise is None:
         zeta = rng.standard_normal((n_draws, len(x)))
         return np.asarray(b.residual + np.sqrt(b.output_var) * zeta)

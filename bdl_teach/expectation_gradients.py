@@ -89,13 +89,13 @@ def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: A
         Of the shape of ``eps``.
 
     Raises:
-        ValueError: An unknown kind or parameter, or σ is not > 0.
+        ValueError: An unknown kind or parameter, σ is not > 0, or a draw is not finite.
     """
     checks.choice("kind", kind, KINDS)
     by_mean = checks.choice("parameter", parameter, PARAMETERS) == PARAMETERS[0]
     checks.number("mu", mu)
     checks.positive("sigma", sigma)
-    eps = np.asarray(eps, dtype=np.float64)
+    eps = checks.finite("eps", eps)
     z = mu + sigma * eps
     if kind == "pathwise":
         return np.asarray(cost.slope(z) * (1.0 if by_mean else eps))  # f′(z) ∂z/∂θ

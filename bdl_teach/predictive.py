@@ -40,9 +40,13 @@ class Predictive:
 
     @classmethod
     def from_samples(cls, samples: Any, noise_std: float) -> Predictive:
-        """Build the predictive from network outputs ``[s, m]`` and one noise level."""
-        samples = np.asarray(samples, dtype=np.float64)
-        noise = np.full(samples.shape[1], float(noise_std))
+        """Build the predictive from network outputs ``[s, m]`` and one noise level.
+
+        Raises:
+            ValueError: The outputs are no ``[s, m]``, or the noise is negative.
+        """
+        samples = _outputs("samples", samples)
+        noise = np.full(samples.shape[1], checks.non_negative("noise_std", noise_std))
         return cls(samples.mean(axis=0), samples.std(axis=0), noise, samples)
 
     @property
@@ -122,8 +126,12 @@ class BernoulliPredictive(Predictive):
 
     @classmethod
     def from_logits(cls, logits: Any) -> BernoulliPredictive:
-        """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1)."""
-        p = expit(np.asarray(logits, dtype=np.float64))
+        """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
+
+        Raises:
+            ValueError: The outputs are no ``[s, m]``.
+        """
+        p = expit(_outputs("logits", logits))
         noise = np.sqrt((p * (1 - p)).mean(axis=0))
         return cls(p.mean(axis=0), p.std(axis=0), noise, p)
 
@@ -146,6 +154,14 @@ class BernoulliPredictive(Predictive):
 
     def _quantile(self, p: float) -> Array:
         return np.asarray(p > 1 - self.mean, dtype=np.float64)
+
+
+def _outputs(name: str, value: Any) -> Array:
+    """Return network outputs as float64 ``[s, m]``; they may have overflowed."""
+    outputs = np.asarray(value, dtype=np.float64)
+    if outputs.ndim != 2 or not len(outputs):
+        raise ValueError(f"{name}: expected shape [s, m] with s >= 1, got {outputs.shape}")
+    return outputs
 
 
 def _log_normal(y: Array, mean: Array, std: Array) -> Array:

@@ -8,9 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdl_teach import checks, datasets, densities, elbo, estimators, metrics
+from bdl_teach import (
+    calibration,
+    checks,
+    datasets,
+    densities,
+    elbo,
+    estimators,
+    expectation_gradients,
+    features,
+    metrics,
+)
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import bbb, exact, point
+from bdl_teach.methods import bbb, eb_prior, empirical_bayes, exact, local_reparam, point
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -19,6 +29,11 @@ POINT_FIT = point.Fit(np.zeros(3), MLP(2, ()), 1.0, {})
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
 NUTS_FIT = exact.NutsFit(np.zeros((2, 5, 3)), MLP(2, ()), 1.0, np.ones(1), np.ones(1), 0.0)
 BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1))
+EB_FIT = empirical_bayes.Fit(
+    *(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1)),
+    *(np.zeros(3), np.ones(3)),
+    eb_prior.choose(MLP(2, ()), "gaussian", "all", "local", True, "none"),
+)
 PREDICTIVE = Predictive.from_samples(np.zeros((4, 3)), 1.0)
 
 NOT_FINITE = st.sampled_from([np.nan, np.inf, -np.inf])
@@ -59,6 +74,79 @@ def fit_bbb(**bad: Any) -> Any:
     return bbb.fit(**{"x": X, "y": Y, **bad})
 
 
+def fit_local(**bad: Any) -> Any:
+    return local_reparam.fit(**{"x": X, "y": Y, **bad})
+
+
+def fit_empirical(**bad: Any) -> Any:
+    return empirical_bayes.fit(**{"x": X, "y": Y, **bad})
+
+
+BATCH = {"mu": [0.5, 1.0], "sigma": [0.3, 0.2], "x": np.ones((3, 2)), "y": np.zeros(3)}
+
+
+def gradient_samples(**bad: Any) -> Any:
+    return estimators.gradient_samples(**{"kind": "local", **BATCH, **bad})
+
+
+def expected_gradient(**bad: Any) -> Any:
+    return estimators.expected_gradient(**{**BATCH, **bad})
+
+
+def gradient_variance(**bad: Any) -> Any:
+    return estimators.gradient_variance(**{"kind": "local", **BATCH, **bad})
+
+
+def row_covariance(**bad: Any) -> Any:
+    return estimators.row_covariance(
+        **{"kind": "local", "x": BATCH["x"], "sigma": BATCH["sigma"], **bad}
+    )
+
+
+def output_samples(**bad: Any) -> Any:
+    good = {name: BATCH[name] for name in ("mu", "sigma", "x")}
+    return estimators.output_samples(**{"kind": "local", **good, **bad})
+
+
+def ripple_draws(**bad: Any) -> Any:
+    good = {"kind": "score", "parameter": "μ", "cost": expectation_gradients.Cost()}
+    return expectation_gradients.draws(**{**good, "mu": 0.0, "sigma": 1.0, "eps": [0.1], **bad})
+
+
+def batch_energies(**bad: Any) -> Any:
+    return elbo.minibatch_free_energies(**{"kl": 1.0, "nll": [1.0], "weights": [1.0], **bad})
+
+
+def share_priors(**bad: Any) -> Any:
+    good = {"mu": np.ones(3), "sigma": np.ones(3), "groups": [0, 0, 1]}
+    return empirical_bayes.optimal_prior_std(**{**good, **bad})
+
+
+def pit(**bad: Any) -> Any:
+    return calibration.pit(PREDICTIVE, **bad)
+
+
+def from_samples(**bad: Any) -> Any:
+    return Predictive.from_samples(**{"samples": [[0.0]], "noise_std": 1.0, **bad})
+
+
+def prior_score(**bad: Any) -> Any:
+    return estimators.prior_score(**{"w": 0.0, "prior": Gaussian(1.0), **bad})
+
+
+def bumps(**bad: Any) -> Any:
+    return features.bumps(**{"x": X, "n_features": 3, **bad})
+
+
+def powers(**bad: Any) -> Any:
+    return features.polynomial(**{"x": X, "n_features": 3, **bad})
+
+
+def moments(**bad: Any) -> Any:
+    good = {"x": np.ones((1, 2)), "mu": np.ones((2, 3)), "sigma": np.ones((2, 3))}
+    return local_reparam.preactivation_moments(**{**good, **bad})
+
+
 def run_nuts(**bad: Any) -> Any:
     return exact.nuts(**{"x": X, "y": Y, **bad})
 
@@ -84,19 +172,45 @@ SHARED_BY_FITS = {
     "hidden_units": NO_WIDTHS,
     "seed": NO_SEED,
 }
+VARIATIONAL = {
+    **SHARED_BY_FITS,
+    "steps": NO_COUNT,
+    "learning_rate": NOT_POSITIVE,
+    "n_samples": NO_COUNT,
+    "initial_rho": st.one_of(NOT_FINITE, NO_NUMBER),
+    "cooldown": NO_PROBABILITY,
+}
+WITH_MINIBATCHES = {
+    **VARIATIONAL,
+    "kl_weight": NEGATIVE,
+    "n_batches": st.one_of(NO_COUNT, st.integers(min_value=len(X) + 1)),
+    "kl_scheme": NO_CHOICE,
+}
+NO_PAIR = st.one_of(st.sampled_from([0.5, [0.5], [[0.5, 1.0]], None]), spoiled([0.5, 1.0]))
+NO_SPREADS = st.one_of(NO_PAIR, st.sampled_from([[0.1, 0.0], [0.1, -1.0]]))
+A_BATCH = {
+    "mu": NO_PAIR,
+    "sigma": NO_SPREADS,
+    "x": st.one_of(st.sampled_from([1.0, [1.0, 2.0], np.ones((3, 1))]), spoiled(BATCH["x"])),
+    "y": st.one_of(st.sampled_from([0.0, np.zeros(2), np.zeros((1, 3))]), spoiled(BATCH["y"])),
+    "noise_std": NOT_POSITIVE,
+    "n_data": st.one_of(st.integers(max_value=2), st.floats(), st.booleans()),
+}
+A_FEW = {name: A_BATCH[name] for name in ("sigma", "x")}
+ONE_COLUMN = st.one_of(NO_INPUTS, spoiled(X), st.just(np.hstack([X, X])))
+NO_WORD = st.text().filter(lambda value: value not in estimators.KINDS)
 TEST_INPUTS = st.one_of(NO_INPUTS, spoiled([[1.0, 2.0]]), st.just(np.ones((3, 5))))
 DOORS = [
+    *door(fit_bbb, **WITH_MINIBATCHES),
+    *door(fit_local, **WITH_MINIBATCHES, estimator=NO_CHOICE),
     *door(
-        fit_bbb,
-        **SHARED_BY_FITS,
-        steps=NO_COUNT,
-        learning_rate=NOT_POSITIVE,
-        n_samples=NO_COUNT,
-        kl_weight=NEGATIVE,
-        n_batches=st.one_of(NO_COUNT, st.integers(min_value=len(X) + 1)),
-        kl_scheme=NO_CHOICE,
-        initial_rho=st.one_of(NOT_FINITE, NO_NUMBER),
-        cooldown=NO_PROBABILITY,
+        fit_empirical,
+        **{name: bad for name, bad in VARIATIONAL.items() if name != "prior"},
+        initial_gamma=NEGATIVE,
+        likelihood=st.one_of(NO_CHOICE, st.just("bernoulli")),  # y holds no labels
+        tie=NO_CHOICE,
+        estimator=NO_CHOICE,
+        scale=NO_CHOICE,
     ),
     *door(
         fit_point,
@@ -129,12 +243,57 @@ DOORS = [
         noise_std=NOT_POSITIVE,
         prior=NO_PRIOR,
     ),
+    *door(
+        gradient_samples, **A_BATCH, kind=NO_WORD, prior=NO_PRIOR, n_draws=NO_COUNT, seed=NO_SEED
+    ),
+    *door(expected_gradient, **A_BATCH),
+    *door(gradient_variance, **A_BATCH, kind=NO_WORD),
+    *door(row_covariance, **A_FEW, kind=NO_WORD),
+    *door(output_samples, **A_FEW, mu=NO_PAIR, kind=NO_WORD, n_draws=NO_COUNT, seed=NO_SEED),
+    *door(prior_score, w=NOT_FINITE, prior=NO_PRIOR),
+    *door(
+        ripple_draws,
+        kind=NO_CHOICE,
+        parameter=NO_CHOICE,
+        mu=NOT_FINITE,
+        sigma=NOT_POSITIVE,
+        eps=spoiled([0.0, 1.0]),
+    ),
+    *door(
+        expectation_gradients.Cost,
+        curvature=NEGATIVE,
+        offset=st.one_of(NOT_FINITE, NO_NUMBER),
+        ripple=st.one_of(NOT_FINITE, NO_NUMBER),
+    ),
+    *door(
+        batch_energies,
+        kl=st.one_of(NOT_FINITE, NO_NUMBER),
+        nll=st.one_of(spoiled([1.0]), st.just([[1.0]])),
+        weights=st.one_of(spoiled([1.0]), st.just([]), st.just([0.5, 0.5])),
+    ),
+    *door(
+        share_priors,
+        mu=spoiled(np.ones(3)),
+        sigma=st.one_of(spoiled(np.ones(3)), st.sampled_from([np.ones(2), [1.0, 1.0, -1.0]])),
+        groups=st.sampled_from([[0, 1], [[0, 0, 1]], [0, 1, -1], [0.0, 0.5, 1.0], ["a"] * 3]),
+    ),
+    *door(
+        moments,
+        x=st.one_of(NO_INPUTS, spoiled(np.ones((1, 2))), st.just(np.ones((1, 3)))),
+        mu=st.one_of(spoiled(np.ones((2, 3))), st.just(np.ones((3, 2)))),
+        sigma=st.one_of(spoiled(np.ones((2, 3))), st.just(np.ones((2, 1))), st.just(0 * X[:2, :])),
+    ),
+    *door(bumps, x=ONE_COLUMN, n_features=st.one_of(NO_COUNT, st.just(1))),
+    *door(powers, x=ONE_COLUMN, n_features=NO_COUNT),
     *door(datasets.sinusoid, n=NO_COUNT, noise_std=NOT_POSITIVE, seed=NO_SEED),
     *door(datasets.blundell_curve, n=NO_COUNT, noise_std=NOT_POSITIVE, seed=NO_SEED),
     *door(ScaleMixture, sigma1=NOT_POSITIVE, sigma2=NOT_POSITIVE, pi=NO_PROBABILITY),
     *door(Gaussian, sigma=NOT_POSITIVE),
     *door(elbo.minibatch_weights, n_batches=NO_COUNT),
     *door(BBB_FIT.predict, x=TEST_INPUTS),
+    *door(EB_FIT.predict, x=TEST_INPUTS),
+    *door(EB_FIT.plug_in, x=TEST_INPUTS),
+    *door(EB_FIT.pruning, threshold=NOT_POSITIVE),
     *door(evaluate, x=TEST_INPUTS, weights=st.one_of(NO_INPUTS, spoiled(np.ones((2, 3))))),
     *door(NUTS_FIT.predict, x=TEST_INPUTS),
     *door(POINT_FIT.predict, x=TEST_INPUTS),
@@ -144,18 +303,33 @@ DOORS = [
         level=st.one_of(NO_PROBABILITY, st.sampled_from([0.0, 1.0])),
     ),
     *door(PREDICTIVE.log_prob, y=st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))),
+    *door(pit, y=st.one_of(NO_TARGETS, spoiled([1.0, 2.0, 3.0]))),
+    *door(
+        from_samples,
+        samples=st.sampled_from([1.0, [1.0], [], np.ones((2, 2, 2))]),
+        noise_std=NEGATIVE,
+    ),
 ]
+
+
+# Where two arguments do not go together, it is the other one that is named
+NAMED = {"kl_scheme": "scheme", "likelihood": "y", "weights": "nll", "x": "mu|sigma"}
 
 
 @pytest.mark.parametrize(("call", "argument", "wrong"), DOORS)
 @settings(max_examples=20)
 @given(st.data())
-def test_a_door_refuses_what_is_wrong_and_says_expected_and_got(call, argument, wrong, data):
-    with pytest.raises(ValueError, match=r"(?s)expected.*got"):
+def test_a_door_refuses_what_is_wrong_and_names_it_and_says_expected_and_got(
+    call, argument, wrong, data
+):
+    name = f"{argument}|{NAMED.get(argument, argument)}"
+    with pytest.raises(ValueError, match=rf"(?s)^[^:]*\b({name})\b.*: expected.*got"):
         call(**{argument: data.draw(wrong)})
 
 
-@pytest.mark.parametrize("fit", [BBB_FIT, NUTS_FIT], ids=["bbb", "nuts"])
+@pytest.mark.parametrize(
+    "fit", [BBB_FIT, EB_FIT, POINT_FIT, NUTS_FIT], ids=["bbb", "empirical", "point", "nuts"]
+)
 @settings(max_examples=20)
 @given(NO_COUNT.filter(lambda n: n is not None), NO_SEED)
 def test_predictions_refuse_wrong_counts_and_seeds(fit, n_samples, seed):

@@ -3,6 +3,8 @@
 import gc
 import itertools
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -76,6 +78,58 @@ def test_the_probe_finds_xla_here_or_says_no():
     assert float(program(tf.constant([3.0, 4.0]))) == 25.0
 
 
+def test_only_a_new_shape_gives_memory_back(monkeypatch):
+    released = []
+    monkeypatch.setattr(compiled.memory, "release", lambda: released.append(1))
+    square = Compiled(lambda x: x * x)
+    for values, times in (([1.0], 1), ([2.0], 1), ([1.0, 2.0], 2)):
+        square(tf.constant(values))
+        assert len(released) == times
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_program_is_compiled_where_xla_works(monkeypatch, works):
+    graph, asked = tf.function, []
+
+    def function(body, **options):
+        asked.append(options)
+        return graph(body, autograph=False)
+
+    monkeypatch.setattr(compiled.tf, "function", function)
+    monkeypatch.setattr(compiled, "xla_available", lambda: works)
+    assert float(Compiled(lambda x: 2.0 * x)(tf.constant(3.0))) == 6.0
+    assert asked == [{"jit_compile": works, "autograph": False}]
+
+
+def test_two_threads_build_one_program_between_them():
+    class Gate:
+        """A lock that both threads reach before either of them may go on."""
+
+        def __init__(self):
+            self.both, self.lock = threading.Barrier(2, timeout=60), threading.Lock()
+
+        def __enter__(self):
+            self.both.wait()
+            self.lock.acquire()
+
+        def __exit__(self, *_):
+            self.lock.release()
+
+    double = Compiled(lambda x: 2.0 * x)
+    double._lock = Gate()
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(double, [tf.constant(1.0), tf.constant(2.0)]))
+    assert [float(r) for r in results] == [2.0, 4.0]
+    assert double.traces == 1
+
+
+def test_learners_are_not_warned_of_new_shapes_and_of_all_else_they_are():
+    logger = tf.get_logger()
+    texts = ("5 out of the last 5 calls to f triggered tf.function retracing.", "Out of memory")
+    records = [logger.makeRecord("tf", logging.WARNING, "", 0, text, (), None) for text in texts]
+    assert [bool(logger.filter(record)) for record in records] == [False, True]
+
+
 @pytest.fixture
 def no_xla(monkeypatch) -> None:
     """A machine on which nothing compiles, and on which nothing has been compiled yet."""
@@ -108,8 +162,9 @@ def test_without_xla_the_fit_is_the_same_and_one_line_says_so(request, caplog):
     assert "XLA is not available" in caplog.text
 
 
-def test_a_probe_that_computes_nonsense_means_no(monkeypatch, caplog):
-    monkeypatch.setattr(compiled.tf, "function", lambda *_, **__: lambda x: 0.0)
+@pytest.mark.parametrize("wrong", [0.0, 4.0])
+def test_a_probe_that_computes_nonsense_means_no(monkeypatch, caplog, wrong):
+    monkeypatch.setattr(compiled.tf, "function", lambda *_, **__: lambda x: wrong)
     fresh = lru_cache(compiled.xla_available.__wrapped__)
     with caplog.at_level(logging.WARNING):
         assert [fresh() for _ in range(3)] == [False] * 3

@@ -101,6 +101,13 @@ def test_the_compiled_costs_are_the_closed_forms():
     assert tied == pytest.approx(empirical_bayes.tied_kl(MU, SIGMA, GROUPS), rel=1e-12)
 
 
+def test_groups_are_names_and_may_skip_numbers():
+    apart, together = (
+        empirical_bayes.optimal_prior_std(MU, SIGMA, groups) for groups in (GROUPS, 7 - 3 * GROUPS)
+    )
+    np.testing.assert_array_equal(apart, together)
+
+
 def test_a_weight_that_has_collapsed_costs_nothing():
     assert empirical_bayes.kl([0.0, 0.0]) == 0.0
     assert empirical_bayes.optimal_prior_std(0.0, 0.0) == 0.0
@@ -114,9 +121,10 @@ def test_a_weight_that_has_collapsed_costs_nothing():
         (lambda: empirical_bayes.optimal_prior_std(1.0, -1.0), "sigma: expected numbers >= 0"),
         (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA, [0, 1]), "groups: expected one a"),
         (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA[:2]), "sigma: expected"),
+        (lambda: empirical_bayes.optimal_prior_std(MU[:4], [SIGMA[:4]]), "sigma: expected the sh"),
         (lambda: empirical_bayes.tied_kl(MU, 0 * SIGMA, GROUPS), "sigma: expected numbers > 0"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_the_closed_forms_refuse_what_does_not_fit(call, message):
     with pytest.raises(ValueError, match=message):
@@ -287,32 +295,7 @@ def test_gamma_is_the_signal_to_noise_ratio():
     np.testing.assert_allclose(fit.prior_std, np.hypot(fit.mean, fit.std))
 
 
-# Every knob
-
-
-@pytest.mark.parametrize(
-    "moved",
-    [
-        {"tie": "layer"},
-        {"tie": "all"},
-        {"estimator": "shared"},
-        {"noise_std": 0.5},
-        {"hidden_units": (4,)},
-        {"biases": False},
-        {"scale": "none"},
-        {"steps": 50},
-        {"learning_rate": 0.04},
-        {"n_samples": 3},
-        {"initial_rho": -1.0},
-        {"initial_gamma": 2.0},
-        {"cooldown": 0.0},
-        {"seed": 1},
-    ],
-    ids=str,
-)
-def test_moving_a_knob_changes_the_result(moved):
-    grid = np.linspace(-1.0, 1.0, 9)[:, None]
-    assert np.abs(small().predict(grid).mean - small(**moved).predict(grid).mean).max() > 1e-3
+# Common noise and capacity
 
 
 def test_no_value_compiles_again():
@@ -329,12 +312,9 @@ def test_the_same_seed_gives_the_same_fit():
 
 
 @pytest.mark.parametrize("tie", ["weight", "layer"])
-@pytest.mark.parametrize(
-    ("n_samples", "capacity"), [(1, Capacity(20, (7,), 1)), (3, Capacity(20, (7,), 10))], ids=str
-)
-def test_capacity_changes_nothing_but_rounding(n_samples, capacity, tie):
-    options = {"steps": 30, "n_samples": n_samples, "tie": tie}
-    alone, roomy = small(**options), small(**options, capacity=capacity)
+def test_capacity_changes_nothing_but_rounding(tie):
+    options = {"steps": 10, "tie": tie}
+    alone, roomy = small(**options), small(**options, capacity=Capacity(20, (7,), 1))
     np.testing.assert_allclose(roomy.mean, alone.mean, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(roomy.std, alone.std, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(

@@ -293,12 +293,48 @@ def test_a_data_point_at_zero_adds_no_noise():
         assert np.isfinite(estimators.gradient_samples(kind, **options, n_draws=5)).all()
 
 
-def test_the_seed_moves_the_draws():
-    one, two, same = (
-        estimators.gradient_samples("local", **BATCH, n_draws=4, seed=seed) for seed in (0, 1, 0)
-    )
-    assert (one.mu != two.mu).all()
-    np.testing.assert_array_equal(one, same)
+def draws_of(kind: str, **options) -> np.ndarray:
+    """One row for each draw, one column for each parameter."""
+    return np.hstack(estimators.gradient_samples(kind, **BATCH, n_draws=4000, **options))
+
+
+def assert_unrelated(one: np.ndarray, other: np.ndarray) -> None:
+    """No column of one is correlated with a column of the other: within 6 standard errors."""
+    a, b = ((v - v.mean(axis=0)) / v.std(axis=0) for v in (one, other))
+    assert (np.abs(a.T @ b) / len(a) < 6 / np.sqrt(len(a))).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_seed_decides_the_draws(kind):
+    one, two = draws_of(kind), draws_of(kind, seed=1)
+    assert_unrelated(one, two)
+    np.testing.assert_array_equal(one, draws_of(kind, seed=0))
+    x = BATCH["x"]
+    outputs = [
+        estimators.output_samples(kind, BATCH["mu"], BATCH["sigma"], x, n_draws=4000, seed=seed)
+        for seed in (0, 1, 0)
+    ]
+    assert_unrelated(*outputs[:2])
+    np.testing.assert_array_equal(outputs[0], outputs[2])
+    assert_unrelated(one, outputs[0])  # a picture beside the gradients has draws of its own
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kl_of_a_mixture_has_noise_of_its_own(kind):
+    """The same for each kind, nothing to do with the likelihood's, and the seed's."""
+    plain = draws_of(kind)
+    kl, other = draws_of(kind, prior=ScaleMixture()) - plain, draws_of("local", seed=1)
+    assert_unrelated(plain, kl)
+    other = draws_of("local", seed=1, prior=ScaleMixture()) - other
+    assert_unrelated(kl, other)
+    same = draws_of("local", prior=ScaleMixture()) - draws_of("local")
+    np.testing.assert_allclose(kl, same, rtol=1e-6, atol=1e-6)
+
+
+def test_the_kl_of_a_gaussian_adds_no_noise():
+    added = draws_of("local", prior=Gaussian(0.8)) - draws_of("local")
+    exact = BATCH["mu"] / 0.8**2, BATCH["sigma"] / 0.8**2 - 1 / BATCH["sigma"]
+    np.testing.assert_allclose(added, np.broadcast_to(np.hstack(exact), added.shape), atol=1e-9)
 
 
 @pytest.mark.parametrize(

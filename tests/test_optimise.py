@@ -96,6 +96,47 @@ def test_a_short_run_is_recorded_once_a_step():
     assert (np.diff(history["loss"]) < 0).all()
 
 
+@pytest.mark.parametrize(
+    ("steps", "n_records", "n_blocks"), [(7, 100, 3), (250, 100, 3), (60, 60, None), (1000, 7, 3)]
+)
+def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, n_blocks):
+    """Under a slope that never changes, each step of Adam is as long as its learning rate.
+
+    The record of step t (counted from 1) sees what step t saw, and what that has made of it.
+    """
+    blocks = n_blocks or 1
+
+    def slope(parameters, step, block):
+        a, b = parameters
+        seen = tf.stack([tf.cast(step, tf.float32), a[0], blocks * tf.cast(block, tf.float32)])
+        return (tf.reduce_sum(a) - tf.reduce_sum(b)) / blocks, seen / blocks
+
+    plan, count = schedule(steps, 0.01), None if n_blocks is None else tf.constant(n_blocks)
+    trace = minimise(slope, plan, n_blocks=count, n_records=n_records)
+    stops = np.ceil(np.arange(1, n_records + 1) * steps / n_records)  # evenly, up to the last
+    np.testing.assert_array_equal(trace.steps, stops)
+    step, first, block = np.transpose(trace.records)
+    np.testing.assert_allclose(step, stops - 1, rtol=1e-6)
+    np.testing.assert_allclose(first, START[0][0] - 0.01 * stops, rtol=1e-3)
+    np.testing.assert_allclose(block, sum(range(blocks)))
+    for parameter, begin, sign in zip(trace.parameters, START, (1, -1), strict=True):
+        np.testing.assert_allclose(parameter, begin - sign * 0.01 * steps, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("cooldown", [0.0, 0.25, 1.0])
+def test_a_run_goes_as_far_as_its_rates_add_up_to(cooldown):
+    def slope(parameters, step, block):
+        loss = sum(tf.reduce_sum(p) for p in parameters)
+        return loss, tf.stack([loss])
+
+    steps, rate = 40, 0.1
+    left = 1 - np.arange(steps) / steps
+    way = rate * (np.minimum(1.0, left / cooldown) if cooldown else np.ones(steps)).sum()
+    trace = minimise(slope, schedule(steps, rate, cooldown))
+    for parameter, begin in zip(trace.parameters, START, strict=True):
+        np.testing.assert_allclose(begin - parameter, way, rtol=1e-4)
+
+
 def trace_of(records, parameters=(0.0,)) -> Trace:
     steps = tf.range(10, 10 * len(records) + 1, 10)
     return Trace([tf.constant(parameters)], steps, tf.constant(records))
@@ -117,7 +158,17 @@ def test_a_divergence_names_the_first_bad_step_and_the_remedy(bad):
     assert (caught.value.step, caught.value.remedy) == (20, "walk slower")
 
 
-def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too():
+def test_one_bad_number_among_good_ones_is_a_divergence():
     with pytest.raises(DivergedError) as caught:
-        optimise.history(trace_of([[1.0], [1.0]], (np.nan,)), ("a",), "walk slower")
+        optimise.history(trace_of([[1.0, 2.0], [1.0, np.nan]]), ("a", "b"), "walk slower")
+    assert caught.value.step == 20
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too(place):
+    trace = trace_of([[1.0], [1.0]])
+    parameters = [tf.constant([0.0, 1.0]), tf.constant([0.0, 1.0])]
+    parameters[place] = tf.constant([0.0, np.nan])
+    with pytest.raises(DivergedError) as caught:
+        optimise.history(trace._replace(parameters=parameters), ("a",), "walk slower")
     assert caught.value.step == 20

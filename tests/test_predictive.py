@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from bdl_teach import predictive
+from bdl_teach import compiled, predictive
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 
@@ -56,6 +56,13 @@ def test_mc_error_is_the_spread_of_the_mean_over_repeats():
     p = Predictive.from_samples(draws, 1.0)
     spread = p.mean.std()
     assert np.mean(p.mc_error) == pytest.approx(spread, rel=5 / np.sqrt(2 * 4000) + 0.01)
+
+
+def test_mc_error_is_the_unbiased_standard_error_of_the_mean():
+    for n in (2, 40):
+        p = Predictive.from_samples(two_humps().samples[:n], 0.5)
+        np.testing.assert_allclose(p.mc_error, stats.sem(p.samples, axis=0))
+    np.testing.assert_array_equal(Predictive.from_samples([[1.0, 2.0]], 0.5).mc_error, 0.0)
 
 
 def test_mc_error_shrinks_as_one_over_the_root_of_the_draws():
@@ -149,6 +156,20 @@ def test_more_inputs_change_no_draw():
     np.testing.assert_allclose(dense[:, ::25], draw(5), rtol=1e-5, atol=1e-6)
 
 
+def test_hardly_any_number_of_draws_or_inputs_compiles_again():
+    def predict(n_samples: int, m: int) -> None:
+        weights = predictive.draw_weights(np.zeros(13), np.ones(13), n_samples, 1)
+        out = predictive.evaluate_weights(NETWORK, weights, np.zeros((m, 1)))
+        assert out.shape == (n_samples, m)
+
+    predict(3, 5)
+    predict(3, 100)
+    before = compiled.trace_count()
+    for n_samples, m in ((1, 1), (51, 64), (250, 65), (251, 128), (600, 7)):
+        predict(n_samples, m)
+    assert compiled.trace_count() == before
+
+
 def test_the_seed_decides_the_draws():
     np.testing.assert_array_equal(draw(5), draw(5))
     assert (np.abs(draw(5) - draw(5, seed=2)).max(axis=1) > 1e-3).all()
@@ -161,6 +182,16 @@ def test_draws_have_the_moments_that_they_are_drawn_from():
     exact = np.hypot(std[0] * GRID[:, 0], std[1])
     assert (np.abs(f.mean(axis=0) - (2 * GRID[:, 0] - 1)) < 5 * exact / np.sqrt(n)).all()
     np.testing.assert_allclose(f.std(axis=0), exact, rtol=5 / np.sqrt(2 * n))
+
+
+def test_the_weights_of_a_draw_are_drawn_independently_and_the_seed_s():
+    """Covariance diag(σ²) over the draws, and none between two seeds."""
+    mean, std, n = np.array([2.0, -1.0, 0.0]), np.array([0.5, 0.1, 3.0]), 20_000
+    one, two = ((predictive.draw_weights(mean, std, n, seed) - mean) / std for seed in (1, 2))
+    assert (np.abs(one.mean(axis=0)) < 5 / np.sqrt(n)).all()
+    error = 5 * np.sqrt((1 + np.eye(3)) / n)
+    assert (np.abs(one.T @ one / n - np.eye(3)) < error).all()
+    assert (np.abs(one.T @ two / n) < error).all()
 
 
 @pytest.mark.parametrize("n", [1, 49, 50, 51, 101])
@@ -199,6 +230,10 @@ def test_the_variance_of_a_label_splits_into_epistemic_and_aleatoric():
     prediction = BernoulliPredictive.from_logits(LOGITS)
     p = prediction.probability
     np.testing.assert_allclose(prediction.total_std**2, p * (1 - p))
+    each = special.expit(LOGITS)
+    np.testing.assert_array_equal(prediction.samples, each)
+    np.testing.assert_allclose(prediction.epistemic_std, each.std(axis=0))
+    np.testing.assert_allclose(prediction.aleatoric_std**2, (each * (1 - each)).mean(axis=0))
     certain = BernoulliPredictive.from_logits(np.array([[800.0, -800.0]] * 2))
     np.testing.assert_array_equal(certain.total_std, 0.0)
 

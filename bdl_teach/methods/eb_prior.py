@@ -69,6 +69,9 @@ def optimal_prior_std(mu: Any, sigma: Any, groups: Any = None) -> Array:
     groups = np.asarray(groups)
     if groups.shape != own.shape or own.ndim != 1:
         raise ValueError(f"groups: expected one a weight, {own.shape}, got {groups.shape}")
+    if groups.dtype.kind not in "iu" or (groups < 0).any():
+        raise ValueError(f"groups: expected integers >= 0, got {groups}")
+    _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group
     return np.asarray(np.sqrt(np.bincount(groups, own**2) / np.bincount(groups))[groups])
 
 

@@ -256,8 +256,7 @@ def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: C
     gamma, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
     gamma, std = model.used * gamma, model.used * model.unit * np.logaddexp(0.0, rho)
     used, prior_std = model.used, np.zeros_like(std)
-    _, groups = np.unique(model.groups[used], return_inverse=True)
-    prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], groups)
+    prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], model.groups[used])
     return Fit(
         mean=gamma * std,
         std=std,

@@ -63,10 +63,11 @@ class Fit:
             seed: Accepted likewise.
 
         Raises:
-            ValueError: x does not fit the network.
+            ValueError: x does not fit the network, or a count is out of range.
         """
         x = checks.inputs("x", x, self.network.n_inputs)
         checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
         f = predictive.evaluate_weights(self.network, self.weights[None], x)
         return likelihoods.predict(self.likelihood, f, self.noise_std)
 

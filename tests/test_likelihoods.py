@@ -1,0 +1,81 @@
+"""Two likelihoods behind one face: costs that are their TFP twins', and rows that do not count."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bdl_teach import likelihoods
+from bdl_teach.backend import tf, tfd
+from bdl_teach.predictive import BernoulliPredictive, Predictive
+
+RNG = np.random.default_rng(0)
+F = RNG.normal(size=(3, 5, 1))  # three draws, five points
+NOISE_STD = 0.7
+ROW_WEIGHT = np.array([[1.0], [0.0], [1.0], [0.0], [1.0]])
+
+
+def targets(likelihood: str) -> np.ndarray:
+    y = RNG.normal(size=(5, 1))
+    return np.float64(y > 0) if likelihood == "bernoulli" else y
+
+
+def twin(likelihood: str, y: np.ndarray) -> np.ndarray:
+    """Nats of each draw and point ``[3, 5]``."""
+    f = tf.constant(F)
+    noisy = {"gaussian": tfd.Normal(f, np.float64(NOISE_STD)), "bernoulli": tfd.Bernoulli(logits=f)}
+    return -noisy[likelihood].log_prob(y).numpy()[..., 0]
+
+
+@pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
+def test_the_cost_of_each_draw_is_its_twin_summed_over_the_points(likelihood):
+    y = targets(likelihood)
+    cost = likelihoods.cost(likelihood, y, tf.constant(F), tf.constant(NOISE_STD, tf.float64))
+    np.testing.assert_allclose(cost, twin(likelihood, y).sum(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
+def test_a_row_of_weight_0_costs_nothing_whatever_it_holds(likelihood):
+    y, noise = targets(likelihood), tf.constant(NOISE_STD, tf.float64)
+    expected = twin(likelihood, y)[:, ROW_WEIGHT[:, 0] == 1].sum(axis=1)
+    for garbage in (0.0, 1e6, -1e6):
+        spoilt_y, spoilt_f = (np.where(ROW_WEIGHT == 1, values, garbage) for values in (y, F))
+        cost = likelihoods.cost(likelihood, spoilt_y, tf.constant(spoilt_f), noise, ROW_WEIGHT)
+        np.testing.assert_allclose(cost, expected, rtol=1e-12)
+
+
+def test_the_logit_of_a_label_is_finite_however_far_out():
+    cost = likelihoods.cost("bernoulli", [[0.0], [1.0]], tf.constant([[1e4], [1e4]]), 1.0)
+    assert float(cost) == pytest.approx(1e4)
+
+
+def test_a_prediction_is_that_of_its_likelihood():
+    outputs = F[..., 0]
+    numbers = likelihoods.predict("gaussian", outputs, NOISE_STD)
+    labels = likelihoods.predict("bernoulli", outputs, NOISE_STD)
+    assert type(numbers) is Predictive
+    assert type(labels) is BernoulliPredictive
+    np.testing.assert_array_equal(numbers.samples, outputs)
+    np.testing.assert_allclose(numbers.aleatoric_std, NOISE_STD)
+    np.testing.assert_allclose(labels.probability, expit(outputs).mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "y", "message"),
+    [
+        ("poisson", [[1.0]], "likelihood: expected one of gaussian, bernoulli, got 'poisson'"),
+        ("bernoulli", [[0.5]], r"y: expected labels 0 and 1, got \[0.5\]"),
+        ("bernoulli", [[-1.0]], r"y: expected labels 0 and 1, got \[-1.\]"),
+        ("gaussian", [[1.0], [2.0]], "y: expected shape"),
+        ("gaussian", [[np.nan]], "y: expected finite"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(likelihood, y, message):
+    with pytest.raises(ValueError, match=message):
+        likelihoods.data(likelihood, [[0.0]], y)
+
+
+@pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
+def test_targets_leave_as_a_column(likelihood):
+    x, y = likelihoods.data(likelihood, [[0.0], [1.0]], [0, 1])
+    assert x.shape == y.shape == (2, 1)
+    np.testing.assert_array_equal(y, [[0.0], [1.0]])
