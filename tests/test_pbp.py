@@ -448,7 +448,7 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     [
         (SOUND[0], with_cavity(2e6)),  # next to nothing is left of the weight
         (SOUND[0], (0.3, 0.5, 2.5, 0.1, 0.0, 0.0)),  # less than nothing
-        ((1.3, 6.0), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # λ's own cavity has α = 0.9
+        ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # λ's own cavity has α = 0.9
         ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # and here β = −0.1
         (SOUND[0], (1e200, 0.5, 0.9, 0.1, 0.0, 0.0)),  # the square is infinite
     ],
