@@ -448,7 +448,7 @@ def with_cavity(variance: float) -> tuple[float, ...]:
     [
         (SOUND[0], with_cavity(2e6)),  # next to nothing is left of the weight
         (SOUND[0], (0.3, 0.5, 2.5, 0.1, 0.0, 0.0)),  # less than nothing
-        ((1.3, 6.0), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # λ's own cavity has α = 0.9
+        ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # λ's own cavity has α = 0.9
         ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # and here β = −0.1
         (SOUND[0], (1e200, 0.5, 0.9, 0.1, 0.0, 0.0)),  # the square is infinite
     ],
@@ -474,15 +474,16 @@ def test_an_outlier_beyond_all_measure_moves_nothing():
     same_state(after, state, rtol=0.0)
 
 
-def test_a_noise_precision_without_a_mean_variance_is_not_taken_over():
-    """At α = 1.05 a point that fits well would leave α′ <= 1, whose β/(α−1) means nothing."""
-    state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.05, 1.0)))
-    x, y = tf.constant([[0.3, -0.2]], tf.float64), tf.constant([0.1], tf.float64)
+@pytest.mark.parametrize(("residual", "low", "high"), [(0.0, -np.inf, 0.0), (4.0, 0.0, 1.0)])
+def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, low, high):
+    """From α = 1.01 a point can lead to an α′ < 0, or < 1, for which β/(α−1) is no variance."""
+    state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.01, 0.5)))
+    x = tf.constant([[0.3, -0.2]], tf.float64)
     f_mean, f_var = pbp_loop.forward(x, state.mean, state.var)
-    new_alpha, _ = pbp.gamma_update(1.05, 1.0, float(y[0] - f_mean[0]), float(f_var[0]))
-    assert new_alpha <= 1.0
-    after, _ = learn_point(state, x, y)
-    assert_array_equal(after.noise, (1.05, 1.0))
+    new_alpha, _ = pbp.gamma_update(1.01, 0.5, residual, float(f_var[0]))
+    assert low < new_alpha < high
+    after, _ = learn_point(state, x, f_mean + residual)
+    assert_array_equal(after.noise, (1.01, 0.5))
 
 
 def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from joblib.externals.loky import _base as loky_base
+from joblib.externals.loky.process_executor import ShutdownExecutorError
 
 from bdl_teach import DatasetUnavailable, launcher, reproduce
 from bdl_teach.reproduce import report, runner, sources, tables
@@ -468,6 +470,17 @@ def test_ctrl_c_is_a_sentence_and_what_had_finished_is_kept(toy, jobs):
     kept = toy.kept()
     assert toy.run(TOY_RUN="again").code == 0
     assert not kept & {number for run, number in toy.ran() if run == "again"}
+
+
+@pytest.mark.parametrize(("fault", "lines"), [(ShutdownExecutorError, 0), (RuntimeError, 1)])
+def test_a_task_for_workers_that_have_ended_is_no_traceback(caplog, fault, lines):
+    def hand_on(_):
+        raise fault("no worker")
+
+    future = loky_base.Future()
+    future.add_done_callback(hand_on)
+    future.set_result(None)
+    assert len(caplog.records) == lines
 
 
 def test_processes_side_by_side_give_the_same_table(toy, tmp_path):

@@ -211,6 +211,13 @@ def test_the_clinic_s_correlations_are_grouped_as_they_say():
         assert (row.n, row.published) == (n, published)
 
 
+def test_each_published_area_stands_beside_a_task():
+    done = {(t.arguments["model"], t.arguments["width"]) for t in eb_alzheimers.tasks(True)}
+    assert set(eb_alzheimers.PUBLISHED) <= done
+    assert {t.arguments["split"] for t in eb_alzheimers.tasks(True)} == set(range(5))
+    assert {t.arguments["width"] for t in eb_alzheimers.tasks(False)} == set(range(1, 61))
+
+
 def test_an_area_above_and_one_below_the_published_are_called_so():
     assert eb_alzheimers._verdict(0.05, 0.001, 5) == "higher: +0.050"
     assert eb_alzheimers._verdict(-0.05, 0.001, 5) == "lower: -0.050"
@@ -436,6 +443,19 @@ def test_no_minibatch_and_no_stream_of_draws_is_used_twice(monkeypatch):
     assert len(batches) == len(grad_variance.SIZES) * 10  # each estimator sees the same ones
 
 
+def test_the_gradient_s_tasks_are_every_estimator_at_every_size():
+    full = [t.arguments for t in grad_variance.tasks(False)]
+    assert {(a["kind"], a["size"], a["seed"]) for a in full} == {
+        (kind, size, seed)
+        for kind in grad_variance.KINDS
+        for size in (1, 4, 16, 64, 256)
+        for seed in range(10)
+    }
+    assert {a["n_draws"] for a in full} == {20_000}
+    quick = [t.arguments for t in grad_variance.tasks(True)]
+    assert ({a["size"] for a in quick}, {a["n_draws"] for a in quick}) == ({1, 4, 16}, {2000})
+
+
 def gradient_results() -> list:
     """Two minibatches of two sizes for two estimators, with made-up figures."""
     rng, done = np.random.default_rng(3), []
@@ -573,6 +593,8 @@ def test_the_gallery_s_figures_are_what_they_say(gallery):
             wins = score(q[:t])[:, None] > score(p[:t])[None]  # an odd one out scores higher
             expected[f"{name} {t}"] = wins.mean()
     assert figures == pytest.approx(expected)
+    for setting, quantity in ood_fashion._PUBLISHED:  # each is held against something
+        assert (setting in ood_fashion.SETTINGS) and quantity in figures
 
 
 def test_the_share_of_quiet_pictures_is_that_of_the_test_pictures(gallery, monkeypatch):
@@ -582,6 +604,15 @@ def test_the_share_of_quiet_pictures_is_that_of_the_test_pictures(gallery, monke
     q = Painter().predict((PICTURES[::-1] ** 2)[:20], 7, 2)
     inside, outside = (np.mean(a.var(axis=0).mean(axis=-1) < 0.004) for a in (p, q))
     assert figures["variance below 1e-6 at 7"] == pytest.approx(inside) != pytest.approx(outside)
+
+
+def test_the_gallery_s_tasks_are_five_seeds_or_one_with_fewer_digits():
+    full, quick = ([t.arguments for t in ood_fashion.tasks(q)] for q in (False, True))
+    for setting in ood_fashion.SETTINGS:
+        mine = [a for a in full if a["setting"] == setting]
+        assert [(a["seed"], a["n_out"]) for a in mine] == [(seed, 1000) for seed in range(5)]
+        assert {"setting": setting, "seed": 0, "n_out": 200} in quick
+    assert len(quick) == len(ood_fashion.SETTINGS)
 
 
 def test_the_gallery_reaches_its_aim_at_the_aim():

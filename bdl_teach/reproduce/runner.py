@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import joblib
 import psutil
 from joblib.externals.loky import get_reusable_executor
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.externals.loky.process_executor import ShutdownExecutorError, TerminatedWorkerError
 from tqdm import tqdm
 
 from bdl_teach.environment import say
@@ -30,7 +31,14 @@ from bdl_teach.reproduce.store import Figures, Store, default_folder, write_whol
 from bdl_teach.reproduce.table import Table, Task
 
 PATIENCE_S = 10  # how long a scheduler may take to answer
+_ENDED = (ShutdownExecutorError, TerminatedWorkerError)
 OTHER_CODE = "this worker has another version of bdl_teach or of its libraries than the one asking"
+
+# A task that finishes as Ctrl-C ends the workers is followed by one that nobody takes: joblib's
+# thread would write that as a traceback under the sentence which says that the run was stopped.
+logging.getLogger("concurrent.futures").addFilter(
+    lambda record: not (record.exc_info and isinstance(record.exc_info[1], _ENDED))
+)
 
 
 class Outcome(NamedTuple):
