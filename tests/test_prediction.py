@@ -49,6 +49,7 @@ def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(answe
         verdict = html.unescape(said.value)
         assert verdict.startswith("As you said. ") == (k == answer)
         assert verdict.endswith("A & B.")
+        assert said.value == html.escape(verdict)
         assert (f"it is: {choices[answer]}. " in verdict) == (k != answer)
 
 
