@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter
 
 from bdl_teach import alt_text
 
@@ -37,6 +38,32 @@ def test_the_words_know_bars_and_pictures() -> None:
     assert alt_text.describe(figure) == (
         "2 plots. Cost. y: MLE, NUTS; x from 0 to 2. a picture; held out."
     )
+
+
+def test_the_words_leave_out_what_is_hidden_and_know_named_ticks() -> None:
+    figure = Figure()
+    shown, off, hidden = figure.subplots(1, 3)
+    shown.set(xticks=[0, 1], xlabel="switch", ylim=(0, 0.12345))
+    shown.xaxis.set_major_formatter(FixedFormatter(["no", "yes"]))
+    shown.set_title("A", loc="right")
+    shown.yaxis.set_visible(False)
+    shown.set_ylabel("hidden axis")
+    off.axis("off")
+    off.set_title("B")
+    hidden.set_visible(False)
+    hidden.set_title("C")
+    assert alt_text.describe(figure) == ("2 plots. “A”; hidden axis; switch: no, yes. “B”.")
+    shown.yaxis.set_visible(True)
+    assert "hidden axis from 0 to 0.123;" in alt_text.describe(figure)
+
+
+def test_lines_that_are_the_same_are_named_once_and_others_again() -> None:
+    figure = Figure()
+    for ax, label in zip(figure.subplots(1, 4), ("a", "a", "b", "a"), strict=True):
+        ax.plot([0, 1], label=label)
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+    said = [part.split("; ")[-1] for part in alt_text.describe(figure).rstrip(".").split(". ")]
+    assert said[1:] == ["shows a", "the same lines", "shows b", "shows a"]
 
 
 def test_outside_a_notebook_nothing_happens() -> None:
