@@ -11,6 +11,7 @@ from artists import (
     artist,
     assert_says,
     assert_shows,
+    controls_of,
     functions,
     line,
     panel,
@@ -279,6 +280,17 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9
         assert explorer.result.prior_std[0] == state["prior_std"]
+
+
+def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
+    assert controls_of(explorer) == {
+        "prior_std": ("prior σ", -1.5, 1.5),
+        "noise_std": ("noise σ", 0.1, 3),
+        "width": ("hidden width", 1, 30),
+        "n": ("data points N", 4, 64),
+        "seed": ("seed", 0, 99),
+        "prior": ("prior", "fixed", "per weight", "per layer", "one for all"),
+    }
 
 
 def test_no_two_buttons_have_one_name(explorer: EmpiricalBayesExplorer) -> None:
