@@ -116,6 +116,17 @@ def test_the_data_are_a_line_with_noise_of_1_and_more_inputs_keep_the_first() ->
     assert len({noise[0] for noise in noises}) == 20
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gradients_are_unbiased_ones_of_the_first_weight_per_data_point(kind: str) -> None:
+    for seed in range(6):
+        mu, x, y = gradient_draws._pool(3, seed)
+        x, y = x[:4], y[:4]
+        expected = {"mu": x[:, 0] @ (x @ mu - y) / 4, "sigma": 0.3 * (x[:, 0] @ x[:, 0]) / 4}
+        for name, value in expected.items():
+            drawn = gradient_draws.gradients(kind, 4, 3, 0.3, seed, 800, name)
+            assert drawn.mean() == pytest.approx(value, abs=5 * drawn.std() / np.sqrt(800))
+
+
 @pytest.mark.parametrize("kind", ["shared", "local", "per_example"])
 @pytest.mark.parametrize(("parameter", "d"), [("μ", 1), ("μ", 3), ("σ", 1)])
 def test_theory_is_what_the_sums_over_the_batch_say(
