@@ -212,7 +212,7 @@ def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 6) -> lis
 
 def test_by_hand_the_star_is_near_2_2(explorer: EmpiricalBayesExplorer) -> None:
     for result in over_seeds(explorer, "by hand"):
-        assert result.best_std == pytest.approx(2.2, rel=0.1)
+        assert result.best_std == pytest.approx(2.2, rel=0.15)
         assert result.complexity > result.least_complexity + 50
 
 
@@ -244,7 +244,8 @@ def test_with_a_prior_each_most_weights_are_switched_off(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
     assert min(r.off for r in over_seeds(explorer, "learn each")) > 0.5
-    assert min(r.off for r in over_seeds(explorer, "noise wins")) > 0.8
+    off = [r.off for r in over_seeds(explorer, "noise wins")]
+    assert np.mean(off) == pytest.approx(0.9, abs=0.06) and min(off) > 0.75
 
 
 def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
