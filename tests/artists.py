@@ -77,6 +77,20 @@ def _last_digit(number: str) -> float:
     return float(10.0 ** (int(exponent or 0) - decimals))
 
 
+def controls_of(explorer: Explorer) -> dict[str, tuple[Any, ...]]:
+    """What each control is called, and its ends (of a log slider: its exponents) or options."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, control in explorer._controls.items():
+        words = control.description.strip("\N{NO-BREAK SPACE}")
+        if hasattr(control, "min"):
+            found[name] = (words, control.min, control.max)
+        elif hasattr(control, "_options_values"):
+            found[name] = (words, *control._options_values)
+        else:
+            found[name] = (words,)
+    return found
+
+
 def words_of_the_buttons(explorer: Explorer) -> list[str]:
     """What can be pressed: descriptions of buttons and toggles, and names of options."""
     words: list[str] = []

@@ -11,6 +11,7 @@ from artists import (
     artist,
     assert_says,
     assert_shows,
+    controls_of,
     functions,
     line,
     panel,
@@ -211,7 +212,7 @@ def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 6) -> lis
 
 def test_by_hand_the_star_is_near_2_2(explorer: EmpiricalBayesExplorer) -> None:
     for result in over_seeds(explorer, "by hand"):
-        assert result.best_std == pytest.approx(2.2, rel=0.1)
+        assert result.best_std == pytest.approx(2.2, rel=0.15)
         assert result.complexity > result.least_complexity + 50
 
 
@@ -243,7 +244,8 @@ def test_with_a_prior_each_most_weights_are_switched_off(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
     assert min(r.off for r in over_seeds(explorer, "learn each")) > 0.5
-    assert min(r.off for r in over_seeds(explorer, "noise wins")) > 0.8
+    off = [r.off for r in over_seeds(explorer, "noise wins")]
+    assert np.mean(off) == pytest.approx(0.9, abs=0.06) and min(off) > 0.75
 
 
 def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
@@ -279,6 +281,17 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9
         assert explorer.result.prior_std[0] == state["prior_std"]
+
+
+def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
+    assert controls_of(explorer) == {
+        "prior_std": ("prior σ", -1.5, 1.5),
+        "noise_std": ("noise σ", 0.1, 3),
+        "width": ("hidden width", 1, 30),
+        "n": ("data points N", 4, 64),
+        "seed": ("seed", 0, 99),
+        "prior": ("prior", "fixed", "per weight", "per layer", "one for all"),
+    }
 
 
 def test_no_two_buttons_have_one_name(explorer: EmpiricalBayesExplorer) -> None:

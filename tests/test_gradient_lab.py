@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_says, band, line, panel, words_of_the_buttons
+from artists import assert_says, band, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -247,6 +247,19 @@ def test_with_ripples_the_score_function_wins(lab: GradientLab) -> None:
         lab.preset("ripples").set(seed=seed)
         assert width(lab, "score") < 0.3 * width(lab, "pathwise")
     assert lab.result.variances["score"] < 0.1 * lab.result.variances["pathwise"]
+
+
+def test_the_controls_are_called_what_they_move(lab: GradientLab) -> None:
+    assert controls_of(lab) == {
+        "mu": ("mean μ", -2, 2),
+        "sigma": ("sd σ", -1.5, 0.3),
+        "curvature": ("curvature c", -1, 1),
+        "offset": ("offset b", -10, 10),
+        "ripple": ("ripple a", 0, 2),
+        "n_draws": ("draws S", *gradient_lab.COUNTS),
+        "seed": ("seed", 0, 99),
+        "parameter": ("gradient by", "μ", "σ"),
+    }
 
 
 def test_no_two_buttons_have_one_name(lab: GradientLab) -> None:

@@ -11,6 +11,7 @@ from artists import (
     artist,
     assert_says,
     assert_shows,
+    controls_of,
     functions,
     line,
     panel,
@@ -191,6 +192,18 @@ def test_the_evidence_panels_hold_what_was_computed(moved: LinearRegressionExplo
         assert ax.get_ylim()[0] == -25.0
 
 
+def test_the_frames_hold_every_choice(explorer: LinearRegressionExplorer) -> None:
+    for title, choices in (
+        ("Log evidence by prior σ", linear.PRIOR_STDS),
+        ("… by number of features", linear.COUNTS),
+    ):
+        ax = panel(explorer, title)
+        assert ax.get_xlim()[0] <= choices[0] and choices[-1] <= ax.get_xlim()[1]
+        assert ax.get_ylim()[1] > 0
+    low, high = panel(explorer, "What the model believes").get_xlim()
+    assert (low, high) == (X[0], X[-1])
+
+
 def artist_data(ax: Any, label: str) -> Any:
     """Points of a line, also where the panel beside it has the legend for both."""
     (found,) = (child for child in ax.get_lines() if child.get_label() == label)
@@ -329,6 +342,17 @@ def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplor
         after = explorer.set(**{asked.control: explorer.state()[asked.control] + 1})
         assert (after.result.prediction.epistemic_std <= before + 1e-9).all()
     assert (asked.control, asked.choices[asked.answer]) == ("n", "No, nowhere")
+
+
+def test_the_controls_are_called_what_they_move(explorer: LinearRegressionExplorer) -> None:
+    assert controls_of(explorer) == {
+        "n": ("data points N", 0, 32),
+        "prior_std": ("prior σ", -1, 1.5),
+        "noise_std": ("noise σ", 0.1, 5),
+        "n_features": ("features d", 2, 14),
+        "seed": ("seed", 0, 99),
+        "kind": ("", "bumps", "polynomial"),
+    }
 
 
 def test_no_two_buttons_have_one_name(explorer: LinearRegressionExplorer) -> None:

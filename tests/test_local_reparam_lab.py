@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, line, panel, words_of_the_buttons
+from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -103,6 +103,28 @@ def by_hand(kind: str, d: int, sigma: float, seed: int, parameter: str) -> Any:
 
 
 # What is computed, and what the panels hold.
+
+
+def test_the_data_are_a_line_with_noise_of_1_and_more_inputs_keep_the_first() -> None:
+    noises = []
+    for seed in range(20):
+        mu, x, y = gradient_draws._pool(3, seed)
+        assert x.shape == (256, 3) and (x > 0.5).all() and (x < 1.5).all()
+        noises.append(y - x @ mu)
+        np.testing.assert_array_equal(gradient_draws._pool(1, seed)[1], x[:, :1])
+    assert np.std(noises) == pytest.approx(1, abs=4 / np.sqrt(2 * np.size(noises)))
+    assert len({noise[0] for noise in noises}) == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gradients_are_unbiased_ones_of_the_first_weight_per_data_point(kind: str) -> None:
+    for seed in range(6):
+        mu, x, y = gradient_draws._pool(3, seed)
+        x, y = x[:4], y[:4]
+        expected = {"mu": x[:, 0] @ (x @ mu - y) / 4, "sigma": 0.3 * (x[:, 0] @ x[:, 0]) / 4}
+        for name, value in expected.items():
+            drawn = gradient_draws.gradients(kind, 4, 3, 0.3, seed, 800, name)
+            assert drawn.mean() == pytest.approx(value, abs=5 * drawn.std() / np.sqrt(800))
 
 
 @pytest.mark.parametrize("kind", ["shared", "local", "per_example"])
@@ -286,6 +308,18 @@ def test_from_32_to_128_points_a_shared_w_hardly_gains(lab: LocalReparamLab) -> 
         assert np.argmin(np.abs(np.log(answers * before / after))) == asked.answer
     assert asked.choices == ("Fall to a quarter", "Fall to a half", "Hardly change")
     assert HOME[asked.control] == 32
+
+
+def test_the_controls_are_called_what_they_move(lab: LocalReparamLab) -> None:
+    assert controls_of(lab) == {
+        "size": ("batch size M", 1, 2, 4, 8, 16, 32, 64, 128, 256),
+        "sigma": ("weights' σ", 0.05, 1),
+        "n_inputs": ("inputs d", 1, 4),
+        "n_draws": ("draws", 50, 100, 200, 400, 800),
+        "seed": ("seed", 0, 99),
+        "parameter": ("gradient for", "μ", "σ"),
+        **{kind: (name,) for kind, (name, _) in NAMES.items()},
+    }
 
 
 def test_no_two_buttons_have_one_name(lab: LocalReparamLab) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_says, assert_shows, line, panel, words_of_the_buttons
+from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -277,6 +277,20 @@ def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
         assert tenfold < inside(after) < 0.5 * inside(before)
 
 
+def test_the_controls_are_called_what_they_move(stepper: PBPStepper) -> None:
+    assert controls_of(stepper) == {
+        "step": ("steps taken", 0, 1320),
+        "speed": ("steps a second", 0, 2),
+        "n": ("data points N", 4, 32),
+        "noise_std": ("noise σ", 0.1, 5),
+        "alpha": ("noise prior α", 0.3, 2),
+        "guess": ("noise guess", 0.1, 2),
+        "seed": ("seed", 0, 99),
+        "sorted": ("sorted by x",),
+        "play": ("▶ play",),
+    }
+
+
 def test_no_two_buttons_have_one_name(stepper: PBPStepper) -> None:
     words = words_of_the_buttons(stepper)
     assert len(set(words)) == len(words) > len(stepper.presets)
@@ -364,6 +378,29 @@ def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
         time.sleep(0.05)
     assert 7 < stepper.state()["step"] < 60
     assert stepper.state()["play"]
+
+
+class Clock:
+    """Waits no time, and notes how long it should have waited; stops after some waits."""
+
+    def __init__(self, waits: int) -> None:
+        self.pauses: list[float] = []
+        self._waits = waits
+
+    def wait(self, pause: float) -> bool:
+        self.pauses.append(pause)
+        return len(self.pauses) > self._waits
+
+
+@pytest.mark.parametrize("speed", [1.0, 10**0.5, 10**1.5, 100.0])
+def test_play_takes_as_many_steps_a_second_as_it_says(stepper: PBPStepper, speed: float) -> None:
+    stepper.set(step=0, speed=speed)
+    clock = Clock(36)
+    stepper._player(clock)()
+    seconds = sum(clock.pauses[:-1])
+    assert stepper.state()["step"] == pytest.approx(speed * seconds, abs=1.01)
+    assert 1 / min(clock.pauses) <= 12 + 1e-9  # pictures a second
+    stepper.wait()
 
 
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, line, panel, words_of_the_buttons
+from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -298,6 +298,16 @@ def test_off_the_map_the_decoder_answers_where_no_digit_is(explorer) -> None:
     for result in over_seeds(explorer, "off the map"):
         assert np.hypot(*(result.codes - result.z).T).min() > 2
         assert result.image.max() > 0.9  # as sure of its ink as anywhere
+
+
+def test_the_controls_are_called_what_they_move(explorer: VAEExplorer) -> None:
+    assert controls_of(explorer) == {
+        "z1": ("z₁", -3.5, 3.5),
+        "z2": ("z₂", -3.5, 3.5),
+        "beta": ("β", -2, 1),
+        "seed": ("seed", 0, 9),
+        "kind": ("model", "VAE", "plain autoencoder"),
+    }
 
 
 def test_no_two_buttons_have_one_name(explorer: VAEExplorer) -> None:

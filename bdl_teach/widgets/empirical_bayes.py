@@ -117,7 +117,7 @@ class EmpiricalBayesExplorer(Explorer):
             {**_DEFAULTS, "prior": "per weight", "width": 30},
         ),
         "noise wins": (
-            "σ = 3 and 8 points: with a prior for each weight, over four fifths are switched off",
+            "σ = 3 and 8 points: with a prior for each weight, about nine in ten are switched off",
             {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
         ),
     }

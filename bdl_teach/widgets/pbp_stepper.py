@@ -131,9 +131,7 @@ class PBPStepper(Explorer):
                 "noise guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
-            "sorted": controls.toggle(
-                "sorted by x", "learn the points in order of x, from the left"
-            ),
+            "sorted": controls.toggle("sorted by x", "learn the points in order of x"),
             "play": controls.toggle("▶ play", "take steps until pressed again"),
         }
         made["play"].observe(self._on_play, names="value")
