@@ -5,31 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import multivariate_normal, norm
 
 from bdl_teach.checks import Array
 from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach.exercises.faces import BASES
 
 _A = np.array
 _RNG = np.random.default_rng(1)
 
 
-def _log_evidence(phi: Any, y: Any, s: Any, candidates: Any) -> Array:
-    return np.array([_marginal(phi @ phi.T * c**2 + s**2 * np.eye(len(y)), y) for c in candidates])
+def _cov(phi: Any, s: Any, c: Any) -> Any:
+    return phi @ phi.T * c**2 + s**2 * np.eye(len(phi))
 
 
-def _marginal(cov: Any, y: Any) -> float:
-    return float(multivariate_normal(np.zeros(len(y)), cov, allow_singular=True).logpdf(y))
-
-
-def _misfit(phi: Any, y: Any, s: Any, c: Any) -> Any:
-    cov = phi @ phi.T * c**2 + s**2 * np.eye(len(y))
+def _misfit(cov: Any, y: Any) -> Any:
     return -0.5 * y @ np.linalg.solve(cov, y)
 
 
+def _log_density(cov: Any, y: Any) -> Any:
+    """Log N(y | 0, cov)."""
+    return _misfit(cov, y) - 0.5 * np.linalg.slogdet(cov)[1] - len(y) / 2 * np.log(2 * np.pi)
+
+
+def _by_determinant(cov: Any, y: Any) -> Any:
+    return _misfit(cov, y) - 0.5 * np.log(np.linalg.det(cov)) - len(y) / 2 * np.log(2 * np.pi)
+
+
+def _log_evidence(phi: Any, y: Any, s: Any, candidates: Any) -> Array:
+    return np.array([_log_density(_cov(phi, s, c), y) for c in candidates])
+
+
+def _posterior(phi: Any, y: Any, s: Any, c: Any) -> Any:
+    """Mean and precision of the weights."""
+    precision = phi.T @ phi / s**2 + np.eye(phi.shape[1]) / c**2
+    return np.linalg.solve(precision, phi.T @ y / s**2), precision
+
+
 def _plug_in(phi: Any, y: Any, s: Any, c: Any) -> Any:
-    w = np.linalg.solve(phi.T @ phi / s**2 + np.eye(phi.shape[1]) / c**2, phi.T @ y / s**2)
-    return norm(phi @ w, s).logpdf(y).sum()
+    return _log_density(s**2 * np.eye(len(y)), y - phi @ _posterior(phi, y, s, c)[0])
+
+
+def _joint(phi: Any, y: Any, s: Any, c: Any) -> Any:
+    w = _posterior(phi, y, s, c)[0]
+    return _plug_in(phi, y, s, c) + _log_density(c**2 * np.eye(len(w)), w)
 
 
 def _each(function: Any) -> Any:
@@ -37,7 +55,7 @@ def _each(function: Any) -> Any:
     return lambda phi, y, s, candidates: np.array([function(phi, y, s, c) for c in candidates])
 
 
-_SIGMAS = _A([0.1, 1.0, 10.0])
+_MANY = _RNG.normal(size=(90, 3))
 
 EVIDENCE = Exercise(
     "1.7",
@@ -45,11 +63,27 @@ EVIDENCE = Exercise(
     "1.6",
     _log_evidence,
     (
-        (_RNG.normal(size=(5, 2)), _RNG.normal(size=5), 0.5, _SIGMAS),
-        (_RNG.normal(size=(4, 6)), 3 * _RNG.normal(size=4), 1.5, _SIGMAS[:2]),
-        (np.ones((1, 1)), _A([2.0]), 1.0, _SIGMAS),
+        (_RNG.normal(size=(5, 2)), _RNG.normal(size=5), 0.5, _A([0.1, 1.0, 3.0])),
+        (_RNG.normal(size=(4, 6)), 3 * _RNG.normal(size=4), 1.5, _A([2.3, 0.4])),
+        (np.ones((1, 1)), _A([2.0]), 1.2, _A([0.1, 1.0, 10.0])),
+        (_RNG.normal(size=(7, 3)), 0.002 * _RNG.normal(size=7), 0.001, _A([0.003])),
+        (_MANY, 0.004 * _RNG.normal(size=90), 0.0037, _A([0.001, 0.002])),  # the determinant is 0
     ),
     (
+        Mistake(
+            "underflow",
+            "right for a few points, but the determinant of hundreds of small variances is 0 in "
+            "floating point: take np.linalg.slogdet, or a Gaussian's logpdf.",
+            (
+                _each(lambda phi, y, s, c: _by_determinant(_cov(phi, s, c), y)),
+                _each(
+                    lambda phi, y, s, c: (
+                        _misfit(_cov(phi, s, c), y)
+                        - 0.5 * np.log(np.linalg.det(2 * np.pi * _cov(phi, s, c)))
+                    )
+                ),
+            ),
+        ),
         Mistake(
             "likelihood of the MAP weights",
             "this is how well the *best* weights fit: it never falls as the prior widens. The "
@@ -57,14 +91,46 @@ EVIDENCE = Exercise(
             _each(_plug_in),
         ),
         Mistake(
+            "likelihood and prior at the MAP weights",
+            "that is log P(D | w) + log P(w) at one w; (1.16) subtracts log P(w | D) there.",
+            _each(_joint),
+        ),
+        Mistake(
             "the determinant is missing",
             "a wide prior spreads its mass thinly: −½ log det is what it pays.",
-            _each(lambda phi, y, s, c: _misfit(phi, y, s, c) - len(y) / 2 * np.log(2 * np.pi)),
+            _each(
+                lambda phi, y, s, c: _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)
+            ),
+        ),
+        Mistake(
+            "the ½ of the determinant is missing",
+            "−½ log det C: the density is divided by the root of the determinant.",
+            _each(
+                lambda phi, y, s, c: (
+                    _log_density(_cov(phi, s, c), y) - 0.5 * np.linalg.slogdet(_cov(phi, s, c))[1]
+                )
+            ),
+        ),
+        Mistake(
+            "wrong sign of the determinant",
+            "a wide Gaussian is low everywhere: −½ log det C.",
+            _each(
+                lambda phi, y, s, c: (
+                    _log_density(_cov(phi, s, c), y) + np.linalg.slogdet(_cov(phi, s, c))[1]
+                )
+            ),
+        ),
+        Mistake(
+            "the ½ of the misfit is missing",
+            "the exponent is −½ yᵀC⁻¹y.",
+            _each(
+                lambda phi, y, s, c: _log_density(_cov(phi, s, c), y) + _misfit(_cov(phi, s, c), y)
+            ),
         ),
         Mistake(
             "only the misfit",
             "−½ log det(2π C) is missing: the normalising constant of the Gaussian.",
-            _each(_misfit),
+            _each(lambda phi, y, s, c: _misfit(_cov(phi, s, c), y)),
         ),
         Mistake(
             "the constant is missing",
@@ -87,14 +153,29 @@ EVIDENCE = Exercise(
             lambda phi, y, s, c: _log_evidence(phi, y, np.sqrt(s), c),
         ),
         Mistake(
-            "the noise is missing",
-            "y is the function *plus noise*: add s² I.",
-            lambda phi, y, s, c: _log_evidence(phi, y, 1e-6, c),
+            "the prior is missing",
+            "the weights are drawn from N(0, σ_p²): σ_p² ΦΦᵀ + s² I.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, np.ones(len(c))),
+        ),
+        Mistake(
+            "only the noise",
+            "the function is random as well: add σ_p² ΦΦᵀ.",
+            lambda phi, y, s, c: _log_evidence(0 * phi, y, s, c),
+        ),
+        Mistake(
+            "correlations dropped",
+            "two outputs share their weights: the covariance of y is not diagonal.",
+            _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
         ),
         Mistake(
             "wrong sign",
             "the log evidence, to be maximised.",
             lambda phi, y, s, c: -_log_evidence(phi, y, s, c),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda phi, y, s, c, b=b: _log_evidence(phi, y, s, c) / b for b in BASES),
         ),
         Mistake(
             "density for log density",
@@ -114,6 +195,12 @@ def _factorised(cov: Any) -> Any:
     return 1 / np.sqrt(np.diag(np.linalg.inv(cov)))
 
 
+def _given_those_before(cov: Any) -> Any:
+    return np.diag(np.linalg.cholesky(cov))
+
+
+_FACTOR = _RNG.normal(size=(5, 5)) + 2 * np.eye(5)
+
 FACTORISED = Exercise(
     "1.8",
     "Extend: the best independent Gaussians",
@@ -123,6 +210,9 @@ FACTORISED = Exercise(
         (_A([[1.0, 0.9], [0.9, 1.0]]),),
         (_A([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]]),),
         (_A([[4.0, 1.0], [1.0, 9.0]]),),
+        (_A([[0.3]]),),
+        (1e-6 * _FACTOR @ _FACTOR.T,),
+        (_A([[7.0e8, 2.0e8, -1.0e8], [2.0e8, 4.0e8, 0.5e8], [-1.0e8, 0.5e8, 9.0e8]]),),
     ),
     (
         Mistake(
@@ -143,7 +233,7 @@ FACTORISED = Exercise(
         Mistake(
             "the inverse is missing",
             "the precision matrix is the inverse of the covariance, not of its diagonal.",
-            lambda cov: 1 / np.sqrt(np.diag(cov)),
+            (lambda cov: 1 / np.sqrt(np.diag(cov)), lambda cov: 1 / np.diag(cov)),
         ),
         Mistake(
             "marginal variances",
@@ -152,18 +242,35 @@ FACTORISED = Exercise(
         ),
         Mistake(
             "diagonal of the Cholesky factor",
-            "each weight given only those before it; hold *all* the others fixed.",
-            lambda cov: np.diag(np.linalg.cholesky(cov)),
+            "each weight given only those before it, or after it; hold *all* the others fixed.",
+            (
+                _given_those_before,
+                lambda cov: _given_those_before(cov[::-1, ::-1])[::-1],
+            ),
         ),
         Mistake(
             "eigenvalues",
             "q's axes are those of the weights, not those of the ellipse.",
-            lambda cov: np.sqrt(np.linalg.eigvalsh(cov)),
+            (
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov)),
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov))[::-1],
+                lambda cov: np.linalg.eigvalsh(cov),
+                lambda cov: np.linalg.eigvalsh(cov)[::-1],
+            ),
         ),
         Mistake(
             "root of the precision",
             "the sd is one over it.",
             lambda cov: np.sqrt(np.diag(np.linalg.inv(cov))),
+        ),
+        Mistake(
+            "a matrix",
+            "one sd a weight is wanted: the diagonal.",
+            (
+                lambda cov: np.diag(_factorised(cov)),
+                lambda cov: np.linalg.inv(cov),
+                lambda cov: np.diag(1 / np.diag(np.linalg.inv(cov))),
+            ),
         ),
     ),
 )

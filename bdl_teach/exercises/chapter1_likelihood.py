@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+from bdl_teach.exercises.faces import BASES, TINY
 
 _A = np.array
+_RNG = np.random.default_rng(11)
 
 
 def _nll(y: Any, f: Any, s: Any) -> Any:
     return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+
+
+def _densities(y: Any, f: Any, s: Any) -> Any:
+    return np.exp(-0.5 * ((y - f) / s) ** 2) / (s * np.sqrt(2 * np.pi))
 
 
 NLL = Exercise(
@@ -24,12 +30,58 @@ NLL = Exercise(
         (_A([0.9, -0.4, 2.0]), _A([1.0, 0.1, 1.2]), 0.5),
         (_A([3.0]), _A([-1.0]), 2.0),
         (_A([0.1, 0.2, 0.3, 0.9]), _A([0.0, 0.0, 0.5, 0.5]), 0.1),
+        (_A([1.0, -1.5]), _A([2.2, -2.7]), 0.7),  # the residuals sum to 0
+        (_A([0.004, -0.002, 0.011]), _A([0.001, 0.006, 0.003]), 0.003),
+        (_RNG.normal(0.0, 40.0, 7), _RNG.normal(0.0, 40.0, 7), 31.0),
+        (_A([0.3, 60.0]), _A([0.1, -40.0]), 0.8),  # an outlier: its density is 0
+        (_RNG.normal(0.0, 2.0, 900), np.zeros(900), 1.9),  # the product of the densities is 0
     ),
     (
+        Mistake(
+            "underflow",
+            "right for a few points near the outputs; but the density of a far one, and the "
+            "product of hundreds, are 0 in floating point: add logarithms of densities, with the "
+            "square written out.",
+            (
+                lambda y, f, s: -np.log(np.prod(_densities(y, f, s))),
+                lambda y, f, s: -np.sum(np.log(_densities(y, f, s))),
+            ),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that the density of a far point is 0 in floating point, and makes its "
+            "cost far too small: write the logarithm of a Gaussian out.",
+            (
+                *(lambda y, f, s, t=t: -np.sum(np.log(_densities(y, f, s) + t)) for t in TINY),
+                *(
+                    lambda y, f, s, t=t: -np.sum(np.log(np.maximum(_densities(y, f, s), t)))
+                    for t in TINY
+                ),
+            ),
+        ),
         Mistake(
             "σ for σ²",
             "s is a standard deviation: square it in both terms.",
             lambda y, f, s: np.sum((y - f) ** 2) / (2 * s) + len(y) / 2 * np.log(2 * np.pi * s),
+        ),
+        Mistake(
+            "σ for σ² in the exponent",
+            "the squares are divided by twice the *variance*, 2s².",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s) + len(y) / 2 * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            (
+                *(lambda y, f, s, b=b: _nll(y, f, s) / b for b in BASES),
+                *(
+                    lambda y, f, s, b=b: (
+                        np.sum((y - f) ** 2) / (2 * s**2)
+                        + len(y) / 2 * np.log(2 * np.pi * s**2) / b
+                    )
+                    for b in BASES
+                ),
+            ),
         ),
         Mistake(
             "the normalising constant is missing",
@@ -47,6 +99,13 @@ NLL = Exercise(
             lambda y, f, s: _nll(y, f, s) / len(y),
         ),
         Mistake(
+            "mean for sum in the first term",
+            "(1.1) adds the squares up; the second term has its n already.",
+            lambda y, f, s: (
+                np.mean((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
+        ),
+        Mistake(
             "not summed",
             "one number for all the data is wanted: add over the points.",
             lambda y, f, s: (y - f) ** 2 / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
@@ -60,6 +119,13 @@ NLL = Exercise(
             "wrong sign",
             "this is log P(D | w); the *negative* log likelihood is what is minimised.",
             lambda y, f, s: -_nll(y, f, s),
+        ),
+        Mistake(
+            "wrong sign of the constant",
+            "a wide Gaussian is low everywhere: a larger s costs ½ log 2πs² a point.",
+            lambda y, f, s: (
+                np.sum((y - f) ** 2) / (2 * s**2) - len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
         ),
         Mistake(
             "density for log density",
@@ -96,6 +162,13 @@ NLL = Exercise(
             "errors of different sign must not cancel.",
             lambda y, f, s: np.sum(y - f) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2),
         ),
+        Mistake(
+            "absolute residuals",
+            "|r| belongs to a Laplace distribution; the Gaussian has r².",
+            lambda y, f, s: (
+                np.sum(np.abs(y - f)) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
+        ),
     ),
 )
 
@@ -103,6 +176,16 @@ NLL = Exercise(
 def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
     precision = x @ x / s**2 + 1 / sigma_p**2
     return np.array([x @ y / s**2 / precision, 1 / np.sqrt(precision)])
+
+
+def _with_moments(squares: Any) -> Any:
+    """The posterior with something else in the place of Σx²."""
+
+    def wrong(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
+        precision = squares(x) / s**2 + 1 / sigma_p**2
+        return np.array([x @ y / s**2 / precision, 1 / np.sqrt(precision)])
+
+    return wrong
 
 
 POSTERIOR = Exercise(
@@ -114,12 +197,15 @@ POSTERIOR = Exercise(
         (_A([-1.0, -0.5, 0.5, 1.5]), _A([-0.9, -0.1, 0.5, 1.1]), 0.5, 1.0),
         (_A([2.0]), _A([3.0]), 1.5, 0.7),
         (_A([0.3, 1.1]), _A([-1.0, 0.4]), 0.8, 3.0),
+        (_A([0.7, -2.1, 0.4]), _A([1.3, 0.2, -3.0]), 2.3, 0.06),
+        (_A([0.013, -0.02, 0.031, 0.008]), _A([0.002, 0.001, 0.006, -0.003]), 0.004, 0.15),
+        (_RNG.normal(0.0, 30.0, 7), _RNG.normal(5.0, 900.0, 7), 700.0, 24.0),
     ),
     (
         Mistake(
             "the prior is missing",
             "this is the likelihood alone: add the prior's precision 1/σ_p².",
-            lambda x, y, s, p: _posterior(x, y, s, 1e9),
+            lambda x, y, s, p: _posterior(x, y, s, np.inf),
         ),
         Mistake(
             "prior and noise swapped",
@@ -137,9 +223,29 @@ POSTERIOR = Exercise(
             lambda x, y, s, p: _posterior(x, y, s, p) ** _A([1.0, -2.0]),
         ),
         Mistake(
+            "root of the precision for sd",
+            "the sd is one over it.",
+            lambda x, y, s, p: _posterior(x, y, s, p) ** _A([1.0, -1.0]),
+        ),
+        Mistake(
             "σ for σ²",
             "precisions are one over *variances*.",
             lambda x, y, s, p: _posterior(x, y, np.sqrt(s), np.sqrt(p)),
+        ),
+        Mistake(
+            "s not squared",
+            "each point brings x²/s²: a variance below, wherever s stands.",
+            lambda x, y, s, p: _posterior(x, y, np.sqrt(s), p),
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the prior's precision is 1/σ_p².",
+            lambda x, y, s, p: _posterior(x, y, s, np.sqrt(p)),
+        ),
+        Mistake(
+            "the prior's variance for its precision",
+            "a narrow prior holds the weight: add 1/σ_p², not σ_p².",
+            lambda x, y, s, p: _posterior(x, y, s, 1 / p),
         ),
         Mistake(
             "sds added for precisions",
@@ -153,10 +259,17 @@ POSTERIOR = Exercise(
         ),
         Mistake(
             "x not squared",
-            "a point at large |x| says more about the slope: Σx², not Σ|x| or n.",
-            lambda x, y, s, p: _A(
-                [x @ y / s**2 / (len(x) / s**2 + 1 / p**2), 1 / np.sqrt(len(x) / s**2 + 1 / p**2)]
+            "a point at large |x| says more about the slope: Σx², not Σ|x|, n or (Σx)².",
+            (
+                _with_moments(len),
+                _with_moments(lambda x: np.abs(x).sum()),
+                _with_moments(lambda x: x.sum() ** 2),
             ),
+        ),
+        Mistake(
+            "means for sums",
+            "every point adds to the precision: Σx² and Σxy are sums.",
+            lambda x, y, s, p: _posterior(x, y, s * np.sqrt(len(x)), p),
         ),
         Mistake(
             "the noise is missing in the mean",
@@ -191,15 +304,17 @@ POSTERIOR = Exercise(
 STATEMENTS = Choice(
     "1.3",
     "Explain: true or false",
-    "1.5 and 1.6",
+    "1.5, 1.6 and 1.9",
     frozenset("bdf"),
     statements={
-        "a": "what does the noise do when you know the weights exactly?",
-        "b": "compare the law of total variance with what the plug-in leaves out.",
-        "c": "a straight line through a sine: how wide is its band after a million points?",
-        "d": "multiply the one-step-ahead predictive densities.",
-        "e": "what happens to the training error as features are added, and to the evidence?",
-        "f": "where does the posterior predictive put the functions that the data do not exclude?",
+        "a": "what does the noise do when you know the weights exactly? (1.11) in section 1.5.",
+        "b": "compare (1.11) in section 1.5 with what the plug-in leaves out.",
+        "c": "a straight line through a sine: how wide is its band after a million points? See "
+        '"Features and their kind" in section 1.9.',
+        "d": "(1.17) in section 1.6: a sum of logarithms is the logarithm of a product.",
+        "e": "what happens to the training error as features are added, and to the evidence? "
+        "See the figure of section 1.6.",
+        "f": "where do the draws of section 1.4 part, and where is the band of section 1.5 wide?",
     },
 )
 
@@ -213,7 +328,15 @@ WEIGHT_DECAY = Exercise(
     "Change: a prior for Keras",
     "1.2",
     _decay,
-    ((0.5, 1.0, 4), (2.0, 0.3, 100), (0.1, 3.0, 32)),
+    (
+        (0.5, 1.0, 4),
+        (2.0, 0.3, 100),
+        (0.1, 3.0, 32),
+        (0.37, 1.9, 1),
+        (3.1, 0.004, 53),
+        (0.003, 0.45, 7),
+        (0.02, 0.003, 1),
+    ),
     (
         Mistake(
             "missing 1/N",
@@ -223,12 +346,22 @@ WEIGHT_DECAY = Exercise(
         Mistake(
             "upside down",
             "a wide prior is a weak penalty: σ_p stands below.",
-            lambda s, p, n: p**2 / (n * s**2),
+            (lambda s, p, n: p**2 / (n * s**2), lambda s, p, n: n * p**2 / s**2),
         ),
         Mistake(
             "σ for σ²",
             "both are variances in the objective.",
             lambda s, p, n: s / (n * p),
+        ),
+        Mistake(
+            "s not squared",
+            "(1.4) is multiplied by 2s²/N: the noise enters as a variance.",
+            lambda s, p, n: s / (n * p**2),
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the prior enters (1.5) as σ_p², a variance.",
+            lambda s, p, n: s**2 / (n * p),
         ),
         Mistake(
             "upside down, and missing 1/N",
@@ -244,6 +377,11 @@ WEIGHT_DECAY = Exercise(
             "twice it",
             "Keras' mean of squares has no ½ before it, and neither has λ w².",
             lambda s, p, n: 2 * s**2 / (n * p**2),
+        ),
+        Mistake(
+            "twice it, and missing 1/N",
+            "Keras' mean of squares has no ½ before it; and it is a mean over N points.",
+            lambda s, p, n: 2 * s**2 / p**2,
         ),
         Mistake(
             "the noise is missing",
@@ -262,11 +400,11 @@ WEIGHT_DECAY = Exercise(
         ),
         Mistake(
             "the noise is missing, the 1/N is there",
-            "the penalty is measured against the noise: loud data weigh less.",
-            lambda s, p, n: 1 / (n * p**2),
+            "the penalty is measured against the noise: the louder the data, the larger λ.",
+            (lambda s, p, n: 1 / (n * p**2), lambda s, p, n: 1 / (2 * n * p**2)),
         ),
         Mistake(
-            "N times too large", "divide by N, do not multiply.", lambda s, p, n: n * s**2 / p**2
+            "N times for 1/N", "divide by N, do not multiply.", lambda s, p, n: n * s**2 / p**2
         ),
     ),
 )

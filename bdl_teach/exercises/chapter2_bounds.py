@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp, xlog1py, xlogy
 
 from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach.exercises.faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(22)
@@ -21,6 +22,8 @@ BETA = Exercise(
         (_A([-21.0, -25.0, -19.5]), 2.5, 1.0),
         (_A([-21.0, -25.0, -19.5]), 2.5, 4.0),
         (_A([-3.0, -2.0]), 0.7, 0.0),
+        (_A([-0.4]), 3.1, 0.3),
+        (_A([2.0, 5.5, -1.0, 0.7, 3.2, 4.1, -2.6]), 0.9, 12.0),
     ),
     (
         Mistake(
@@ -55,6 +58,28 @@ BETA = Exercise(
         ),
         Mistake("β forgotten", "β multiplies the KL.", lambda a, k, b: k - np.mean(a)),
         Mistake(
+            "β shared out",
+            "β multiplies the KL, and the reconstruction keeps its weight 1.",
+            lambda a, k, b: b * k - (1 - b) * np.mean(a),
+        ),
+        Mistake(
+            "the KL divided by S",
+            "the KL is exact already: one code, one KL.",
+            lambda a, k, b: -np.mean(a) + b * k / len(a),
+        ),
+        Mistake("the KL is missing", "a code must cost: + β KL.", lambda a, k, b: -np.mean(a)),
+        Mistake(
+            "the reconstruction is missing",
+            "without it the cheapest code says nothing.",
+            lambda a, k, b: b * k,
+        ),
+        Mistake(
+            "logarithm of the mean",
+            "(2.13) averages the logarithms; the logarithm of the averaged p(x | z) is another "
+            "bound.",
+            lambda a, k, b: np.log(len(a)) - logsumexp(a) + b * k,
+        ),
+        Mistake(
             "not averaged",
             "one number is wanted: average over the draws.",
             lambda a, k, b: -a + b * k,
@@ -63,34 +88,25 @@ BETA = Exercise(
 )
 
 
+def _pixels(x: Any, logits: Any) -> Any:
+    return x * logits - np.logaddexp(0.0, logits)
+
+
 def _bernoulli(x: Any, logits: Any) -> Any:
-    return (x * logits - np.logaddexp(0.0, logits)).sum(axis=-1)
+    return _pixels(x, logits).sum(axis=-1)
 
 
-def _breaks(got: Any, want: Any) -> bool:
-    """Right where it is finite, and not finite somewhere: the logits were too large."""
-    pairs = list(zip(got, want, strict=True))
-    if not all(isinstance(g, np.ndarray) and g.shape == w.shape for g, w in pairs):
-        return False
-    broken = any(not np.isfinite(g).all() for g, _ in pairs[1:])
-    moderate = bool(np.isfinite(pairs[0][0]).all())
-    return (
-        broken
-        and moderate
-        and all(np.allclose(g[np.isfinite(g)], w[np.isfinite(g)]) for g, w in pairs)
-    )
+def _of_probabilities(x: Any, p: Any) -> Any:
+    return (x * np.log(p) + (1 - x) * np.log(1 - p)).sum(axis=-1)
 
 
-def _clipped(got: Any, want: Any) -> bool:
-    """Right for moderate logits, and of too small a size for the extreme ones."""
-    pairs = list(zip(got, want, strict=True))
-    if not all(isinstance(g, np.ndarray) and g.shape == w.shape for g, w in pairs):
-        return False
-    return bool(
-        np.allclose(*pairs[0], rtol=1e-4)
-        and all(np.isfinite(g).all() for g, _ in pairs)
-        and all((np.abs(g) <= np.abs(w) + 1e-6).all() for g, w in pairs[1:])
-    )
+def _clipped_probabilities(x: Any, logits: Any, tiny: float) -> Any:
+    return _of_probabilities(x, np.clip(expit(logits), tiny, 1 - tiny))
+
+
+def _beside(x: Any, logits: Any, tiny: float) -> Any:
+    p = expit(logits)
+    return (x * np.log(p + tiny) + (1 - x) * np.log(1 - p + tiny)).sum(axis=-1)
 
 
 LOGITS = Exercise(
@@ -100,19 +116,45 @@ LOGITS = Exercise(
     _bernoulli,
     (
         (_A([[0.0, 1.0, 0.3], [1.0, 1.0, 0.0]]), _A([[-1.0, 2.0, 0.5], [0.1, -3.0, 1.4]])),
+        (_A([[0.2, 1.0, 0.0, 0.7]]), _A([[0.3, 0.8, 0.15, 0.6]])),
+        (_RNG.uniform(size=(5, 2)), _RNG.normal(0.0, 3.0, (5, 2))),
+        (_A([[0.4], [1.0], [0.0]]), _A([[-1.3], [0.2], [2.2]])),
         (_A([[0.0, 1.0]]), _A([[800.0, -900.0]])),
-        (_A([[1.0, 0.0], [0.5, 1.0]]), _A([[40.0, -40.0], [-60.0, 1000.0]])),
+        (_A([[1.0, 0.0], [0.6, 1.0]]), _A([[40.0, -40.0], [-60.0, 1000.0]])),
+        (_A([[0.0, 1.0], [1.0, 0.0]]), _A([[30.0, -0.5], [-25.0, 1.0]])),
+        (_A([[0.1, 0.9, 1.0], [0.6, 0.0, 1.0]]), _A([[120.0, -95.0, 3.0], [-710.0, 37.0, -990.0]])),
     ),
     (
         Mistake(
             "breaks for large logits",
             "e^800 overflows and log 0 = −∞: write log p = −log(1 + e^(−a)) with np.logaddexp.",
-            recognises=_breaks,
+            (
+                lambda x, a: _of_probabilities(x, expit(a)),
+                lambda x, a: _of_probabilities(x, np.exp(a) / (1 + np.exp(a))),
+                lambda x, a: (xlogy(x, expit(a)) + xlogy(1 - x, 1 - expit(a))).sum(axis=-1),
+                lambda x, a: (xlogy(x, expit(a)) + xlog1py(1 - x, -expit(a))).sum(axis=-1),
+                lambda x, a: (xlogy(x, expit(a)) + xlogy(1 - x, expit(-a))).sum(axis=-1),
+                lambda x, a: (x * np.log(expit(a)) + (1 - x) * np.log(expit(-a))).sum(axis=-1),
+                lambda x, a: (x * a - np.log(1 + np.exp(a))).sum(axis=-1),
+                lambda x, a: (x * a - a - np.log(1 + np.exp(-a))).sum(axis=-1),
+                lambda x, a: (-x * np.log(1 + np.exp(-a)) - (1 - x) * np.log(1 + np.exp(a))).sum(
+                    axis=-1
+                ),
+            ),
+            breaks=True,
         ),
         Mistake(
-            "clipped",
-            "clipping hides the overflow, and makes the likelihood of a sure mistake too good.",
-            recognises=_clipped,
+            "clipped, or a small number added",
+            "that hides the overflow, and makes the likelihood of a sure mistake too good: a "
+            "logarithm of e^a needs no e^a.",
+            (
+                *(lambda x, a, t=t: _clipped_probabilities(x, a, t) for t in TINY if t > 1e-16),
+                *(lambda x, a, t=t: _beside(x, a, t) for t in TINY),
+                *(
+                    lambda x, a, t=t: _bernoulli(x, np.clip(a, -t, t))
+                    for t in (10, 15, 20, 30, 50, 80, 88, 100, 500, 700, 709)
+                ),
+            ),
         ),
         Mistake(
             "wrong sign",
@@ -122,17 +164,21 @@ LOGITS = Exercise(
         Mistake(
             "logits taken as probabilities",
             "a logit is any number; p = 1/(1 + e^(−a)) is the probability.",
-            lambda x, a: (x * np.log(a) + (1 - x) * np.log(1 - a)).sum(axis=-1),
+            (
+                lambda x, a: _of_probabilities(x, a),
+                lambda x, a: (xlogy(x, a) + xlogy(1 - x, 1 - a)).sum(axis=-1),
+            ),
+            breaks=True,
         ),
         Mistake(
             "mean over the pixels",
             "the log likelihood of a picture is the sum over its pixels.",
-            lambda x, a: (x * a - np.logaddexp(0.0, a)).mean(axis=-1),
+            lambda x, a: _pixels(x, a).mean(axis=-1),
         ),
         Mistake(
             "not summed",
             "return one number a picture: sum over the last axis.",
-            lambda x, a: x * a - np.logaddexp(0.0, a),
+            _pixels,
         ),
         Mistake(
             "summed over everything",
@@ -140,9 +186,42 @@ LOGITS = Exercise(
             lambda x, a: _bernoulli(x, a).sum(),
         ),
         Mistake(
+            "summed over the pictures",
+            "return one number a picture: the pixels are the last axis.",
+            lambda x, a: _pixels(x, a).sum(axis=0),
+        ),
+        Mistake(
+            "mean over the pictures",
+            "return one number a picture; the mean over a batch comes later.",
+            lambda x, a: _bernoulli(x, a).mean(),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda x, a, b=b: _bernoulli(x, a) / b for b in BASES),
+        ),
+        Mistake(
             "only the bright pixels",
             "a dark pixel says something too: (1 − x) log(1 − p).",
             lambda x, a: (-x * np.logaddexp(0.0, -a)).sum(axis=-1),
+        ),
+        Mistake(
+            "only the dark pixels",
+            "a bright pixel says something too: x log p.",
+            lambda x, a: ((x - 1) * np.logaddexp(0.0, a)).sum(axis=-1),
+        ),
+        Mistake(
+            "grey values rounded",
+            "x stands in the formula as it is.",
+            lambda x, a: _bernoulli(np.round(x), a),
+        ),
+        Mistake(
+            "a Gaussian's error",
+            "−(x − p)² belongs to a Gaussian; the decoder's pixels are Bernoulli.",
+            (
+                lambda x, a: -((x - expit(a)) ** 2).sum(axis=-1),
+                lambda x, a: -0.5 * ((x - expit(a)) ** 2).sum(axis=-1),
+            ),
         ),
         Mistake(
             "x and 1 − x swapped",
@@ -153,14 +232,18 @@ LOGITS = Exercise(
 )
 
 
+def _of_others(f: Any) -> Any:
+    """Mean cost of the other draws."""
+    return (f.sum() - f) / (len(f) - 1)
+
+
 def _leave_one_out(f: Any, score: Any) -> Any:
-    others = (f.sum() - f) / (len(f) - 1)
-    return np.mean((f - others) * score)
+    return np.mean((f - _of_others(f)) * score)
 
 
-def _cost_case(n: int) -> tuple[Any, Any]:
+def _cost_case(n: int, mu: float, sigma: float, offset: float) -> tuple[Any, Any]:
     eps = _RNG.standard_normal(n)
-    return 10.0 + (0.5 * eps - 1.0) ** 2, eps / 0.5
+    return offset + (mu + sigma * eps - 1.0) ** 2, eps / sigma
 
 
 BASELINE = Exercise(
@@ -168,7 +251,13 @@ BASELINE = Exercise(
     "Extend: a baseline for the score function",
     "2.5",
     _leave_one_out,
-    (_cost_case(2), _cost_case(5), _cost_case(40)),
+    (
+        _cost_case(2, 0.3, 0.5, 4.0),
+        _cost_case(5, -1.0, 0.8, -2.0),
+        _cost_case(40, 0.0, 0.5, 3.0),
+        _cost_case(3, 2.0, 30.0, 0.0),
+        _cost_case(7, 0.1, 1.7, 6.0),
+    ),
     (
         Mistake(
             "no baseline",
@@ -183,12 +272,17 @@ BASELINE = Exercise(
         Mistake(
             "baseline added",
             "the baseline is subtracted.",
-            lambda f, g: np.mean((f + (f.sum() - f) / (len(f) - 1)) * g),
+            lambda f, g: np.mean((f + _of_others(f)) * g),
         ),
         Mistake(
             "others divided by S",
             "there are S − 1 others.",
             lambda f, g: np.mean((f - (f.sum() - f) / len(f)) * g),
+        ),
+        Mistake(
+            "all costs divided by S − 1",
+            "the baseline of draw i is the mean of the *others*: take f_i out of the sum.",
+            lambda f, g: np.mean((f - f.sum() / (len(f) - 1)) * g),
         ),
         Mistake(
             "the sum of the others",
@@ -201,28 +295,42 @@ BASELINE = Exercise(
             lambda f, g: len(f) * _leave_one_out(f, g),
         ),
         Mistake(
+            "divided by S − 1",
+            "there are S − 1 *other* draws, but the average is over all S.",
+            lambda f, g: len(f) / (len(f) - 1) * _leave_one_out(f, g),
+        ),
+        Mistake(
             "wrong sign",
             "the cost comes first, the baseline is subtracted from it.",
             lambda f, g: -_leave_one_out(f, g),
         ),
         Mistake(
-            "the score is missing",
-            "the cost without its baseline multiplies the score.",
-            lambda f, g: np.mean(f - (f.sum() - f) / (len(f) - 1)) + 0 * g.sum(),
+            "the baseline alone",
+            "subtract it from the cost, then multiply by the score.",
+            lambda f, g: np.mean(_of_others(f) * g),
+        ),
+        Mistake(
+            "averaged too early",
+            "the costs less their baselines have mean 0, whatever the costs: multiply each by its "
+            "own score before you average.",
+            lambda f, g: 0.0,
+        ),
+        Mistake(
+            "standardised",
+            "dividing by the costs' standard deviation changes the gradient.",
+            (
+                lambda f, g: np.mean((f - f.mean()) / f.std() * g),
+                lambda f, g: _leave_one_out(f, g) / f.std(),
+            ),
         ),
         Mistake(
             "not averaged",
             "one number is wanted: average over the draws.",
-            lambda f, g: (f - (f.sum() - f) / (len(f) - 1)) * g,
+            lambda f, g: (f - _of_others(f)) * g,
         ),
     ),
+    rtol=2e-4,  # costs nearly cancel against their baselines: float32 keeps four digits
 )
-
-
-def _underflows(got: Any, want: Any) -> bool:
-    return all(isinstance(g, np.ndarray) and g.shape == () for g in got) and bool(
-        np.isclose(got[0], want[0]) and any(not np.isfinite(g) for g in got)
-    )
 
 
 TIGHTER = Exercise(
@@ -230,12 +338,30 @@ TIGHTER = Exercise(
     "Extend: a tighter bound",
     "2.3",
     lambda log_w: logsumexp(log_w) - np.log(len(log_w)),
-    ((_A([-1.0, -2.0, -0.5]),), (_A([-1000.0, -1002.0]),), (_RNG.normal(-30.0, 3.0, 50),)),
+    (
+        (_A([-1.0, -2.0, -0.5]),),
+        (_A([-3.2]),),
+        (_A([-40.0, -41.0, -39.5, -43.0]),),
+        (_A([-1000.0, -1002.0]),),
+        (_A([-990.5, -991.0, -990.5, -994.0, -991.3]),),
+        (_A([-2400.0, -1000.0, -1001.0]),),
+        (_RNG.normal(-30.0, 3.0, 50),),
+    ),
     (
         Mistake(
             "underflow",
             "e^(−1000) is 0 and its logarithm −∞: take the maximum out first (logsumexp).",
-            recognises=_underflows,
+            lambda a: np.log(np.mean(np.exp(a))),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that e^(−1000) is 0 in floating point, and makes the bound far too good: "
+            "take the maximum out first (logsumexp).",
+            (
+                *(lambda a, t=t: np.log(np.mean(np.exp(a)) + t) for t in TINY),
+                *(lambda a, t=t: np.log(max(np.mean(np.exp(a)), t)) for t in TINY),
+                *(lambda a, t=t: np.log(np.mean(np.maximum(np.exp(a), t))) for t in TINY),
+            ),
         ),
         Mistake(
             "mean of logarithms",
@@ -259,8 +385,31 @@ TIGHTER = Exercise(
         ),
         Mistake(
             "the best draw only",
-            "that is the largest log weight; average over all of them.",
-            lambda a: np.max(a),
+            "that is the largest log weight, less log S at most; average over all of them.",
+            (lambda a: np.max(a), lambda a: np.max(a) - np.log(len(a))),
+        ),
+        Mistake(
+            "the maximum is not added back",
+            "log Σ e^a = max + log Σ e^(a − max).",
+            lambda a: logsumexp(a) - np.max(a) - np.log(len(a)),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            (
+                *(lambda a, b=b: (logsumexp(a) - np.log(len(a))) / b for b in BASES),
+                *(lambda a, b=b: logsumexp(a) - np.log(len(a)) / b for b in BASES),
+            ),
+        ),
+        Mistake(
+            "the mean weight",
+            "take the logarithm of the mean.",
+            lambda a: np.mean(np.exp(a)),
+        ),
+        Mistake(
+            "summed logarithms",
+            "average the weights, not their product.",
+            lambda a: np.sum(a),
         ),
         Mistake(
             "wrong sign",

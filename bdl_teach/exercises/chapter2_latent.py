@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+from bdl_teach.exercises.faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(2)
@@ -19,11 +20,14 @@ def _each_kl(mean: Any, std: Any) -> Any:
 KL = Exercise(
     "2.1",
     "Compute: the KL to the prior",
-    "2.3",
+    "2.2",
     lambda mean, std: _each_kl(mean, std).sum(axis=-1),
     (
         (_A([[0.0, 0.0], [1.0, -2.0], [0.5, 3.0]]), _A([[1.0, 1.0], [0.5, 0.1], [2.0, 0.3]])),
         (_A([[0.3, -0.7, 1.1]]), _A([[0.2, 1.5, 0.9]])),
+        (_A([[1.7], [-0.4]]), _A([[0.3], [2.6]])),
+        (_RNG.normal(0.0, 2.0, (4, 5)), _RNG.gamma(2.0, 1.0, (4, 5)) + 0.05),
+        (_A([[0.002, -0.1], [0.0, 30.0]]), _A([[1e-6, 3e-5], [25.0, 1e-3]])),
     ),
     (
         Mistake(
@@ -47,14 +51,82 @@ KL = Exercise(
             lambda m, s: (0.5 * (m**2 + s - 1 - np.log(s))).sum(axis=-1),
         ),
         Mistake(
+            "σ for σ² outside the logarithm",
+            "the spread enters as σ², a variance.",
+            lambda m, s: (0.5 * (m**2 + s - 1 - 2 * np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "μ not squared",
+            "a code on the left of 0 is as far from the prior as one on the right: μ².",
+            (
+                lambda m, s: (0.5 * (m + s**2 - 1 - 2 * np.log(s))).sum(axis=-1),
+                lambda m, s: (0.5 * (np.abs(m) + s**2 - 1 - 2 * np.log(s))).sum(axis=-1),
+            ),
+        ),
+        Mistake(
+            "the means are missing",
+            "a code far from 0 must cost: μ².",
+            lambda m, s: _each_kl(0 * m, s).sum(axis=-1),
+        ),
+        Mistake(
+            "the logarithm is missing",
+            "without −log σ the smallest σ would be the cheapest.",
+            lambda m, s: (0.5 * (m**2 + s**2 - 1)).sum(axis=-1),
+        ),
+        Mistake(
+            "σ² is missing",
+            "a wide code costs as well: σ².",
+            lambda m, s: (0.5 * (m**2 - 1 - 2 * np.log(s))).sum(axis=-1),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            (
+                *(lambda m, s, b=b: _each_kl(m, s).sum(axis=-1) / b for b in BASES),
+                *(
+                    lambda m, s, b=b: (_each_kl(m, s) + np.log(s) * (1 - 1 / b)).sum(axis=-1)
+                    for b in BASES
+                ),
+            ),
+        ),
+        Mistake(
+            "a small number added",
+            "σ is positive already; with a small number beside it the price of a sure code is off.",
+            (
+                *(
+                    lambda m, s, t=t: (0.5 * (m**2 + s**2 - 1) - np.log(s + t)).sum(axis=-1)
+                    for t in TINY
+                    if t > 1e-10
+                ),
+                *(
+                    lambda m, s, t=t: (0.5 * (m**2 + s**2 - 1 - np.log(s**2 + t))).sum(axis=-1)
+                    for t in TINY
+                    if t > 1e-15
+                ),
+            ),
+        ),
+        Mistake(
+            "summed over the examples",
+            "return one KL for each example: the coordinates are the last axis.",
+            lambda m, s: _each_kl(m, s).sum(axis=0),
+        ),
+        Mistake(
+            "mean over the examples",
+            "return one KL for each example; the mean over a batch comes later.",
+            lambda m, s: _each_kl(m, s).sum(axis=-1).mean(),
+        ),
+        Mistake(
             "log σ for log σ²",
             "½ log σ² = log σ: inside the ½ stands 2 log σ.",
             lambda m, s: (0.5 * (m**2 + s**2 - 1 - np.log(s))).sum(axis=-1),
         ),
         Mistake(
-            "σ read as log σ²",
+            "σ read as a logarithm",
             "the familiar line with e^(log σ²) is for a network that outputs log σ²; this is σ.",
-            lambda m, s: (0.5 * (m**2 + np.exp(s) - 1 - s)).sum(axis=-1),
+            (
+                lambda m, s: (0.5 * (m**2 + np.exp(s) - 1 - s)).sum(axis=-1),
+                lambda m, s: (0.5 * (m**2 + np.exp(2 * s) - 1 - 2 * s)).sum(axis=-1),
+            ),
         ),
         Mistake(
             "wrong sign of the logarithm",
@@ -92,12 +164,14 @@ def _softplus(rho: Any) -> Any:
 DRAW = Exercise(
     "2.2",
     "Compute: z from noise",
-    "2.4",
+    "2.4 and 2.6",
     lambda mean, rho, eps: mean + _softplus(rho) * eps,
     (
         (_A([0.5, -1.0]), _A([-2.0, 0.7]), _A([1.2, -0.4])),
         (_RNG.normal(size=(3, 2)), _RNG.normal(size=(3, 2)), _RNG.normal(size=(3, 2))),
         (0.0, 3.0, -1.5),
+        (_A([[0.01], [-0.002]]), _A([[-5.0], [-4.2]]), _A([[-0.6], [1.9]])),
+        (_A([2.0, -7.0, 3.0, 0.5]), _A([6.0, 4.5, 8.0, 0.0]), _A([-0.9, 1.3, 0.2, 2.5])),
     ),
     (
         Mistake(
@@ -112,7 +186,7 @@ DRAW = Exercise(
         ),
         Mistake(
             "ρ read as log σ²",
-            "e^(ρ/2) belongs to a network that outputs log σ².",
+            "e^(ρ/2) belongs to a network that outputs log σ²; here σ = log(1 + e^ρ).",
             lambda m, r, e: m + np.exp(r / 2) * e,
         ),
         Mistake(
@@ -124,6 +198,30 @@ DRAW = Exercise(
             "√σ for σ",
             "softplus(ρ) is the standard deviation already.",
             lambda m, r, e: m + np.sqrt(_softplus(r)) * e,
+        ),
+        Mistake(
+            "another softplus",
+            "σ = log(1 + e^ρ), with the natural logarithm.",
+            (
+                *(lambda m, r, e, b=b: m + _softplus(r) / b * e for b in BASES),
+                lambda m, r, e: m + np.maximum(r, 0.0) * e,
+                lambda m, r, e: m + _softplus(-r) * e,
+            ),
+        ),
+        Mistake(
+            "the slope of softplus",
+            "1/(1 + e^(−ρ)) is the derivative of log(1 + e^ρ).",
+            lambda m, r, e: m + e / (1 + np.exp(-r)),
+        ),
+        Mistake(
+            "μ and ε swapped",
+            "σ scales the noise, not the mean.",
+            lambda m, r, e: m * _softplus(r) + e,
+        ),
+        Mistake(
+            "minus for plus",
+            "z has the same distribution, but asked for is μ + σ ⊙ ε, with this ε.",
+            lambda m, r, e: m - _softplus(r) * e,
         ),
         Mistake(
             "the mean is missing",
@@ -145,8 +243,8 @@ DRAW = Exercise(
 
 
 def _score_case(n: int, mu: float, sigma: float) -> tuple[Any, ...]:
-    z = _RNG.normal(mu, sigma, n)
-    return (z**2 + np.sin(z), z, mu, sigma)
+    eps = _RNG.standard_normal(n)
+    return (3.0 * eps**2 - 4.0 * eps - 1.0, mu + sigma * eps, mu, sigma)
 
 
 SCORE = Exercise(
@@ -154,7 +252,13 @@ SCORE = Exercise(
     "Compute: the score-function gradient",
     "2.5",
     lambda f, z, mu, sigma: np.mean(f * (z - mu) / sigma**2),
-    (_score_case(5, 0.4, 0.5), _score_case(40, -1.0, 2.0), _score_case(1, 0.2, 0.3)),
+    (
+        _score_case(5, 0.4, 0.5),
+        _score_case(40, -1.0, 2.0),
+        _score_case(1, 0.2, 0.3),
+        _score_case(3, 0.002, 0.001),
+        _score_case(2, -7.0, 31.0),
+    ),
     (
         Mistake(
             "missing 1/S",
@@ -182,6 +286,37 @@ SCORE = Exercise(
             "wrong sign",
             "log N falls when μ moves away from z: (z − μ)/σ².",
             lambda f, z, m, s: np.mean(f * (m - z) / s**2),
+        ),
+        Mistake(
+            "divided by S − 1",
+            "an expectation is a mean over the draws: divide by S.",
+            lambda f, z, m, s: np.sum(f * (z - m) / s**2) / (len(f) - 1),
+            breaks=True,  # one draw
+        ),
+        Mistake(
+            "the draws' own mean for μ",
+            "the score measures from μ, which is given.",
+            lambda f, z, m, s: np.mean(f * (z - z.mean()) / s**2),
+        ),
+        Mistake(
+            "a factor of 2",
+            "the derivative of −½ ((z − μ)/σ)² by μ is (z − μ)/σ²: the ½ and the 2 cancel.",
+            (
+                lambda f, z, m, s: np.mean(f * (z - m) / s**2) / 2,
+                lambda f, z, m, s: np.mean(f * (z - m) / s**2) * 2,
+            ),
+        ),
+        Mistake(
+            "σ⁴ for σ²",
+            "σ is the standard deviation: its square stands below, not that of σ².",
+            lambda f, z, m, s: np.mean(f * (z - m) / s**4),
+        ),
+        Mistake(
+            "q for its logarithm",
+            "∂q = q ∂ log q: the draws bring the q already, what is left is the score.",
+            lambda f, z, m, s: np.mean(
+                f * (z - m) / s**2 * np.exp(-0.5 * ((z - m) / s) ** 2) / (s * np.sqrt(2 * np.pi))
+            ),
         ),
         Mistake(
             "the cost is missing",
@@ -214,15 +349,16 @@ SCORE = Exercise(
 STATEMENTS = Choice(
     "2.4",
     "Explain: true or false",
-    "2.4 and 2.7",
+    "2.1, 2.3, 2.4, 2.5 and 2.7",
     frozenset("bdf"),
     statements={
-        "a": "where do the codes of a plain autoencoder lie, and who put them there?",
-        "b": "which of μ, σ and ε does the random generator know?",
-        "c": "what did the encoder's σ stand for: the spread of one code, or of all?",
-        "d": "what remains of the ELBO's gap when q is the posterior?",
-        "e": "what does a KL of 0 for every image say about the code?",
-        "f": "what does the offset of the cost do to each estimator?",
+        "a": "who told the codes of a plain autoencoder where to live? See section 2.1.",
+        "b": "which of μ, σ and ε does the generator know in (2.8)? See section 2.4.",
+        "c": "what did the encoder's σ stand for: the spread of one code, or of all codes "
+        "together? See section 2.7.",
+        "d": "what remains of the gap in (2.5) when q is the posterior? See section 2.3.",
+        "e": 'what is a KL of 0 for every image called? See "β" in section 2.7.',
+        "f": "what does the offset of the cost do to each estimator? See (2.11) in section 2.5.",
     },
 )
 

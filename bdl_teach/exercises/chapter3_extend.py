@@ -21,15 +21,26 @@ def _softplus(rho: Any) -> Any:
     return np.logaddexp(0.0, rho)
 
 
-def _pruned(mean: Any, fraction: float, score: Any) -> Array:
+def _pruned(mean: Any, fraction: float, score: Any, rounded: Any = np.floor) -> Array:
     out = np.array(mean)
-    out[np.argsort(score)[: int(fraction * out.size)]] = 0.0
+    out[np.argsort(score)[: int(rounded(fraction * out.size))]] = 0.0
     return out
 
 
 _NETS = tuple(
     (_RNG.normal(0.0, 1.0, n), _RNG.gamma(1.0, 0.5, n) + 0.05, fraction)
-    for n, fraction in ((10, 0.3), (23, 0.5), (7, 0.0), (15, 0.99))
+    for n, fraction in (
+        (10, 0.3),
+        (23, 0.5),
+        (7, 0.0),
+        (15, 0.99),
+        (10, 0.25),
+        (9, 0.3),
+        (40, 0.62),
+        (3, 0.2),
+        (1, 0.9),
+        (4, 1.0),
+    )
 )
 
 PRUNE = Exercise(
@@ -65,6 +76,46 @@ PRUNE = Exercise(
             lambda m, s, f: _pruned(m, f, -s),
         ),
         Mistake(
+            "rounded to the nearest",
+            "round the number of weights down: int(fraction * mean.size).",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.round),
+        ),
+        Mistake(
+            "rounded up",
+            "round the number of weights down: int(fraction * mean.size).",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.ceil),
+        ),
+        Mistake(
+            "product for ratio",
+            "signal over noise: divide by σ.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) * s),
+        ),
+        Mistake(
+            "the narrowest weights removed",
+            "a small σ is a weight that is known well.",
+            lambda m, s, f: _pruned(m, f, s),
+        ),
+        Mistake(
+            "cut out, not set to 0",
+            "the network keeps its shape: return all weights, the pruned ones as 0.",
+            lambda m, s, f: m[np.sort(np.argsort(np.abs(m) / s)[int(f * m.size) :])],
+        ),
+        Mistake(
+            "the weights sorted",
+            "each weight stays in its place.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s)[np.argsort(np.abs(m) / s)],
+        ),
+        Mistake(
+            "the indices",
+            "return the weights, not which ones are pruned.",
+            lambda m, s, f: np.argsort(np.abs(m) / s)[: int(f * m.size)],
+        ),
+        Mistake(
+            "a mask",
+            "multiply the weights with it.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s) != 0,
+        ),
+        Mistake(
             "kept the fraction",
             "`fraction` is the share to be removed, not to be kept.",
             lambda m, s, f: _pruned(m, 1 - f, np.abs(m) / s),
@@ -97,12 +148,16 @@ PATH_GRADIENT = Exercise(
     (
         (0.4, -1.0, 0.7, _A([1.0, -0.5, 2.0]), _A([0.9, -0.2, 1.1]), 0.5, 1.5),
         (-0.3, 0.4, -1.2, _A([0.3, 1.4]), _A([-1.0, 0.8]), 0.8, 0.7),
+        (1.3, -4.0, 2.1, _A([-2.2]), _A([3.0]), 2.7, 0.4),
+        (-2.0, 2.5, 0.3, *_RNG.normal(0.0, 3.0, (2, 7)), 13.0, 5.0),
+        (0.002, -7.0, -0.9, _A([0.8, -0.3, 0.4]), _A([0.9, 0.2, -0.7]), 0.003, 0.6),
+        (2.0, 0.3, 0.5, _A([0.1, -0.4]), _A([0.3, 0.2]), 5.0, 0.004),
     ),
     (
         Mistake(
-            "the explicit part is still there",
-            "the two parts of log q cancel in the whole Δμ; leave out ∂f/∂μ = ε/σ, and the path "
-            "term ∂ log q/∂w = −ε/σ remains.",
+            "nothing of log q is left",
+            "this is the whole Δμ, in which the two parts of log q cancel (the gradient of MAP). "
+            "Leave out only ∂f/∂μ = ε/σ; the path term ∂ log q/∂w = −ε/σ remains.",
             lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r),
         ),
         Mistake(
@@ -114,6 +169,52 @@ PATH_GRADIENT = Exercise(
             "exponential for softplus",
             "here σ = log(1 + e^ρ), not e^ρ.",
             lambda m, r, e, x, y, s, p: _path(m, np.exp(r), e, x, y, s**2, p**2),
+        ),
+        Mistake(
+            "wrong sign of the path term",
+            "log N falls when w moves away from μ: ∂ log q/∂w = −ε/σ.",
+            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + 2 * e / _softplus(r),
+        ),
+        Mistake(
+            "ε/σ² for ε/σ",
+            "(w − μ)/σ² is ε/σ: one σ cancels.",
+            lambda m, r, e, x, y, s, p: (
+                _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r) - e / _softplus(r) ** 2
+            ),
+        ),
+        Mistake(
+            "Δρ for Δμ",
+            "∂w/∂μ = 1: nothing is multiplied.",
+            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) * e * _slope(r),
+        ),
+        Mistake(
+            "wrong sign of the prior",
+            "−log P(w) rises with |w|: + w/σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, -(p**2)),
+        ),
+        Mistake(
+            "σ_p for σ_p²",
+            "divide the weight by the prior's *variance* σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, p),
+        ),
+        Mistake(
+            "the factor x is missing",
+            "∂(wx)/∂w = x: each residual is multiplied by its x.",
+            lambda m, r, e, x, y, s, p: (
+                -e / _softplus(r)
+                + (m + _softplus(r) * e) / p**2
+                - np.sum(y - (m + _softplus(r) * e) * x) / s**2
+            ),
+        ),
+        Mistake(
+            "the likelihood is missing",
+            "−log P(D | w) contributes −Σ (y − wx) x / s².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, np.inf, p**2),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δμ is the gradient; the minus comes in the update.",
+            lambda m, r, e, x, y, s, p: -_path_gradient(m, r, e, x, y, s, p),
         ),
         Mistake(
             "σ for σ²",

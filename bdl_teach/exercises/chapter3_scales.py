@@ -8,6 +8,7 @@ import numpy as np
 
 from bdl_teach.checks import Array
 from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach.exercises.faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(3)
@@ -16,6 +17,9 @@ _LOSSES = (
     (12.0, _A([1.5, 0.3, 2.5, 0.7]), 32),
     (3.0, _A([0.9, 1.7]), 10),
     (250.0, _RNG.gamma(2.0, 1.0, 8), 64),
+    (0.7, _A([-1.3]), 5),
+    (81.0, _A([-0.4, 2.2, 0.9]), 50),  # the last batch may be smaller: N is no multiple of B
+    (1900.0, _RNG.gamma(2.0, 1.0, 7), 7),
 )
 
 BATCH_LOSS = Exercise(
@@ -64,6 +68,46 @@ BATCH_LOSS = Exercise(
             lambda k, v, n: k + n / len(v) * np.sum(v),
         ),
         Mistake(
+            "the KL is missing",
+            "without KL/N this is maximum likelihood.",
+            lambda k, v, n: np.mean(v),
+        ),
+        Mistake(
+            "the data are missing",
+            "the mean of nll over the batch is the other half.",
+            (lambda k, v, n: k / n, lambda k, v, n: k / len(v)),
+        ),
+        Mistake(
+            "the mean divided by N",
+            "np.mean(nll) estimates F's likelihood cost over N already: only the KL is divided.",
+            lambda k, v, n: (k + np.mean(v)) / n,
+        ),
+        Mistake(
+            "N for 1/N",
+            "divide the KL by N.",
+            lambda k, v, n: k * n + np.mean(v),
+        ),
+        Mistake(
+            "KL/(N·B)",
+            "the KL is not averaged over the batch: divide by N alone.",
+            lambda k, v, n: k / (n * len(v)) + np.mean(v),
+        ),
+        Mistake(
+            "not averaged",
+            "one number for the batch is wanted: average over its points.",
+            lambda k, v, n: k / n + v,
+        ),
+        Mistake(
+            "wrong sign of the KL",
+            "the complexity cost is added.",
+            lambda k, v, n: np.mean(v) - k / n,
+        ),
+        Mistake(
+            "the ELBO for the loss",
+            "Keras minimises: nll and KL both enter with a plus.",
+            lambda k, v, n: -k / n - np.mean(v),
+        ),
+        Mistake(
             "wrong sign",
             "nll is −log P already: it is added.",
             lambda k, v, n: k / n - np.mean(v),
@@ -84,6 +128,9 @@ BAND = Exercise(
     (
         (_A([0.0, 1.0, -2.0]), _A([0.5, 3.0, 0.2]), 1.0),
         (_A([4.0]), _A([1.5]), 0.3),
+        (_A([-7.0, 0.1, 2.5, 30.0, -0.6]), _A([2.2, 0.7, 0.05, 9.0, 1.3]), 2.6),
+        (_A([1e-4, -3e-4]), _A([2e-4, 5e-5]), 1e-4),
+        (_A([300.0, -90.0, 0.0, 55.0]), _A([41.0, 7.0, 88.0, 0.3]), 19.0),
     ),
     (
         Mistake(
@@ -112,11 +159,57 @@ BAND = Exercise(
             lambda m, e, s: _band(m, 2 * np.sqrt(e**2 + s)),
         ),
         Mistake(
+            "σ for σ² of the epistemic part",
+            "variances add: square the epistemic standard deviation as well.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e + s**2)),
+        ),
+        Mistake(
+            "variances for sds",
+            "you add standard deviations under the root; square both first.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e + s)),
+        ),
+        Mistake(
             "1.96 for 2",
             "that is the 95 % interval of a Gaussian; the exercise asks for ± 2 sd.",
-            lambda m, e, s: _band(m, 1.96 * np.hypot(e, s)),
+            (
+                lambda m, e, s: _band(m, 1.96 * np.hypot(e, s)),
+                lambda m, e, s: _band(m, 1.959963984540054 * np.hypot(e, s)),
+            ),
+        ),
+        Mistake(
+            "three sds for two",
+            "the band is ± 2 sd.",
+            lambda m, e, s: _band(m, 3 * np.hypot(e, s)),
+        ),
+        Mistake(
+            "a small number added",
+            "the root of a sum of squares needs no help.",
+            tuple(
+                lambda m, e, s, t=t: _band(m, 2 * np.sqrt(e**2 + s**2 + t))
+                for t in TINY
+                if t > 1e-12
+            ),
+        ),
+        Mistake(
+            "the half width",
+            "return the two ends: mean − 2 sd and mean + 2 sd.",
+            (lambda m, e, s: 2 * np.hypot(e, s), lambda m, e, s: _band(0 * m, 2 * np.hypot(e, s))),
+        ),
+        Mistake(
+            "one row a point",
+            "return (lower, upper): all lower ends first, then all upper ends.",
+            lambda m, e, s: _band(m, 2 * np.hypot(e, s)).T,
         ),
         Mistake("one sd for two", "the band is ± 2 sd.", lambda m, e, s: _band(m, np.hypot(e, s))),
+        Mistake(
+            "the noise twice",
+            "2 sd of the whole: √(e² + s²) once, times 2.",
+            (
+                lambda m, e, s: _band(m, 2 * np.hypot(e, np.sqrt(2) * s)),
+                lambda m, e, s: _band(m, 2 * np.hypot(e, 2 * s)),
+                lambda m, e, s: _band(m, 2 * e + s),
+            ),
+        ),
         Mistake(
             "upper and lower swapped",
             "return (lower, upper).",
@@ -147,7 +240,11 @@ LOG_PRIOR = Exercise(
     (
         (_A([0.0, 0.3, -1.1]), 1.5, 0.1, 0.25),
         (_A([2.0, -0.02]), 2.0, 0.5, 0.7),
+        (_A([0.4]), 30.0, 0.003, 0.02),
+        (_A([-9.0, 11.0, 4.0, -13.0, 0.6]), 1.3, 1.1, 0.35),
         (_A([22.0, -100.0, 1000.0]), 1.5, 0.1, 0.5),
+        (_A([60.0, -64.0, 25.0, 70.0]), 1.5, 1.4993, 0.3),  # both parts count, both underflow
+        (_A([-1000.0, 700.0]), 250.0, 230.0, 0.9),
     ),
     (
         Mistake(
@@ -155,6 +252,18 @@ LOG_PRIOR = Exercise(
             "right for small |w|, but for large ones both densities are 0 and their logarithm is "
             "−∞: take logarithms first, and add with np.logaddexp.",
             lambda w, a, b, p: np.log(_density(w, a, b, p)),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that both densities are 0 in floating point, and makes a large weight far "
+            "too probable: take logarithms first, and add with np.logaddexp.",
+            (
+                *(lambda w, a, b, p, t=t: np.log(_density(w, a, b, p) + t) for t in TINY),
+                *(
+                    lambda w, a, b, p, t=t: np.log(np.maximum(_density(w, a, b, p), t))
+                    for t in TINY
+                ),
+            ),
         ),
         Mistake("density for log density", "take the logarithm.", _density),
         Mistake(
@@ -168,9 +277,32 @@ LOG_PRIOR = Exercise(
             lambda w, a, b, p: p * _log_normal(w, a) + (1 - p) * _log_normal(w, b),
         ),
         Mistake(
+            "only one part",
+            "the mixture has a wide and a narrow part, and both count where they are alike.",
+            (
+                lambda w, a, b, p: np.log(p) + _log_normal(w, a),
+                lambda w, a, b, p: np.log1p(-p) + _log_normal(w, b),
+                lambda w, a, b, p: np.maximum(
+                    np.log(p) + _log_normal(w, a), np.log1p(-p) + _log_normal(w, b)
+                ),
+                lambda w, a, b, p: _log_normal(w, a),
+            ),
+        ),
+        Mistake(
             "mixture weights forgotten",
             "add log π and log(1 − π) to the two log densities.",
-            lambda w, a, b, p: np.logaddexp(_log_normal(w, a), _log_normal(w, b)),
+            (
+                lambda w, a, b, p: np.logaddexp(_log_normal(w, a), _log_normal(w, b)),
+                lambda w, a, b, p: _log_mixture(w, a, b, 0.5),
+            ),
+        ),
+        Mistake(
+            "π for log π",
+            "the densities are multiplied by π and 1 − π: their logarithms are added.",
+            (
+                lambda w, a, b, p: np.logaddexp(p + _log_normal(w, a), 1 - p + _log_normal(w, b)),
+                lambda w, a, b, p: np.logaddexp(p * _log_normal(w, a), (1 - p) * _log_normal(w, b)),
+            ),
         ),
         Mistake(
             "σ for σ²",
@@ -191,14 +323,35 @@ LOG_PRIOR = Exercise(
             ),
         ),
         Mistake(
+            "the ½ is missing",
+            "the exponent of a Gaussian is −½ (w/σ)².",
+            lambda w, a, b, p: _log_mixture(w, a / np.sqrt(2), b / np.sqrt(2), p) - 0.5 * np.log(2),
+        ),
+        Mistake(
             "normalising constant forgotten",
             "½ log 2π is missing; harmless for the optimum, wrong as a density.",
             lambda w, a, b, p: _log_mixture(w, a, b, p) + 0.5 * np.log(2 * np.pi),
         ),
         Mistake(
+            "wrong constant",
+            "the constant of a Gaussian is −½ log 2π.",
+            (
+                lambda w, a, b, p: _log_mixture(w, a, b, p) - 0.5 * np.log(2 * np.pi),
+                lambda w, a, b, p: _log_mixture(w, a, b, p) + np.log(2 * np.pi),
+            ),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda w, a, b, p, base=base: _log_mixture(w, a, b, p) / base for base in BASES),
+        ),
+        Mistake(
             "summed",
-            "return one log density for each weight.",
-            lambda w, a, b, p: np.sum(_log_mixture(w, a, b, p)),
+            "(3.17) is one log density for each weight; their sum is the log prior of the network.",
+            (
+                lambda w, a, b, p: np.sum(_log_mixture(w, a, b, p)),
+                lambda w, a, b, p: np.mean(_log_mixture(w, a, b, p)),
+            ),
         ),
         Mistake(
             "wrong sign",
@@ -214,20 +367,34 @@ def _shares(n_batches: int) -> Array:
     return np.asarray(0.5**i / (1 - 0.5**n_batches))
 
 
+def _first_form(n_batches: int, kind: Any) -> Any:
+    """2^(M − i)/(2^M − 1) in arithmetic of a kind, which overflows."""
+    i = np.arange(1, n_batches + 1).astype(kind)
+    two = np.asarray(2, kind)
+    return two ** (kind(n_batches) - i) / (two ** kind(n_batches) - 1)
+
+
 SHARES = Exercise(
     "3.8",
     "Break: shares for any number of batches",
     "3.7",
     _shares,
-    ((1,), (2,), (10,), (5000,)),
+    ((1,), (2,), (3,), (10,), (40,), (70,), (200,), (1030,), (5000,)),
     (
         Mistake(
             "overflow",
             "right for few batches, but 2^M is no floating-point number from M = 1024 on (and "
             "no int64 from M = 63 on): divide both sides of the fraction by 2^M.",
             (
-                lambda m: 2.0 ** (m - np.arange(1.0, m + 1)) / (2.0**m - 1),
-                lambda m: 2.0 ** (m - np.arange(1.0, m + 1)) / (np.exp2(float(m)) - 1),
+                lambda m: _first_form(m, np.float64),
+                lambda m: _first_form(m, np.float32),
+                lambda m: _first_form(m, np.int64),
+                lambda m: 2 ** (m - np.arange(1, m + 1)) / (2**m - 1),
+                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2**m - 1),
+                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2.0**m - 1),
+                lambda m: np.array([2.0 ** (m - i) / (2.0**m - 1) for i in range(1, m + 1)]),
+                lambda m: np.array([2.0 ** (m - i) for i in range(1, m + 1)]) / (2.0**m - 1),
+                lambda m: np.array([2.0 ** (m - i) / (2**m - 1) for i in range(1, m + 1)]),
             ),
             breaks=True,
         ),
@@ -248,8 +415,26 @@ SHARES = Exercise(
         ),
         Mistake(
             "counted from 0",
-            "i runs from 1 to M; yours sum to 2.",
-            lambda m: 2 * _shares(m),
+            "i runs from 1 to M; yours sum to 2, or to ½.",
+            (lambda m: 2 * _shares(m), lambda m: _shares(m) / 2),
+        ),
+        Mistake(
+            "the remainder to the last batch",
+            "2^(−i) with the rest on top of the last share sums to 1, but is not (3.19).",
+            lambda m: 0.5 ** np.minimum(np.arange(1, m + 1), max(m - 1, 0)),
+        ),
+        Mistake(
+            "another ratio",
+            "each share is half of the one before.",
+            tuple(
+                lambda m, r=r: r ** np.arange(m) / (r ** np.arange(m)).sum()
+                for r in (np.exp(-1), 0.25, 0.9)
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "2^(−i)/(1 − 2^(−M)): a share is positive.",
+            lambda m: -_shares(m),
         ),
     ),
 )

@@ -11,6 +11,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,7 @@ class Exercise:
 
     def _diagnose(self, outcomes: Sequence[Outcome], expected: Sequence[Outcome]) -> str:
         """Name the one mistake that explains every case, or say where the answer differs."""
-        found = [m for m in self.mistakes if self.explains(m, outcomes, expected)]
+        found = [m for m in self.mistakes if self._explains(m, outcomes, expected)]
         if len(found) == 1:
             return f"{found[0].name}: {found[0].hint} Read section {self.section}."
         for case, got, want in zip(self.cases, outcomes, expected, strict=True):
@@ -164,16 +165,23 @@ class Exercise:
                 return self._differs(case, got, want, outcomes, expected)
         raise AssertionError("unreachable: some outcome differs")
 
-    def explains(
+    def _explains(
         self, mistake: Mistake, outcomes: Sequence[Outcome], expected: Sequence[Outcome]
     ) -> bool:
         """Whether a mistake would have given all these outcomes."""
         if mistake.recognises is not None:
             return mistake.recognises(outcomes, expected)
         return any(
-            self.same(outcomes, [outcome(face, case) for case in self.cases], breaks=mistake.breaks)
-            for face in mistake.faces
+            self.same(outcomes, given, breaks=mistake.breaks) for given in self._given[mistake.name]
         )
+
+    @cached_property
+    def _given(self) -> dict[str, list[list[Outcome]]]:
+        """What each face of each mistake computes, worked out at the first wrong answer."""
+        return {
+            mistake.name: [[outcome(face, case) for case in self.cases] for face in mistake.faces]
+            for mistake in self.mistakes
+        }
 
     def _differs(
         self, case: Any, got: Any, want: Any, outcomes: Sequence[Outcome], expected: Any

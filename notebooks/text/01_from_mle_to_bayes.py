@@ -775,7 +775,7 @@ print("presets:", " · ".join(explorer.presets))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.1 Compute: the negative log likelihood
-# Return (1.1) as one number. `y` and `f` are arrays of targets and outputs, `s` is the standard deviation of the noise.
+# Return (1.1) as one number. `y` and `f` are arrays of targets and outputs, `s` is the standard deviation of the noise. It must also hold for hundreds of points, and for a point so far off that its density is 0 in floating point.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_nll(y, f, s):
@@ -815,9 +815,9 @@ assert exercises.check("1.2", solution_2, record=False)
 # Put the letters of the *true* statements into the set.
 #
 # - **a** If the weights were known exactly, a prediction of $y$ would have no uncertainty.
-# - **b** The plug-in prediction has too little variance, because it leaves the epistemic part out.
+# - **b** The plug-in prediction announces less variance than the posterior predictive, because it leaves the epistemic part out.
 # - **c** A narrow epistemic band means that the model is near the truth.
-# - **d** The evidence is what you get by predicting each point from the points before it.
+# - **d** The evidence is the product of the densities that the model gives to the points, each predicted from those before it.
 # - **e** If a model fits the training data better than another, its evidence is higher.
 # - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
 
@@ -826,12 +826,12 @@ my_letters = ...  # such as {"a", "b"}
 exercises.check("1.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# a: the noise remains. c: "sure and wrong". e: the training error only falls, see 1.6.
+# The reasons. a: the noise remains. c: "sure and wrong". e: the training error only falls.
 assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.4 Change: a prior for Keras
-# Keras minimises the *mean* of the squared errors over $N$ points, plus $\lambda\sum_j w_j^2$. Which λ makes that the MAP estimate under a prior $\mathcal N(0, \sigma_p^2)$, with noise of sd $s$?
+# Keras minimises the *mean* of the squared errors over $N$ points, plus $\lambda\sum_j w_j^2$. Which λ makes that the MAP estimate under independent priors $\mathcal N(0, \sigma_p^2)$ on the weights, with noise of sd $s$? (`n` is $N$.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_weight_decay(s, sigma_p, n):
@@ -868,7 +868,7 @@ assert exercises.check("1.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.6 Break: a KL that survives zeros
-# `q` and `p` are arrays of probabilities that sum to 1; some may be 0. Return $\mathrm{KL}[q\,\|\,p]$ in nats, also then. It may be infinite.
+# `q` and `p` are arrays of probabilities that sum to 1; some may be 0. Return $\mathrm{KL}[q\,\|\,p]$ in nats, also then: exactly, without a small number added to a probability. It may be infinite.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(q, p):
@@ -887,7 +887,7 @@ assert exercises.check("1.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.7 Extend: the evidence of each prior
-# Return the array of $\log P(D)$ for each σ_p in `candidates`. `phi` is the matrix of features [n, d], `y` an array [n], `noise_std` is $s$.
+# Return the array of $\log P(D)$ for each σ_p in `candidates`. `phi` is the matrix of features [n, d], `y` an array [n], `noise_std` is $s$. It must also hold for hundreds of points.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_evidence(phi, y, noise_std, candidates):

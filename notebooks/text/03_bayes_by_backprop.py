@@ -1262,7 +1262,7 @@ assert kept[0.5] > kept[0.0] - 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.1 Compute: the KL between two Gaussians
-# Write $\mathrm{KL}[\mathcal N(\mu_q, \sigma_q^2)\,\|\,\mathcal N(\mu_p, \sigma_p^2)]$ in nats, for NumPy arrays.
+# Write $\mathrm{KL}[\mathcal N(\mu_q, \sigma_q^2)\,\|\,\mathcal N(\mu_p, \sigma_p^2)]$ in nats, for NumPy arrays: one KL for each element. The formula is (1.21) of chapter 1.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(mu_q, sigma_q, mu_p, sigma_p):
@@ -1322,7 +1322,7 @@ assert exercises.check("3.3", solution_3, record=False)
 # - **b** If $F$ is at its minimum over $\theta$, then $q$ is the posterior.
 # - **c** The complexity cost does not depend on the data, for a given $q$.
 # - **d** More data shrink the aleatoric uncertainty.
-# - **e** With a KL weight of 0.1, the bands are narrower than Bayes' rule says.
+# - **e** In the model with one weight, the best $q$ is narrower for a KL weight of 0.1 than for 1.
 # - **f** A weight with a large σ is always important.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -1331,8 +1331,9 @@ my_letters = ...
 exercises.check("3.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# b: only if the family contains it. d: that is what "aleatoric" means. f: σ large and |μ| small
-# is a weight that the data say nothing about.
+# The reasons, for the others as well. a: F = −ELBO. b: only if the family contains it.
+# c: KL[q ‖ P(w)] has no D in it. d: that is what "aleatoric" means. e: as if each point came ten
+# times. f: σ large and |μ| small is a weight that the data say nothing about.
 assert exercises.check("3.4", {"a", "c", "e"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1374,7 +1375,7 @@ assert exercises.check("3.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.7 Break: a log prior that cannot break
-# Write the log density of the scale mixture (3.16) that stays finite at $|w| = 1000$. NumPy arrays of float64; do not call `densities`.
+# Write the log density (3.17) of the scale mixture: one number for each weight of the array `w`, right also where both densities are 0 in floating point, up to $|w| = 1000$. NumPy arrays of float64; do not call `densities`.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_prior(w, sigma1, sigma2, pi):
@@ -1414,7 +1415,7 @@ assert exercises.check("3.8", solution_8, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.9 Extend: prune a network
-# Return a copy of `mean` in which the given fraction of the weights, those with the lowest signal-to-noise ratio, is 0. Round the number of weights down.
+# Return a copy of `mean` in which the given fraction of the weights, those with the lowest signal-to-noise ratio, is 0. Round the number of weights down. `mean` and `std` have one entry a weight.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_prune(mean, std, fraction):
@@ -1455,7 +1456,7 @@ assert exercises.check("3.10", solution_10, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.11 Compute: predictive entropy
-# `p` is an array `[T, n, classes]`: what $T$ networks say about $n$ pictures. Return the predictive entropy (3.23) of each picture, in nats. A probability may be exactly 0.
+# `p` is an array `[T, n, classes]`: what $T$ networks say about $n$ pictures. Return the predictive entropy (3.23) of each picture, in nats. A probability may be exactly 0; do not add a small number to it.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_entropy(p):

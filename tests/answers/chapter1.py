@@ -3,14 +3,41 @@
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from scipy import stats
-from scipy.special import rel_entr
+from scipy.optimize import minimize
+from scipy.special import kl_div, logsumexp, rel_entr
+
+from bdl_teach.backend import tfd
+from bdl_teach.methods import exact
+
+F32 = np.float32
 
 
 def posterior(x: Any, y: Any, s: Any, p: Any) -> Any:
     """By completing the square with the design matrix."""
     variance = 1 / (np.sum(x**2) / s**2 + p**-2)
     return variance * np.sum(x * y) / s**2, variance**0.5
+
+
+def posterior_on_a_grid(x: Any, y: Any, s: Any, p: Any) -> Any:
+    m, sd = posterior(x, y, s, p)
+    w = m + sd * np.linspace(-9, 9, 2001)
+    log_p = stats.norm(0, p).logpdf(w) + stats.norm(w[:, None] * x, s).logpdf(y).sum(axis=1)
+    weight = np.exp(log_p - logsumexp(log_p))
+    mean = weight @ w
+    return mean, np.sqrt(weight @ (w - mean) ** 2)
+
+
+def posterior_float32(x: Any, y: Any, s: Any, p: Any) -> Any:
+    x, y = tf.cast(x, tf.float32), tf.cast(y, tf.float32)
+    precision = tf.reduce_sum(x * x) / s**2 + 1 / p**2
+    return tf.reduce_sum(x * y) / s**2 / precision, tf.math.rsqrt(precision)
+
+
+def posterior_of_package(x: Any, y: Any, s: Any, p: Any) -> Any:
+    found = exact.linear_regression(x[:, None], y, prior_std=p, noise_std=s)
+    return found.mean, np.sqrt(found.cov[0])
 
 
 def weight_space(phi: Any, y: Any, s: Any, c: Any) -> float:
@@ -20,6 +47,29 @@ def weight_space(phi: Any, y: Any, s: Any, c: Any) -> float:
     log_likelihood = stats.norm(phi @ m, s).logpdf(y).sum()
     log_prior = stats.norm(0, c).logpdf(m).sum()
     return log_likelihood + log_prior - 0.5 * np.linalg.slogdet(precision / (2 * np.pi))[1]
+
+
+def one_step_ahead(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
+    """(1.17): each point predicted from those before it."""
+    out = []
+    for c in candidates:
+        mean, cov, total = np.zeros(phi.shape[1]), c**2 * np.eye(phi.shape[1]), 0.0
+        for row, target in zip(phi, y, strict=True):
+            variance = row @ cov @ row + s**2
+            total += stats.norm(row @ mean, variance**0.5).logpdf(target)
+            gain = cov @ row / variance
+            mean, cov = mean + gain * (target - row @ mean), cov - np.outer(gain, row @ cov)
+        out.append(total)
+    return out
+
+
+def by_cholesky(phi: Any, y: Any, s: Any, candidates: Any, kind: Any = F32) -> Any:
+    phi, y, out = phi.astype(kind), y.astype(kind), []
+    for c in candidates.astype(kind):
+        factor = np.linalg.cholesky(c**2 * phi @ phi.T + kind(s) ** 2 * np.eye(len(y), dtype=kind))
+        z = np.linalg.solve(factor, y)
+        out.append(-z @ z / 2 - np.log(np.diag(factor)).sum() - len(y) / 2 * np.log(2 * np.pi))
+    return np.array(out)
 
 
 def naive_evidence(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
@@ -34,9 +84,75 @@ def fit_of_map(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
     return out
 
 
+def by_det(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
+    covs = [c**2 * phi @ phi.T + s**2 * np.eye(len(y)) for c in candidates]
+    return [
+        -0.5 * y @ np.linalg.inv(v) @ y - 0.5 * np.log(np.linalg.det(2 * np.pi * v)) for v in covs
+    ]
+
+
+def jittered(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
+    return [weight_space(phi, y, np.sqrt(s**2 + 1e-8), c) for c in candidates]
+
+
 def log_predictive(y: Any, f: Any, s: Any) -> Any:
     each = stats.norm(f, s).logpdf(y)
     return each.max() + np.log(np.mean(np.exp(each - each.max())))
+
+
+def float32_predictive(y: Any, f: Any, s: Any) -> Any:
+    each = tfd.Normal(tf.cast(f, tf.float32), s).log_prob(y)
+    return tf.reduce_logsumexp(each) - tf.math.log(float(len(f)))
+
+
+def by_logaddexp(y: Any, f: Any, s: Any) -> Any:
+    total = -np.inf
+    for each in f:
+        total = np.logaddexp(total, stats.norm(each, s).logpdf(y))
+    return [total - np.log(f.size)]
+
+
+def or_else_the_nearest(y: Any, f: Any, s: Any) -> Any:
+    density = stats.norm(f, s).pdf(y).mean()
+    return np.log(density) if density > 0 else stats.norm(f, s).logpdf(y).max() - np.log(len(f))
+
+
+def terms(q: Any, p: Any) -> Any:
+    """Log ratios where q > 0."""
+    with np.errstate(all="ignore"):
+        return np.array([a * np.log(a / b) for a, b in zip(q, p, strict=True) if a > 0])
+
+
+def kl_float32(q: Any, p: Any) -> Any:
+    return rel_entr(q.astype(F32), p.astype(F32)).sum(dtype=F32)
+
+
+def kl_of_tf(q: Any, p: Any) -> Any:
+    ratio = tf.math.log(q) - tf.math.log(p)
+    return tf.reduce_sum(tf.where(q > 0, q * tf.where(q > 0, ratio, 0.0), 0.0))
+
+
+def factorised_by_search(cov: Any) -> Any:
+    """KL[q ‖ p] minimised over the logarithms of the sds, in units of the marginal sds."""
+    unit = np.sqrt(np.diag(cov))
+    precision = np.diag(np.linalg.inv(cov / np.outer(unit, unit)))
+    found = minimize(
+        lambda t: precision @ np.exp(2 * t) / 2 - t.sum(),
+        np.zeros(len(cov)),
+        jac=lambda t: precision * np.exp(2 * t) - 1,
+        tol=1e-10,
+    )
+    return unit * np.exp(found.x)
+
+
+def conditional_sds(cov: Any) -> Any:
+    """sd of each weight, all others held fixed, by the Schur complement."""
+    out = []
+    for j in range(len(cov)):
+        rest = np.delete(np.arange(len(cov)), j)
+        inner = np.linalg.solve(cov[np.ix_(rest, rest)], cov[rest, j])
+        out.append((cov[j, j] - cov[j, rest] @ inner) ** 0.5)
+    return out
 
 
 RIGHT: dict[str, Any] = {
@@ -51,14 +167,77 @@ RIGHT: dict[str, Any] = {
 }
 
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("1.1", lambda y, f, s: -tfd.Normal(tf.cast(f, tf.float32), s).log_prob(y).numpy().sum()),
+    ("1.1", lambda y, f, s: sum(((y - f) / s) ** 2) / 2 + y.size * np.log(s * (2 * np.pi) ** 0.5)),
+    (
+        "1.1",
+        lambda y, f, s: np.atleast_1d(
+            np.sum(
+                (F32(y) - F32(f)) ** 2 / 2 / F32(s) ** 2 + np.log(2 * F32(np.pi) * F32(s) ** 2) / 2
+            )
+        ),
+    ),
+    ("1.1", lambda y, f, s: -sum(stats.norm.logpdf(a, b, s) for a, b in zip(y, f, strict=True))),
+    ("1.2", posterior_on_a_grid),
+    ("1.2", posterior_float32),
+    ("1.2", posterior_of_package),
+    ("1.2", lambda x, y, s, p: list(posterior(F32(x), F32(y), F32(s), F32(p)))),
+    ("1.2", lambda x, y, s, p: (x @ y / (x @ x + s**2 / p**2), s / (x @ x + s**2 / p**2) ** 0.5)),
+    ("1.4", lambda s, p, n: F32(s) ** 2 / F32(p) ** 2 / F32(n)),
+    ("1.4", lambda s, p, n: tf.constant(s) ** 2 / (n * tf.constant(p) ** 2)),
+    ("1.4", lambda s, p, n: [(s / (n**0.5 * p)) ** 2]),
+    ("1.4", lambda s, p, n: np.array(s * s) / p / p / n),
+    ("1.5", float32_predictive),
+    ("1.5", by_logaddexp),
+    ("1.5", lambda y, f, s: logsumexp(stats.norm.logpdf(y, f, s), b=1 / len(f))),
+    ("1.5", lambda y, f, s: log_predictive(F32(y), F32(f), F32(s))),
+    (
+        "1.5",
+        lambda y, f, s: tfd.MixtureSameFamily(
+            tfd.Categorical(logits=np.zeros(len(f))), tfd.Normal(f, np.float64(s))
+        ).log_prob(y),
+    ),
+    ("1.6", kl_float32),
+    ("1.6", kl_of_tf),
+    ("1.6", lambda q, p: stats.entropy(q, p)),
+    ("1.6", lambda q, p: kl_div(q, p).sum()),
+    ("1.6", lambda q, p: np.nansum(q * np.log(q / p))),
+    ("1.6", lambda q, p: [terms(q, p).sum()]),
+    ("1.7", one_step_ahead),
+    ("1.7", by_cholesky),
+    (
+        "1.7",
+        lambda phi, y, s, cs: [
+            exact.linear_regression(phi, y, prior_std=c, noise_std=s).log_evidence for c in cs
+        ],
+    ),
+    (
+        "1.7",
+        lambda phi, y, s, cs: tf.stack(
+            [
+                tfd.MultivariateNormalTriL(
+                    scale_tril=np.linalg.cholesky(c**2 * phi @ phi.T + s**2 * np.eye(len(y)))
+                ).log_prob(y)
+                for c in cs
+            ]
+        ),
+    ),
+    ("1.8", factorised_by_search),
+    ("1.8", conditional_sds),
+    ("1.8", lambda cov: np.linalg.inv(cov.astype(F32)).diagonal() ** F32(-0.5)),
+    (
+        "1.8",
+        lambda cov: tf.math.rsqrt(tf.linalg.diag_part(tf.linalg.inv(tf.cast(cov, tf.float32)))),
+    ),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("1.1", "wrong sign", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
-    ("1.1", "mean for sum", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
+    ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
+    ("1.1", "mean for sum: ", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
     ("1.1", "not summed", lambda y, f, s: -stats.norm(f, s).logpdf(y)),
-    ("1.1", "σ for σ²", lambda y, f, s: -stats.norm(f, s**0.5).logpdf(y).sum()),
+    ("1.1", "σ for σ²: ", lambda y, f, s: -stats.norm(f, s**0.5).logpdf(y).sum()),
     ("1.1", "normalising constant is missing", lambda y, f, s: ((y - f) ** 2 / 2 / s**2).sum()),
     ("1.1", "density for log density", lambda y, f, s: stats.norm(f, s).pdf(y).prod()),
     (
@@ -71,9 +250,33 @@ WRONG: list[tuple[str, str, Any]] = [
         "σ for σ² in the constant",
         lambda y, f, s: ((y - f) ** 2 / s**2 + np.log(2 * np.pi * s)).sum() / 2,
     ),
+    (
+        "1.1",
+        "σ for σ² in the exponent",
+        lambda y, f, s: ((y - f) ** 2 / s + np.log(2 * np.pi * s**2)).sum() / 2,
+    ),
     ("1.1", "2π is missing", lambda y, f, s: ((y - f) ** 2 / 2 / s**2 + np.log(s)).sum()),
     ("1.1", "squared error alone", lambda y, f, s: (y - f) @ (y - f)),
     ("1.1", "the mean squared error", lambda y, f, s: np.square(y - f).mean()),
+    ("1.1", "underflow", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y)).sum()),
+    ("1.1", "underflow", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y).prod())),
+    ("1.1", "small number", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y) + 1e-12).sum()),
+    (
+        "1.1",
+        "another logarithm",
+        lambda y, f, s: ((y - f) ** 2 / s**2 + np.log2(2 * np.pi * s**2)).sum() / 2,
+    ),
+    (
+        "1.1",
+        "sign of the constant",
+        lambda y, f, s: ((y - f) ** 2 / s**2 - np.log(2 * np.pi * s**2)).sum() / 2,
+    ),
+    ("1.1", "expected", lambda y, f, s: -stats.norm(f, s + 1e-6).logpdf(y).sum()),
+    ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, np.sqrt(s**2 + 1e-8))),
+    ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, s) - np.log(2 * np.pi) / 2),
+    ("1.1", "expected", lambda y, f, s: -stats.laplace(f, s).logpdf(y).sum()),
+    ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, np.std(y - f))),
+    ("1.1", "expected", lambda y, f, s: -stats.norm(f, s).logpdf(np.clip(y, f - 9, f + 9)).sum()),
     ("1.2", "prior is missing", lambda x, y, s, p: (x @ y / (x @ x), s / (x @ x) ** 0.5)),
     ("1.2", "prior and noise swapped", lambda x, y, s, p: posterior(x, y, p, s)),
     (
@@ -82,6 +285,10 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda x, y, s, p: (posterior(x, y, s, p)[0], posterior(x, y, s, p)[1] ** 2),
     ),
     ("1.2", "σ for σ²", lambda x, y, s, p: posterior(x, y, s**0.5, p**0.5)),
+    ("1.2", "s not squared", lambda x, y, s, p: posterior(x, y, s**0.5, p)),
+    ("1.2", "σ_p not squared", lambda x, y, s, p: posterior(x, y, s, p**0.5)),
+    ("1.2", "variance for its precision", lambda x, y, s, p: posterior(x, y, s, 1 / p)),
+    ("1.2", "means for sums", lambda x, y, s, p: posterior(x, y, s * len(x) ** 0.5, p)),
     (
         "1.2",
         "mean of maximum likelihood",
@@ -99,21 +306,41 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda x, y, s, p: (posterior(x, y, s, p)[0], s * (x @ x) ** -0.5),
     ),
     ("1.2", "sd first", lambda x, y, s, p: posterior(x, y, s, p)[::-1]),
+    ("1.2", "expected", lambda x, y, s, p: posterior(x, y, (s**2 + 1e-8) ** 0.5, p)),
+    ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, 1.0)),
+    ("1.2", "expected", lambda x, y, s, p: posterior(x, abs(y), s, p)),
+    ("1.2", "expected shape (2,)", lambda x, y, s, p: posterior(x, y, s, p)[0]),
+    (
+        "1.2",
+        "expected",
+        lambda x, y, s, p: (np.polyfit(x, y, 1)[0] if len(x) > 1 else 0, posterior(x, y, s, p)[1]),
+    ),
     ("1.3", "statement a is not true", "abdf"),
     ("1.3", "statement c is not true", {"b", "c", "d", "f"}),
     ("1.3", "statement e is not true", ["b", "d", "e", "f"]),
     ("1.3", "statement d was left out", "bf"),
     ("1.4", "missing 1/N", lambda s, p, n: (s / p) ** 2),
-    ("1.4", "half of it", lambda s, p, n: (s / p) ** 2 / n / 2),
-    ("1.4", "upside down", lambda s, p, n: (p / s) ** 2 / n),
-    ("1.4", "the noise is missing:", lambda s, p, n: 0.5 * p**-2),
+    ("1.4", "half of it: ", lambda s, p, n: (s / p) ** 2 / n / 2),
+    ("1.4", "twice it: ", lambda s, p, n: (s / p) ** 2 / n * 2),
+    ("1.4", "upside down: ", lambda s, p, n: (p / s) ** 2 / n),
+    ("1.4", "upside down: ", lambda s, p, n: n * (p / s) ** 2),
+    ("1.4", "the noise is missing: ", lambda s, p, n: 0.5 * p**-2),
     ("1.4", "σ for σ²", lambda s, p, n: s / p / n),
+    ("1.4", "s not squared", lambda s, p, n: s / p**2 / n),
+    ("1.4", "σ_p not squared", lambda s, p, n: s**2 / p / n),
     ("1.4", "noise and the 1/N are missing", lambda s, p, n: p**-2),
     ("1.4", "half of it, and missing 1/N", lambda s, p, n: 0.5 * (s / p) ** 2),
     ("1.4", "upside down, and missing 1/N", lambda s, p, n: (p / s) ** 2),
+    ("1.4", "N times for 1/N", lambda s, p, n: (s / p) ** 2 * n),
+    ("1.4", "expected", lambda s, p, n: s**2 / (n * p**2 + 1e-8)),
+    ("1.4", "expected", lambda s, p, n: (s / (n * p)) ** 2),
+    ("1.4", "expected", lambda s, p, n: s**2 / p**2 / (n - 1)),
+    ("1.4", "the sign is wrong everywhere", lambda s, p, n: -(s**2) / p**2 / n),
     ("1.5", "mean of logarithms", lambda y, f, s: stats.norm(f, s).logpdf(y).mean()),
     ("1.5", "underflow", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).mean())),
-    ("1.5", "underflow", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).mean() + 1e-300)),
+    ("1.5", "a small number", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).mean() + 1e-300)),
+    ("1.5", "a small number", lambda y, f, s: np.log(max(stats.norm(f, s).pdf(y).mean(), 1e-12))),
+    ("1.5", "nearest draw", lambda y, f, s: stats.norm(f, s).logpdf(y).max()),
     ("1.5", "plug-in", lambda y, f, s: stats.norm(f.mean(), s).logpdf(y)),
     (
         "1.5",
@@ -121,6 +348,7 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda y, f, s: stats.norm(f.mean(), np.hypot(f.std(), s)).logpdf(y),
     ),
     ("1.5", "missing 1/T", lambda y, f, s: log_predictive(y, f, s) + np.log(len(f))),
+    ("1.5", "log T added", lambda y, f, s: log_predictive(y, f, s) + 2 * np.log(len(f))),
     (
         "1.5",
         "1/T outside",
@@ -131,31 +359,85 @@ WRONG: list[tuple[str, str, Any]] = [
         "normalising constant is missing",
         lambda y, f, s: log_predictive(y, f, s) + np.log(s * np.sqrt(2 * np.pi)),
     ),
+    ("1.5", "another logarithm", lambda y, f, s: log_predictive(y, f, s) / np.log(2)),
+    ("1.5", "expected", or_else_the_nearest),
+    ("1.5", "expected", lambda y, f, s: max(log_predictive(y, f, s), -700)),
+    ("1.5", "expected", lambda y, f, s: log_predictive(y, f, s + 1e-6)),
+    ("1.5", "expected", lambda y, f, s: logsumexp(stats.norm.logpdf(y, f, s)) - np.log(len(f) + 1)),
+    ("1.5", "expected", lambda y, f, s: stats.norm.logpdf(y, np.median(f), s)),
+    ("1.5", "expected", lambda y, f, s: log_predictive(y, f, np.sqrt(s**2 + 1e-8))),
     ("1.6", "KL reversed, and 0 log 0", lambda q, p: (p * np.log(p / q)).sum()),
     ("1.6", "0 log 0 left undefined", lambda q, p: (q * np.log(q / p)).sum()),
-    ("1.6", "KL reversed", lambda q, p: rel_entr(p, q).sum()),
+    ("1.6", "0 log 0 left undefined", lambda q, p: q @ (np.log(q) - np.log(p))),
+    ("1.6", "KL reversed: ", lambda q, p: rel_entr(p, q).sum()),
     (
         "1.6",
         "infinity taken away",
         lambda q, p: sum(a * np.log(a / b) for a, b in zip(q, p, strict=True) if a > 0 and b > 0),
     ),
+    ("1.6", "infinity taken away", lambda q, p: np.ma.masked_invalid(q * np.log(q / p)).sum()),
     (
         "1.6",
-        "infinity taken away",
+        "a small number added",
         lambda q, p: ((q + 1e-12) * np.log((q + 1e-12) / (p + 1e-12))).sum(),
     ),
-    ("1.6", "in bits", lambda q, p: rel_entr(q, p).sum() / np.log(2)),
+    (
+        "1.6",
+        "a small number added",
+        lambda q, p: (q.clip(1e-7, 1) * np.log(q.clip(1e-7, 1) / p.clip(1e-7, 1))).sum(),
+    ),
+    ("1.6", "another logarithm", lambda q, p: stats.entropy(q, p, base=2)),
+    ("1.6", "wrong sign", lambda q, p: -rel_entr(q, p).sum()),
+    ("1.6", "mean for sum", lambda q, p: rel_entr(q, p).mean()),
+    ("1.6", "not summed", lambda q, p: rel_entr(q, p)),
+    ("1.6", "cross-entropy", lambda q, p: stats.entropy(q, p) + stats.entropy(q)),
+    ("1.6", "expected", lambda q, p: (rel_entr(q, p).sum() + rel_entr(p, q).sum()) / 2),
+    ("1.6", "expected", lambda q, p: abs(q - p).sum() / 2),
+    ("1.6", "expected", lambda q, p: np.abs(rel_entr(q, p)).sum()),
+    ("1.6", "expected", lambda q, p: stats.entropy(q)),
+    ("1.6", "expected", lambda q, p: min(rel_entr(q, p).sum(), 1e6)),
+    ("1.6", "infinite value", lambda q, p: np.inf if (q == 0).any() else rel_entr(q, p).sum()),
     ("1.7", "likelihood of the MAP weights", fit_of_map),
     ("1.7", "density for log density", naive_evidence),
+    ("1.7", "underflow", by_det),
     ("1.7", "σ for σ²", lambda f, y, s, cs: [weight_space(f, y, s**0.5, c**0.5) for c in cs]),
     ("1.7", "σ_p not squared", lambda f, y, s, cs: [weight_space(f, y, s, c**0.5) for c in cs]),
     ("1.7", "s not squared", lambda f, y, s, cs: [weight_space(f, y, s**0.5, c) for c in cs]),
-    ("1.7", "wrong sign", lambda f, y, s, cs: [-weight_space(f, y, s, c) for c in cs]),
+    ("1.7", "wrong sign: the", lambda f, y, s, cs: [-weight_space(f, y, s, c) for c in cs]),
     ("1.7", "per point", lambda f, y, s, cs: [weight_space(f, y, s, c) / len(y) for c in cs]),
+    ("1.7", "prior is missing", lambda f, y, s, cs: [weight_space(f, y, s, 1) for c in cs]),
+    ("1.7", "only the noise", lambda f, y, s, cs: [stats.norm(0, s).logpdf(y).sum() for c in cs]),
+    ("1.7", "another", lambda f, y, s, cs: [weight_space(f, y, s, c) / np.log(10) for c in cs]),
+    ("1.7", "expected", jittered),
+    ("1.7", "expected", lambda f, y, s, cs: one_step_ahead(f, y, s, np.sort(cs))),
+    ("1.7", "expected", lambda f, y, s, cs: cs[np.argmax(one_step_ahead(f, y, s, cs))]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, c, s) for c in cs]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, s, c) + np.log(c) for c in cs]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f[:, :1], y, s, c) for c in cs]),
+    (
+        "1.7",
+        "raised",
+        lambda f, y, s, cs: [
+            stats.multivariate_normal(np.zeros(len(y)), c**2 * f @ f.T).logpdf(y) for c in cs
+        ],
+    ),
     ("1.8", "marginal sds", lambda cov: cov.diagonal() ** 0.5),
     ("1.8", "variances for sds", lambda cov: 1 / np.linalg.inv(cov).diagonal()),
     ("1.8", "precisions for sds", lambda cov: np.linalg.inv(cov).diagonal()),
     ("1.8", "marginal variances", lambda cov: cov.diagonal()),
     ("1.8", "Cholesky", lambda cov: np.linalg.cholesky(cov).diagonal()),
     ("1.8", "eigenvalues", lambda cov: np.linalg.eigvalsh(cov) ** 0.5),
+    ("1.8", "the inverse is missing", lambda cov: cov.diagonal() ** -0.5),
+    ("1.8", "root of the precision", lambda cov: np.linalg.inv(cov).diagonal() ** 0.5),
+    ("1.8", "a matrix", lambda cov: np.linalg.inv(cov)),
+    (
+        "1.8",
+        "expected",
+        lambda cov: np.linalg.inv(cov + 1e-8 * np.eye(len(cov))).diagonal() ** -0.5,
+    ),
+    ("1.8", "expected", lambda cov: (np.linalg.inv(cov).diagonal() + 1e-8) ** -0.5),
+    ("1.8", "expected", lambda cov: np.linalg.det(cov) ** (0.5 / len(cov)) * np.ones(len(cov))),
+    ("1.8", "expected", lambda cov: np.sqrt(np.abs(cov).sum(axis=1))),
+    ("1.8", "expected", lambda cov: np.sort(RIGHT["1.8"](cov))),
+    ("1.8", "expected", lambda cov: RIGHT["1.8"](np.diag(cov.diagonal()) * 0.5 + cov * 0.5)),
 ]

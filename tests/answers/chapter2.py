@@ -3,8 +3,14 @@
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from scipy import stats
-from scipy.special import expit, log_expit, xlogy
+from scipy.special import expit, log_expit, logsumexp, xlogy
+
+from bdl_teach import densities
+from bdl_teach.backend import tfd
+
+F32 = np.float32
 
 
 def kl(mean: Any, std: Any) -> Any:
@@ -38,6 +44,59 @@ def safe_log_mean(log_w: Any) -> Any:
     return top + np.log(np.mean(np.exp(log_w - top)))
 
 
+def tf32(*values: Any) -> Any:
+    return [tf.cast(v, tf.float32) for v in values]
+
+
+def kl_tf(mean: Any, std: Any) -> Any:
+    m, s = tf32(mean, std)
+    q = tfd.MultivariateNormalDiag(m, s)
+    return tfd.kl_divergence(q, tfd.MultivariateNormalDiag(tf.zeros_like(m), tf.ones_like(s)))
+
+
+def draw_tf(mean: Any, rho: Any, eps: Any) -> Any:
+    m, r, e = tf32(mean, rho, eps)
+    return m + tf.nn.softplus(r) * e
+
+
+def score_by_tape(f: Any, z: Any, mu: Any, sigma: Any) -> Any:
+    mean = tf.Variable(mu, dtype=tf.float64)
+    with tf.GradientTape() as tape:
+        surrogate = tf.reduce_mean(f * tfd.Normal(mean, np.float64(sigma)).log_prob(z))
+    return tape.gradient(surrogate, mean)
+
+
+def logits_tf(x: Any, a: Any) -> Any:
+    x, a = tf32(x, a)
+    return -tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=a), axis=1)
+
+
+def logits_by_parts(x: Any, a: Any) -> Any:
+    safe = np.where(a > 0, a + np.log1p(np.exp(-abs(a))), np.log1p(np.exp(-abs(a))))
+    return [row.sum() for row in x * a - safe]
+
+
+def baseline_by_loop(f: Any, score: Any) -> Any:
+    total = 0.0
+    for i in range(len(f)):
+        total += (f[i] - np.delete(f, i).mean()) * score[i]
+    return np.array([total / len(f)])
+
+
+def baseline_tf(f: Any, score: Any) -> Any:
+    f, g = tf32(f, score)
+    n = float(len(f))
+    return tf.reduce_mean((f - (tf.reduce_sum(f) - f) / (n - 1)) * g)
+
+
+def centred_scores(f: Any, g: Any) -> Any:
+    return len(f) / (len(f) - 1) * np.mean((f - f.mean()) * (g - g.mean()))
+
+
+def shifted_by_first(log_w: Any) -> Any:
+    return log_w[0] + np.log(np.mean(np.exp(log_w - log_w[0])))
+
+
 RIGHT: dict[str, Any] = {
     "2.1": kl,
     "2.2": lambda m, r, e: softplus(r) * e + m,
@@ -50,7 +109,42 @@ RIGHT: dict[str, Any] = {
 }
 
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("2.1", kl_tf),
+    ("2.1", lambda m, s: kl(F32(m), F32(s))),
+    ("2.1", lambda m, s: densities.gaussian_kl(m, s, 0.0, 1.0).sum(axis=-1)),
+    (
+        "2.1",
+        lambda m, s: [sum((a * a + b * b - 1) / 2 - np.log(b)) for a, b in zip(m, s, strict=True)],
+    ),
+    ("2.2", draw_tf),
+    ("2.2", lambda m, r, e: F32(m) + np.log1p(np.exp(F32(r))) * F32(e)),
+    ("2.2", lambda m, r, e: m + np.log(1 + np.exp(r)) * e),
+    ("2.2", lambda m, r, e: m - log_expit(-np.asarray(r)) * e),
+    ("2.3", score_by_tape),
+    ("2.3", lambda f, z, m, s: np.atleast_1d(np.mean(F32(f) * (F32(z) - F32(m))) / F32(s) ** 2)),
+    ("2.3", lambda f, z, m, s: sum(a * (b - m) / s**2 for a, b in zip(f, z, strict=True)) / len(f)),
+    ("2.3", lambda f, z, m, s: (np.mean(f * z) - m * np.mean(f)) / s**2),
+    ("2.5", lambda a, k, b: F32(b) * F32(k) - np.mean(F32(a))),
+    ("2.5", lambda a, k, b: tf.reduce_mean(b * k - tf.cast(a, tf.float32))),
+    ("2.5", lambda a, k, b: np.mean(-a + b * k)),
+    ("2.5", lambda a, k, b: [-(a.mean() - k) + (b - 1) * k]),
+    ("2.6", logits_tf),
+    ("2.6", logits_by_parts),
+    ("2.6", lambda x, a: tfd.Independent(tfd.Bernoulli(logits=a, dtype=tf.float64), 1).log_prob(x)),
+    ("2.6", lambda x, a: -np.sum(np.logaddexp(F32(0), F32(a)) - F32(x) * F32(a), axis=1)),
+    ("2.6", lambda x, a: (-x * np.logaddexp(0, -a) - (1 - x) * np.logaddexp(0, a)).sum(1)),
+    ("2.7", baseline_by_loop),
+    ("2.7", baseline_tf),
+    ("2.7", lambda f, g: np.cov(f, g)[0, 1]),
+    ("2.7", centred_scores),
+    ("2.7", lambda f, g: leave_one_out(F32(f), F32(g))),
+    ("2.7", lambda f, g: np.sum((f - f.mean()) * g) / (len(f) - 1)),
+    ("2.8", lambda a: logsumexp(a, b=1 / len(a))),
+    ("2.8", lambda a: safe_log_mean(F32(a))),
+    ("2.8", lambda a: tf.reduce_logsumexp(tf.cast(a, tf.float32)) - np.log(len(a))),
+    ("2.8", lambda a: [np.logaddexp.reduce(a) - np.log(a.size)]),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
@@ -59,7 +153,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.1", "summed over everything", lambda m, s: kl(m, s).sum()),
     ("2.1", "σ for σ²", lambda m, s: kl(m, np.sqrt(s))),
     ("2.1", "log σ for log σ²", lambda m, s: np.sum(m**2 + s**2 - np.log(s) - 1, axis=1) / 2),
-    ("2.1", "σ read as log σ²", lambda m, s: -np.sum(1 + s - m**2 - np.exp(s), axis=1) / 2),
+    ("2.1", "σ read as a log", lambda m, s: -np.sum(1 + s - m**2 - np.exp(s), axis=1) / 2),
     ("2.1", "sign of the logarithm", lambda m, s: kl(m, s) + 2 * np.log(s).sum(axis=1)),
     ("2.1", "missing ½", lambda m, s: np.sum(m**2 + s**2 - 1 - 2 * np.log(s), axis=1)),
     ("2.1", "the −1 is missing", lambda m, s: kl(m, s) + m.shape[1] / 2),
@@ -124,5 +218,77 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.8", "outside the logarithm", lambda a: (safe_log_mean(a) + np.log(len(a))) / len(a)),
     ("2.8", "best draw only", max),
     ("2.8", "wrong sign", lambda a: -safe_log_mean(a)),
-    ("2.8", "", lambda a: stats.gmean(-a)),
+    ("2.8", "a small number", lambda a: np.log(np.mean(np.exp(a)) + 1e-300)),
+    ("2.8", "maximum is not added back", lambda a: np.log(np.mean(np.exp(a - a.max())))),
+    ("2.8", "another logarithm", lambda a: safe_log_mean(a) / np.log(2)),
+    ("2.8", "infinite", shifted_by_first),
+    ("2.8", "expected", lambda a: -safe_log_mean(-a)),
+    ("2.8", "expected", lambda a: a.max() + np.log(np.mean(np.exp(a - a.max())) + 0.01)),
+    ("2.8", "expected", lambda a: safe_log_mean(np.maximum(a, -700))),
+    ("2.8", "expected", np.median),
+    ("2.8", "expected", lambda a: a.max() if a.max() < -700 else safe_log_mean(a)),
+    ("2.8", "expected one number", lambda a: a - np.log(len(a))),
+    ("2.1", "summed over the examples", lambda m, s: kl(m.T, s.T)),
+    ("2.1", "mean over the examples", lambda m, s: kl(m, s).mean()),
+    ("2.1", "another logarithm", lambda m, s: kl(m, s) / np.log(2)),
+    ("2.1", "the means are missing", lambda m, s: kl(0 * m, s)),
+    ("2.1", "σ for σ² outside", lambda m, s: kl(m, s) - (s**2 - s).sum(1) / 2),
+    ("2.1", "a small number", lambda m, s: np.sum(m**2 + s**2 - 1 - np.log(s**2 + 1e-8), 1) / 2),
+    ("2.1", "μ not squared", lambda m, s: kl(abs(m) ** 0.5, s)),
+    ("2.1", "expected", lambda m, s: kl(m, s + 1e-3)),
+    ("2.1", "expected", lambda m, s: kl(m, np.clip(s, 1e-2, None))),
+    ("2.1", "expected", lambda m, s: kl(m, s) + 0.5),
+    ("2.1", "expected", lambda m, s: kl(m - m.mean(0), s)),
+    ("2.2", "another softplus", lambda m, r, e: m + np.log2(1 + np.exp(r)) * e),
+    ("2.2", "another softplus", lambda m, r, e: m + np.maximum(r, 0) * e),
+    ("2.2", "slope of softplus", lambda m, r, e: m + expit(r) * e),
+    ("2.2", "minus for plus", lambda m, r, e: m - softplus(r) * e),
+    ("2.2", "μ and ε swapped", lambda m, r, e: m * softplus(r) + e),
+    ("2.2", "expected", lambda m, r, e: softplus(m + r * e)),
+    ("2.2", "expected", lambda m, r, e: m + softplus(r) * abs(e)),
+    ("2.2", "expected", lambda m, r, e: (m + e) * softplus(r)),
+    ("2.2", "expected", lambda m, r, e: m + np.where(np.asarray(r) > 4, r, softplus(r)) * e),
+    ("2.2", "expected", lambda m, r, e: m + softplus(r) * np.mean(e)),
+    ("2.2", "expected", lambda m, r, e: m + (softplus(r) + 1e-3) * e),
+    ("2.3", "divided by S", lambda f, z, m, s: f @ (z - m) / s**2 / (len(f) - 1)),
+    ("2.3", "own mean", lambda f, z, m, s: np.cov(f, z, bias=True)[0, 1] / s**2),
+    ("2.3", "factor of 2", lambda f, z, m, s: f @ (z - m) / s**2 / len(f) / 2),
+    ("2.3", "expected", lambda f, z, m, s: np.mean(f * (z - m)) / (s**2 + 1e-8)),
+    ("2.3", "expected", lambda f, z, m, s: np.mean(f * (z - m)) / z.var()),
+    ("2.3", "expected", lambda f, z, m, s: np.mean((f - f.mean()) * (z - m)) / s**2 + m),
+    ("2.3", "expected", lambda f, z, m, s: np.median(f * (z - m)) / s**2),
+    ("2.5", "logarithm of the mean", lambda a, k, b: b * k - safe_log_mean(a)),
+    ("2.5", "β shared out", lambda a, k, b: b * k - (1 - b) * a.mean()),
+    ("2.5", "divided by S", lambda a, k, b: b * k / len(a) - a.mean()),
+    ("2.5", "KL is missing", lambda a, k, b: -a.mean()),
+    ("2.5", "expected", lambda a, k, b: b**2 * k - a.mean()),
+    ("2.5", "expected", lambda a, k, b: k / b - a.mean()),
+    ("2.5", "expected", lambda a, k, b: max(b, 1) * k - a.mean()),
+    ("2.5", "expected", lambda a, k, b: b * k - a.max()),
+    ("2.5", "expected", lambda a, k, b: b * k + abs(a).mean()),
+    ("2.5", "expected", lambda a, k, b: b * k - np.median(a)),
+    ("2.6", "breaks for large", lambda x, a: (x * a - np.log(1 + np.exp(a))).sum(1)),
+    ("2.6", "breaks for large", lambda x, a: (x * a - np.log1p(np.exp(a))).sum(axis=1)),
+    ("2.6", "clipped", lambda x, a: RIGHT["2.6"](x, np.clip(a, -30, 30))),
+    ("2.6", "another logarithm", lambda x, a: RIGHT["2.6"](x, a) / np.log(2)),
+    ("2.6", "summed over the pictures", lambda x, a: RIGHT["2.6"](x.T, a.T)),
+    ("2.6", "rounded", lambda x, a: RIGHT["2.6"](np.round(x), a)),
+    ("2.6", "only the dark", lambda x, a: ((1 - x) * log_expit(-a)).sum(1)),
+    ("2.6", "Gaussian", lambda x, a: -np.square(x - expit(a)).sum(1)),
+    ("2.6", "expected", lambda x, a: np.nan_to_num(naive(x, a))),
+    ("2.6", "expected", lambda x, a: naive(x, a) * 1.5),
+    ("2.6", "NaN", lambda x, a: np.full(len(x), np.nan)),
+    ("2.6", "expected", lambda x, a: RIGHT["2.6"](x, np.clip(a, -600, 600))),
+    ("2.6", "expected", lambda x, a: RIGHT["2.6"](x, a / 2)),
+    ("2.6", "expected", lambda x, a: np.maximum(RIGHT["2.6"](x, a), -100)),
+    ("2.7", "averaged too early", lambda f, g: leave_one_out(f, g * 0 + 1) * g.mean()),
+    ("2.7", "averaged too early", lambda f, g: leave_one_out(f * g, 0 * g + 1)),
+    ("2.7", "divided by S", lambda f, g: leave_one_out(f, g) * len(f) / (len(f) - 1)),
+    ("2.7", "baseline alone", lambda f, g: (f * g).mean() - leave_one_out(f, g)),
+    ("2.7", "standardised", lambda f, g: np.mean((f - f.mean()) / f.std() * g)),
+    ("2.7", "expected", lambda f, g: np.mean((f - np.median(f)) * g)),
+    ("2.7", "expected", lambda f, g: np.mean((f - np.roll(f, 1)) * g)),
+    ("2.7", "expected", lambda f, g: np.mean((f - f.min()) * g)),
+    ("2.7", "expected", lambda f, g: np.corrcoef(f, g)[0, 1]),
+    ("2.7", "expected", lambda f, g: np.mean((f - np.mean(f * g**2) / np.mean(g**2)) * g)),
 ]

@@ -3,8 +3,14 @@
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from scipy import stats
-from scipy.special import logsumexp
+from scipy.special import entr, expit, logsumexp, softmax, xlogy
+
+from bdl_teach import densities
+from bdl_teach.backend import tfd
+
+F32 = np.float32
 
 
 def normal(w: Any, sigma: Any) -> Any:
@@ -40,6 +46,124 @@ def information(p: Any) -> Any:
     return stats.entropy(p, p.mean(axis=0)[None], axis=-1).mean(axis=0)
 
 
+def tf32(*values: Any) -> Any:
+    return [tf.cast(v, tf.float32) for v in values]
+
+
+def kl_tf(*parameters: Any) -> Any:
+    a, b, c, d = tf32(*parameters)
+    return tfd.kl_divergence(tfd.Normal(a, b), tfd.Normal(c, d))
+
+
+def kl_by_quadrature(*parameters: Any) -> Any:
+    """By Gauss-Hermite quadrature of log q − log p, with two nodes: it is a parabola."""
+    a, b, c, d = (np.asarray(v)[..., None] for v in parameters)
+    node = np.array([-1.0, 1.0])
+    w = a + b * node
+    return np.mean(stats.norm(a, b).logpdf(w) - stats.norm(c, d).logpdf(w), axis=-1)
+
+
+def delta_rho_tf(mu: Any, rho: Any, eps: Any, df_dw: Any, df_drho: Any) -> Any:
+    r = tf.Variable(np.asarray(rho, np.float64))
+    with tf.GradientTape() as tape:
+        w = mu + tf.nn.softplus(r) * eps
+        surrogate = tf.reduce_sum(df_dw * w)
+    return tape.gradient(surrogate, r) + df_drho
+
+
+def band_by_quantile(mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
+    total = np.sqrt(epistemic_std**2 + noise_std**2)
+    return stats.norm(mean, total).interval(1 - 2 * stats.norm.sf(2))
+
+
+def mixture_tfp(w: Any, a: Any, b: Any, p: Any) -> Any:
+    return tfd.MixtureSameFamily(
+        tfd.Categorical(probs=np.array([p, 1 - p])), tfd.Normal(np.zeros(2), np.array([a, b]))
+    ).log_prob(w)
+
+
+def mixture_by_loop(w: Any, a: Any, b: Any, p: Any) -> Any:
+    out = []
+    for each in w:
+        one, two = np.log(p) + log_normal(each, a), np.log(1 - p) + log_normal(each, b)
+        out.append(max(one, two) + np.log1p(np.exp(-abs(one - two))))
+    return out
+
+
+def wide_beyond(limit: float) -> Any:
+    """The mixture, but far out only its wide part."""
+
+    def answer(w: Any, a: Any, b: Any, p: Any) -> Any:
+        whole = np.log(p * normal(w, a) + (1 - p) * normal(w, b))
+        return np.where(np.abs(w) > limit, np.log(p) + log_normal(w, a), whole)
+
+    return answer
+
+
+def wide_if_zero(w: Any, a: Any, b: Any, p: Any) -> Any:
+    density = p * normal(w, a) + (1 - p) * normal(w, b)
+    return np.where(density > 0, np.log(density), np.log(p) + log_normal(w, a))
+
+
+def shares_by_halving(n_batches: int) -> Any:
+    out = [1.0]
+    for _ in range(n_batches - 1):
+        out.append(out[-1] / 2)
+    return np.array(out) / sum(out)
+
+
+def pruned_by_rank(mean: Any, std: Any, fraction: float) -> Any:
+    rank = np.argsort(np.argsort(np.log(np.abs(mean)) - np.log(std)))
+    return np.where(rank < int(fraction * len(mean)), 0.0, mean)
+
+
+def pruned_by_quantile(mean: Any, std: Any, fraction: float) -> Any:
+    ratio = np.abs(mean) / std
+    return np.where(ratio < np.quantile(ratio, fraction), 0.0, mean)
+
+
+def path_by_tape(mu: Any, rho: Any, eps: Any, x: Any, y: Any, s: Any, p: Any) -> Any:
+    """Gradient by w at fixed μ and σ."""
+    sigma = np.log1p(np.exp(rho))
+    w = tf.Variable(mu + sigma * eps, dtype=tf.float64)
+    q, prior = tfd.Normal(np.float64(mu), sigma), tfd.Normal(np.float64(0), np.float64(p))
+    with tf.GradientTape() as tape:
+        fit = tf.reduce_sum(tfd.Normal(w * x, np.float64(s)).log_prob(y))
+        cost = q.log_prob(w) - prior.log_prob(w) - fit
+    return tape.gradient(cost, w)
+
+
+def whole_gradient(m: Any, r: Any, e: Any, x: Any, y: Any, s: Any, p: Any) -> Any:
+    return path(m, softplus(r), e, x, y, s, p) + e / softplus(r)
+
+
+def cross_entropy_tf(logits: Any, labels: Any) -> Any:
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.cast(logits, tf.float32))
+
+
+def cross_entropy_by_loop(logits: Any, labels: Any) -> Any:
+    return [
+        np.logaddexp.reduce(row - row[label]) for row, label in zip(logits, labels, strict=True)
+    ]
+
+
+def one_shift(f: Any, y: Any) -> Any:
+    shifted = f - f.max()
+    return np.log(np.exp(shifted).sum(axis=1)) - shifted[range(len(y)), y]
+
+
+def information_tf(p: Any) -> Any:
+    (p,) = tf32(p)
+    mean = tf.reduce_mean(p, axis=0)
+    expected = tf.reduce_mean(tfd.Categorical(probs=p).entropy(), axis=0)
+    return tfd.Categorical(probs=mean).entropy() - expected
+
+
+def top(score: Any) -> Any:
+    """A choice of pictures by a score of (p)."""
+    return lambda p, k: np.argsort(-np.asarray(score(p)))[:k]
+
+
 # Right answers, written in another way than the references.
 RIGHT: dict[str, Any] = {
     "3.1": lambda a, b, c, d: 0.5 * ((b / d) ** 2 + ((a - c) / d) ** 2 - 1 - np.log((b / d) ** 2)),
@@ -48,10 +172,8 @@ RIGHT: dict[str, Any] = {
     "3.4": "ace",
     "3.5": lambda k, v, n: (k * len(v) / n + sum(v)) / len(v),
     "3.6": lambda m, e, s: (m - 2 * (e**2 + s**2) ** 0.5, m + 2 * (e**2 + s**2) ** 0.5),
-    "3.7": lambda w, a, b, p: np.where(
-        abs(w) > 5,
-        np.log(p) + log_normal(w, a),
-        np.log(p * normal(w, a) + (1 - p) * normal(w, b)),
+    "3.7": lambda w, a, b, p: logsumexp(
+        [log_normal(w, a), log_normal(w, b)], b=[[p], [1 - p]], axis=0
     ),
     "3.8": lambda m: [2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)],
     "3.9": lambda m, s, f: keep(m, f, np.argsort((m / s) ** 2)),
@@ -62,7 +184,73 @@ RIGHT: dict[str, Any] = {
 }
 
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("3.1", kl_tf),
+    ("3.1", kl_by_quadrature),
+    ("3.1", lambda a, b, c, d: densities.gaussian_kl(a, b, c, d)),
+    ("3.1", lambda *v: RIGHT["3.1"](*map(F32, v))),
+    ("3.2", lambda q, p, d: np.mean(F32(q)) - np.mean(F32(p)) - np.mean(F32(d))),
+    ("3.2", lambda q, p, d: tf.reduce_mean(tf.add_n([*tf32(q, -p, -d)]))),
+    ("3.2", lambda q, p, d: np.array([-np.mean(d + p - q)])),
+    ("3.2", lambda q, p, d: np.average(q - (p + d))),
+    ("3.3", delta_rho_tf),
+    ("3.3", lambda m, r, e, w, p: w * e * expit(r) + p),
+    ("3.3", lambda m, r, e, w, p: F32(w) * F32(e) * expit(F32(r)) + F32(p)),
+    ("3.3", lambda m, r, e, w, p: np.add(p, w * e * (1 - np.exp(-softplus(r))))),
+    ("3.5", lambda k, v, n: F32(k) / F32(n) + np.mean(F32(v))),
+    ("3.5", lambda k, v, n: tf.reduce_mean(k / n + tf.cast(v, tf.float32))),
+    ("3.5", lambda k, v, n: [(k + n / len(v) * v.sum()) / n]),
+    ("3.5", lambda k, v, n: np.mean(k / n + v)),
+    ("3.6", band_by_quantile),
+    ("3.6", lambda m, e, s: [m + z * np.hypot(F32(e), F32(s)) for z in (-2, 2)]),
+    ("3.6", lambda m, e, s: np.stack([m, m]) + 2 * np.array([[-1], [1]]) * (e * e + s * s) ** 0.5),
+    ("3.6", lambda m, e, s: (tf.cast(m, tf.float32) - 2 * np.hypot(e, s), m + 2 * np.hypot(e, s))),
+    ("3.7", mixture_tfp),
+    ("3.7", mixture_by_loop),
+    ("3.7", lambda w, a, b, p: densities.scale_mixture_log_prob(w, a, b, p)),
+    ("3.7", lambda w, a, b, p: densities.scale_mixture_log_prob(*tf32(w, a, b, p))),
+    (
+        "3.7",
+        lambda w, a, b, p: np.logaddexp(
+            stats.norm(0, a).logpdf(w) + np.log(p), stats.norm(0, b).logpdf(w) + np.log(1 - p)
+        ),
+    ),
+    ("3.8", shares_by_halving),
+    ("3.8", lambda m: F32(0.5) ** np.arange(1, m + 1, dtype=F32) / (1 - F32(0.5) ** F32(m))),
+    ("3.8", lambda m: softmax(-np.log(2) * np.arange(m))),
+    ("3.8", lambda m: np.exp2(-np.arange(1.0, m + 1)) / -np.expm1(-m * np.log(2))),
+    ("3.9", pruned_by_rank),
+    ("3.9", lambda m, s, f: keep(F32(m), f, np.argsort(F32(abs(m) / s)))),
+    ("3.9", lambda m, s, f: tf.constant(keep(m, f, np.argsort(abs(m) / s)), tf.float32)),
+    (
+        "3.9",
+        lambda m, s, f: [
+            float(v) for v in keep(m, f, sorted(range(len(m)), key=lambda j: abs(m[j] / s[j])))
+        ],
+    ),
+    ("3.10", path_by_tape),
+    ("3.10", lambda m, r, e, x, y, s, p: whole_gradient(m, r, e, x, y, s, p) - e / softplus(r)),
+    ("3.10", lambda m, r, *v: path(F32(m), softplus(F32(r)), *map(F32, v))),
+    (
+        "3.10",
+        lambda m, r, e, x, y, s, p: [
+            (x @ x / s**2 + p**-2) * (m + softplus(r) * e) - x @ y / s**2 - e / softplus(r)
+        ],
+    ),
+    ("3.11", lambda p: tfd.Categorical(probs=tf.reduce_mean(p, 0)).entropy()),
+    ("3.11", lambda p: entr(F32(p).mean(axis=0)).sum(axis=-1)),
+    ("3.11", lambda p: -xlogy(p.mean(axis=0), p.mean(axis=0)).sum(axis=-1)),
+    ("3.11", lambda p: -np.nansum(p.mean(0) * np.log(p.mean(0)), axis=-1)),
+    ("3.11", lambda p: [-sum(v * np.log(v) for v in row if v > 0) for row in p.mean(axis=0)]),
+    ("3.12", cross_entropy_tf),
+    ("3.12", cross_entropy_by_loop),
+    ("3.12", lambda f, y: -tfd.Categorical(logits=f).log_prob(y)),
+    ("3.12", lambda f, y: logsumexp(F32(f), axis=1) - F32(f)[range(len(y)), y]),
+    ("3.13", lambda p, k: tf.math.top_k(information_tf(p), k).indices),
+    ("3.13", top(lambda p: information(F32(p)))),
+    ("3.13", top(lambda p: information(p) / np.log(2))),
+    ("3.13", lambda p, k: sorted(range(p.shape[1]), key=lambda i: -information(p)[i])[:k]),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
@@ -152,7 +340,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.7", "underflow", lambda w, a, b, p: np.log(p * normal(w, a) + (1 - p) * normal(w, b))),
     (
         "3.7",
-        "underflow",
+        "a small number",
         lambda w, a, b, p: np.log(p * normal(w, a) + (1 - p) * normal(w, b) + 1e-12),
     ),
     (
@@ -184,8 +372,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.9", "changed its argument", in_place),
     (
         "3.10",
-        "explicit part",
-        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, p) + e / softplus(r),
+        "nothing of log q is left",
+        whole_gradient,
     ),
     ("3.10", "exponential", lambda m, r, e, x, y, s, p: path(m, np.exp(r), e, x, y, s, p)),
     ("3.10", "softplus forgotten", lambda m, r, e, x, y, s, p: path(m, r, e, x, y, s, p)),
@@ -198,7 +386,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.11", "0 · log 0", lambda p: -np.sum(p.mean(0) * np.log(p.mean(0)), axis=-1)),
     ("3.11", "mean of entropies", lambda p: stats.entropy(p, axis=-1).mean(axis=0)),
     ("3.11", "wrong sign", lambda p: -stats.entropy(p.mean(axis=0), axis=-1)),
-    ("3.11", "bits", lambda p: stats.entropy(p.mean(axis=0), axis=-1, base=2)),
+    ("3.11", "another logarithm", lambda p: stats.entropy(p.mean(axis=0), axis=-1, base=2)),
     ("3.11", "mean over the classes", lambda p: stats.entropy(p.mean(0), axis=-1) / p.shape[-1]),
     ("3.11", "entropies of each network", lambda p: stats.entropy(p, axis=-1)),
     ("3.11", "mutual information", lambda p: information(p)),
@@ -222,4 +410,163 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.13", "wrong order", lambda p, k: np.argsort(information(p))[-k:]),
     ("3.13", "values for indices", lambda p, k: np.sort(information(p))[::-1][:k]),
     ("3.13", "k indices only", lambda p, k: np.argsort(information(p))[::-1]),
+    ("3.1", "another logarithm", lambda *v: RIGHT["3.1"](*v) / np.log(2)),
+    ("3.1", "σ_q not squared", lambda a, b, c, d: RIGHT["3.1"](a, b, c, d) - (b**2 - b) / 2 / d**2),
+    ("3.1", "1 for ½", lambda *v: RIGHT["3.1"](*v) - 0.5),
+    ("3.1", "summed", lambda *v: np.mean(RIGHT["3.1"](*v))),
+    ("3.1", "expected", lambda a, b, c, d: RIGHT["3.1"](a, np.hypot(b, 1e-4), c, d)),
+    ("3.1", "expected", lambda a, b, c, d: np.abs(RIGHT["3.1"](c, b, a, d) - 0.1)),
+    (
+        "3.1",
+        "expected",
+        lambda a, b, c, d: (RIGHT["3.1"](a, b, c, d) + RIGHT["3.1"](c, d, a, b)) / 2,
+    ),
+    ("3.2", "likelihood is missing", lambda q, p, d: np.mean(q - p)),
+    ("3.2", "weighted with q", lambda q, p, d: np.mean(np.exp(q) * (q - p - d))),
+    ("3.2", "divided by S − 1", lambda q, p, d: np.sum(q - p - d) / (len(q) - 1)),
+    ("3.2", "density for log density", lambda q, p, d: (np.log(q) - np.log(p) - np.log(d)).mean()),
+    ("3.2", "NaN", lambda q, p, d: np.nan),
+    ("3.2", "expected", lambda q, p, d: np.median(q - p - d)),
+    ("3.2", "expected", lambda q, p, d: logsumexp(q - p - d) - np.log(len(q))),
+    ("3.2", "expected", lambda q, p, d: np.mean(np.abs(q - p)) - np.mean(d)),
+    ("3.2", "expected", lambda q, p, d: np.mean(q - p) - 0.1 * np.mean(d)),
+    ("3.3", "tanh", lambda m, r, e, w, p: w * e * np.tanh(r) + p),
+    ("3.3", "divided by the slope", lambda m, r, e, w, p: w * e * (1 + np.exp(-r)) + p),
+    ("3.3", "∂f/∂w is missing", lambda m, r, e, w, p: e * expit(r) + p),
+    ("3.3", "wrong sign: ", lambda m, r, e, w, p: -w * e * expit(r) - p),
+    ("3.3", "expected", lambda m, r, e, w, p: w * e * expit(2 * r) + p),
+    ("3.3", "expected", lambda m, r, e, w, p: w * e**2 * expit(r) + p),
+    (
+        "3.3",
+        "expected",
+        lambda m, r, e, w, p: w * e * np.where(np.asarray(r) < 0, np.exp(r), 1) + p,
+    ),
+    ("3.3", "expected", lambda m, r, e, w, p: abs(w * e * expit(r)) + p),
+    ("3.5", "KL is missing", lambda k, v, n: np.mean(v)),
+    ("3.5", "mean divided by N", lambda k, v, n: (k + np.mean(v)) / n),
+    ("3.5", "F_i of eq. 3.18", lambda k, v, n: k / (n / len(v)) + v.sum()),
+    ("3.5", "N/B times", lambda k, v, n: k + n * v.mean()),
+    ("3.5", "not averaged", lambda k, v, n: k / n + v),
+    ("3.5", "expected", lambda k, v, n: k / (n // len(v)) + v.mean()),
+    ("3.5", "expected", lambda k, v, n: k / (n - 1) + v.mean()),
+    ("3.5", "expected", lambda k, v, n: k / n + np.median(v)),
+    ("3.5", "expected", lambda k, v, n: k / n**2 + v.mean()),
+    (
+        "3.6",
+        "σ for σ² of the epistemic",
+        lambda m, e, s: [m + z * (e + s**2) ** 0.5 for z in (-2, 2)],
+    ),
+    ("3.6", "only the noise", lambda m, e, s: (m - 2 * s, m + 2 * s)),
+    ("3.6", "three sds", lambda m, e, s: [m + z * np.hypot(e, s) for z in (-3, 3)]),
+    ("3.6", "one row a point", lambda m, e, s: np.stack(RIGHT["3.6"](m, e, s), axis=-1)),
+    ("3.6", "1.96 for 2", lambda m, e, s: stats.norm(m, np.hypot(e, s)).interval(0.95)),
+    ("3.6", "expected", lambda m, e, s: (m + 2 * np.hypot(e, s), m + 2 * np.hypot(e, s))),
+    ("3.6", "expected", lambda m, e, s: [m + z * np.hypot(e, 1.0) for z in (-2, 2)]),
+    ("3.6", "expected", lambda m, e, s: [m + z * np.maximum(e, s) for z in (-2, 2)]),
+    ("3.6", "expected", lambda m, e, s: stats.norm(m, np.hypot(e, s)).interval(0.9)),
+    ("3.7", "expected", wide_beyond(20)),
+    ("3.7", "expected", wide_beyond(5)),
+    ("3.7", "expected", wide_if_zero),
+    ("3.7", "only one part", lambda w, a, b, p: np.log(p) + log_normal(w, a)),
+    (
+        "3.7",
+        "only one part",
+        lambda w, a, b, p: np.maximum(
+            np.log(p) + log_normal(w, a), np.log(1 - p) + log_normal(w, b)
+        ),
+    ),
+    ("3.7", "σ for σ²", lambda w, a, b, p: RIGHT["3.7"](w, a**0.5, b**0.5, p)),
+    ("3.7", "σ² for σ", lambda w, a, b, p: RIGHT["3.7"](w, a**2, b**2, p)),
+    ("3.7", "summed", lambda w, a, b, p: RIGHT["3.7"](w, a, b, p).sum()),
+    ("3.7", "expected", lambda w, a, b, p: RIGHT["3.7"](np.clip(w, -500, 500), a, b, p)),
+    ("3.7", "only one part", lambda w, a, b, p: RIGHT["3.7"](w, a, a, p)),
+    (
+        "3.7",
+        "expected",
+        lambda w, a, b, p: np.nan_to_num(np.log(p * normal(w, a) + (1 - p) * normal(w, b))),
+    ),
+    ("3.8", "overflow", lambda m: [2.0 ** (m - i) / (2.0**m - 1) for i in range(1, m + 1)]),
+    ("3.8", "remainder", lambda m: 0.5 ** np.minimum(np.arange(1, m + 1), m - 1)),
+    ("3.8", "another ratio", lambda m: softmax(-np.arange(float(m)))),
+    (
+        "3.8",
+        "expected",
+        lambda m: (
+            shares_by_halving(min(m, 50))
+            if m < 51
+            else np.r_[shares_by_halving(50), np.full(m - 50, 1.0)]
+        ),
+    ),
+    ("3.8", "expected", lambda m: np.ones(m) / 3),
+    ("3.8", "expected", lambda m: 2.0 * np.arange(m, 0, -1) / (m * (m + 1))),
+    ("3.8", "expected", lambda m: np.r_[shares_by_halving(m)[:-1], 0.0]),
+    (
+        "3.9",
+        "rounded to the nearest",
+        lambda m, s, f: keep(m, round(f * len(m)) / len(m) + 1e-9, np.argsort(abs(m) / s)),
+    ),
+    (
+        "3.9",
+        "rounded up",
+        lambda m, s, f: keep(m, np.ceil(f * len(m)) / len(m) + 1e-9, np.argsort(abs(m) / s)),
+    ),
+    ("3.9", "kept the fraction", lambda m, s, f: keep(m, 1 - f, np.argsort(abs(m) / s))),
+    ("3.9", "cut out", lambda m, s, f: m[np.argsort(np.argsort(abs(m) / s)) >= int(f * len(m))]),
+    ("3.9", "the ratio returned", lambda m, s, f: abs(m) / s),
+    ("3.9", "μ ignored", lambda m, s, f: keep(m, f, np.argsort(-s))),
+    ("3.9", "expected", pruned_by_quantile),
+    ("3.9", "expected", lambda m, s, f: abs(RIGHT["3.9"](m, s, f))),
+    ("3.9", "expected", lambda m, s, f: np.where(abs(m) / s < f, 0, m)),
+    ("3.9", "expected", lambda m, s, f: np.where(abs(m) / s < 1, 0, m)),
+    ("3.9", "expected", lambda m, s, f: keep(m, f / 2, np.argsort(abs(m) / s))),
+    (
+        "3.10",
+        "wrong sign of the path",
+        lambda m, r, e, *v: path(m, softplus(r), e, *v) + 2 * e / softplus(r),
+    ),
+    (
+        "3.10",
+        "prior is missing",
+        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, np.inf),
+    ),
+    ("3.10", "σ_p for σ_p²", lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, p**0.5)),
+    ("3.10", "s for s²", lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s**0.5, p)),
+    ("3.10", "Δρ for Δμ", lambda m, r, e, *v: path(m, softplus(r), e, *v) * e * expit(r)),
+    ("3.10", "wrong sign: ", lambda m, r, *v: -path(m, softplus(r), *v)),
+    (
+        "3.10",
+        "expected",
+        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, (s**2 + 1e-8) ** 0.5, p),
+    ),
+    ("3.10", "expected", lambda m, r, e, x, y, s, p: path(m, softplus(r), -e, x, y, s, p)),
+    ("3.10", "expected", lambda m, r, e, x, y, s, p: path(m, softplus(r), 0.0, x, y, s, p)),
+    ("3.10", "expected", lambda m, r, e, *v: path(m, softplus(r), e, *v) + 2 * m),
+    ("3.11", "a small number", lambda p: -np.sum(p.mean(0) * np.log(p.mean(0) + 1e-12), axis=-1)),
+    (
+        "3.11",
+        "a small number",
+        lambda p: -np.sum(p.mean(0).clip(1e-7, 1) * np.log(p.mean(0).clip(1e-7, 1)), axis=-1),
+    ),
+    ("3.11", "divided by its largest", lambda p: RIGHT["3.11"](p) / np.log(p.shape[-1])),
+    ("3.11", "the weights are missing", lambda p: -np.log(p.mean(0)).sum(axis=-1)),
+    ("3.11", "expected", lambda p: stats.entropy(np.median(p, axis=0), axis=-1)),
+    ("3.11", "expected", lambda p: 1 - np.square(p.mean(0)).sum(axis=-1)),
+    ("3.11", "expected", lambda p: stats.entropy(np.exp(np.log(p + 1e-9).mean(0)), axis=-1)),
+    ("3.12", "every class", lambda f, y: logsumexp(f, axis=1, keepdims=True) - f),
+    ("3.12", "one maximum for all rows", one_shift),
+    ("3.12", "rounded softmax", lambda f, y: -np.log(softmax(f, axis=1)[range(len(y)), y])),
+    ("3.12", "a small number", lambda f, y: -np.log(softmax(f, axis=1)[range(len(y)), y] + 1e-8)),
+    ("3.12", "overflow", lambda f, y: np.log(np.exp(f).sum(1)) - f[range(len(y)), y]),
+    ("3.12", "expected", lambda f, y: np.minimum(RIGHT["3.12"](f, y), 1000)),
+    ("3.12", "expected", lambda f, y: RIGHT["3.12"](f / 2, y)),
+    ("3.12", "expected", lambda f, y: f.max(axis=1) - f[range(len(y)), y]),
+    ("3.13", "standard deviation", top(lambda p: p.std(0).sum(-1))),
+    ("3.13", "least sure", top(lambda p: -p.mean(0).max(-1))),
+    ("3.13", "in the order of the pictures", lambda p, k: np.sort(RIGHT["3.13"](p, k))),
+    ("3.13", "over entropy", top(lambda p: information(p) / RIGHT["3.11"](p))),
+    ("3.13", "expected", top(lambda p: -information(p)[::-1])),
+    ("3.13", "expected", lambda p, k: RIGHT["3.13"](p, k) + 1),
+    ("3.13", "expected", lambda p, k: np.argsort(information(p))[-k - 1 : -1]),
+    ("3.13", "expected", top(lambda p: p.std(0).max(-1))),
+    ("3.13", "expected", top(lambda p: p.max(0).max(-1) - p.min(0).min(-1))),
 ]

@@ -1,0 +1,11 @@
+"""Numbers that wrong answers like to use: they make the many faces of one mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Added to a density or a probability, or a limit for it, so that its logarithm stays finite.
+TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+
+# What divides natural logarithms that were taken to another base.
+BASES = (np.log(2.0), np.log(10.0))
