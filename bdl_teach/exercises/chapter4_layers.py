@@ -16,15 +16,15 @@ _EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add under a root 
 def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
     """Inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
     return (
-        _RNG.normal(size=(n, n_in)),
-        _RNG.normal(size=(n_in, n_out)),
-        _RNG.uniform(0.1, 1.2, (n_in, n_out)),
+        _RNG.normal(size=(n, n_in)).round(2),
+        _RNG.normal(size=(n_in, n_out)).round(2),
+        _RNG.uniform(0.1, 1.2, (n_in, n_out)).round(2),
     )
 
 
 _LAYERS = (
-    _layer(4, 3, 2),
-    _layer(2, 5, 3),
+    _layer(2, 3, 1),
+    _layer(4, 5, 3),
     _layer(3, 1, 7),
     (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
 )
@@ -153,7 +153,7 @@ DRAW = Exercise(
         ),
         Mistake(
             "eps under the root",
-            "√(δ + eps) is noise that nobody asked for: a weight with σ = 10⁻⁶ is nearly certain.",
+            "add nothing to δ, and set no least value: with σ = 10⁻⁶ there is hardly any noise.",
             tuple(
                 lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in _EPS
             ),
@@ -191,7 +191,7 @@ DRAW = Exercise(
 )
 
 _UNITS = (
-    (_RNG.normal(size=(4, 3)), _RNG.uniform(0.1, 1.2, 3)),
+    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2)),
     (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5)),
     (_A([[2.0], [-1.0]]), _A([0.5])),
     (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3)),

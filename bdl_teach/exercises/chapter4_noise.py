@@ -168,7 +168,7 @@ RATIO = Exercise(
         ),
         Mistake(
             "eps below the line",
-            "inputs of 10⁻¹²⁰ are small on purpose: nothing may be added, nor set as a least value.",
+            "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
             tuple(
                 face
                 for eps in _EPS

@@ -127,7 +127,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("4.2", "eps under the root", lambda x, m, s, z: x @ m + (x**2 @ s**2 + 1e-8) ** 0.5 * z),
     ("4.2", "subtracted", lambda x, m, s, z: draw(x, m, s, -z)),
     ("4.2", "expected", lambda x, m, s, z: x @ m + (np.sqrt(x**2 @ s**2) + 1e-8) * z),
-    ("4.2", "expected", lambda x, m, s, z: x @ m + np.maximum((x**2 @ s**2) ** 0.5, 1e-3) * z),
+    (
+        "4.2",
+        "eps under the root",
+        lambda x, m, s, z: x @ m + np.maximum((x**2 @ s**2) ** 0.5, 1e-3) * z,
+    ),
     ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, z[::-1])),
     ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, abs(z))),
     ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, z**2)),
