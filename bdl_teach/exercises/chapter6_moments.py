@@ -20,7 +20,7 @@ def _log_normal(y: Any, m: Any, v: Any) -> Any:
 LOG_Z = Exercise(
     "6.1",
     "Compute: log Z of one point",
-    "6.6",
+    "6.6 and 6.7",
     lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)),
     (
         (0.7, -0.4, 1.5, 6.0, 6.0),

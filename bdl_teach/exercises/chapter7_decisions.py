@@ -126,11 +126,11 @@ def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
 RECALIBRATE = Exercise(
     "7.6",
     "Break: mend an overconfident model by one factor",
-    "7.4",
+    "7.3",
     _factor,
     tuple(
         _announced(*case)
-        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (1, 2.0, 0.3), (20, 1.0, 0.2))
+        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
     ),
     (
         Mistake(
@@ -180,7 +180,6 @@ RECALIBRATE = Exercise(
                 lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2) / (len(y) - 1)),
                 lambda y, m, s: np.std((y - m) / s, ddof=1),
             ),
-            breaks=True,
         ),
         Mistake(
             "the sds for their squares",
@@ -213,6 +212,7 @@ RECALIBRATE = Exercise(
             lambda y, m, s: max(1.0, _factor(y, m, s)),
         ),
     ),
+    rtol=2e-4,  # the largest score may also be searched for
 )
 
 

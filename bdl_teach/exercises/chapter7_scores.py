@@ -40,7 +40,7 @@ LOG_SCORE = Exercise(
             (-2.0, 0.3, 20, 2.0),
             (3.0, 2.0, 50, 0.1),
             (-0.7, 1.5, 3, 0.8),
-            (0.9, 1.0, 1, 1.3),
+            (0.9, 1.0, 2, 1.3),
             (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
         )
     ),
@@ -65,7 +65,6 @@ LOG_SCORE = Exercise(
                 lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
                 lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
             ),
-            breaks=True,
         ),
         Mistake(
             "the noise is missing",
@@ -74,7 +73,6 @@ LOG_SCORE = Exercise(
                 lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
                 lambda y, f, s: _log_normal(y, np.mean(f), np.std(f, ddof=1)),
             ),
-            breaks=True,
         ),
         Mistake(
             "plug-in for the average",
@@ -354,7 +352,7 @@ PIT = Exercise(
         (_A([0.1, -0.4]), (2 * _F[:3, :2]).round(2), 0.2),
         (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
         (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
-        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (1, 3)), 0.8),
+        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
     ),
     (
         Mistake(
@@ -364,7 +362,6 @@ PIT = Exercise(
                 lambda y, f, s: _two_moments(y, f, s, 0),
                 lambda y, f, s: _two_moments(y, f, s, 1),
             ),
-            breaks=True,
         ),
         Mistake(
             "the noise is missing",
@@ -374,7 +371,6 @@ PIT = Exercise(
                 lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0)),
                 lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0, ddof=1)),
             ),
-            breaks=True,
         ),
         Mistake(
             "plug-in for the average",
