@@ -10,21 +10,23 @@ from bdl_teach.exercises.engine import Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(4)
+_EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add under a root or a line
 
 
 def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
     """Inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
     return (
-        _RNG.normal(size=(n, n_in)),
-        _RNG.normal(size=(n_in, n_out)),
-        _RNG.uniform(0.1, 1.2, (n_in, n_out)),
+        _RNG.normal(size=(n, n_in)).round(2),
+        _RNG.normal(size=(n_in, n_out)).round(2),
+        _RNG.uniform(0.1, 1.2, (n_in, n_out)).round(2),
     )
 
 
 _LAYERS = (
-    _layer(4, 3, 2),
-    _layer(2, 5, 3),
-    (_A([[2.0, -1.0]]), _A([[0.5], [1.0]]), _A([[0.3], [0.7]])),
+    _layer(2, 3, 1),
+    _layer(4, 5, 3),
+    _layer(3, 1, 7),
+    (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
 )
 
 
@@ -52,12 +54,24 @@ MOMENTS = Exercise(
         Mistake(
             "standard deviations added",
             "x σ adds standard deviations; variances add: Var[x w] = x² σ².",
-            lambda x, m, s: (x @ m, x @ s),
+            (lambda x, m, s: (x @ m, x @ s), lambda x, m, s: (x @ m, np.abs(x) @ s)),
         ),
         Mistake(
             "squared after the sum",
-            "(Σ x σ)² is the variance if all weights shared one ε; they have one each.",
-            lambda x, m, s: (x @ m, (x @ s) ** 2),
+            "the squares belong to each term, x² σ²: every weight has an ε of its own.",
+            (
+                lambda x, m, s: (x @ m, (x @ s) ** 2),
+                lambda x, m, s: (x @ m, (np.abs(x) @ s) ** 2),
+            ),
+        ),
+        Mistake(
+            "mean for sum",
+            "a unit adds up its inputs: nothing is divided by their number.",
+            (
+                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m)),
+                lambda x, m, s: (x @ m, x**2 @ s**2 / len(m)),
+                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m) ** 2),
+            ),
         ),
         Mistake(
             "standard deviation for variance",
@@ -87,8 +101,11 @@ def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
     return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
 
 
+_X, _MU, _SIGMA = _layer(3, 4, 2)
+# The last layer is almost certain: what is added under the root shows.
 _WITH_ZETA = tuple(
-    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1]))) for layer in _LAYERS
+    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
+    for layer in (*_LAYERS, (_X, 0 * _MU, 1e-6 * _SIGMA))
 )
 
 DRAW = Exercise(
@@ -119,6 +136,38 @@ DRAW = Exercise(
             lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1],
         ),
         Mistake(
+            "one draw for all units",
+            "each unit needs noise of its own: use all of ζ, not its first column.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:, :1],
+        ),
+        Mistake(
+            "σ for σ²",
+            "δ adds variances: square σ.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s) * z,
+        ),
+        Mistake(
+            "x not squared",
+            "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
+            lambda x, m, s, z: x @ m + np.sqrt(x @ s**2) * z,
+            breaks=True,
+        ),
+        Mistake(
+            "eps under the root",
+            "add nothing to δ, and set no least value: with σ = 10⁻⁶ there is hardly any noise.",
+            tuple(
+                lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in _EPS
+            ),
+        ),
+        Mistake(
+            "mean for sum",
+            "a unit adds up its inputs: nothing is divided by their number.",
+            (
+                lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2 / len(m)) * z,
+                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2 / len(m)) * z,
+                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2) * z / len(m),
+            ),
+        ),
+        Mistake(
             "ζ is missing",
             "γ + √δ is one sd above the mean, each time: multiply √δ by the noise.",
             lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2),
@@ -142,9 +191,11 @@ DRAW = Exercise(
 )
 
 _UNITS = (
-    (_RNG.normal(size=(4, 3)), _RNG.uniform(0.1, 1.2, 3)),
+    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2)),
     (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5)),
     (_A([[2.0], [-1.0]]), _A([0.5])),
+    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3)),
+    (_RNG.normal(size=(7, 2)), _A([0.2, 1.7])),
 )
 
 
@@ -165,6 +216,16 @@ COVARIANCE = Exercise(
             lambda x, s: np.diag(np.diag(_covariance(x, s))),
         ),
         Mistake(
+            "no diagonal",
+            "the diagonal holds the variances.",
+            lambda x, s: _covariance(x, s) - np.diag(np.diag(_covariance(x, s))),
+        ),
+        Mistake(
+            "mean for sum",
+            "b is a sum over the inputs, and so is its covariance.",
+            lambda x, s: _covariance(x, s) / len(s),
+        ),
+        Mistake(
             "σ for σ²",
             "a covariance is built from variances: square σ.",
             lambda x, s: (x * s) @ x.T,
@@ -173,6 +234,11 @@ COVARIANCE = Exercise(
             "x squared",
             "x_mi x_ni is a product of two rows, and may be negative.",
             lambda x, s: (x**2 * s**2) @ (x**2).T,
+        ),
+        Mistake(
+            "|x| for x",
+            "rows with inputs of opposite sign covary negatively.",
+            lambda x, s: _covariance(np.abs(x), s),
         ),
         Mistake(
             "one ε for all inputs",
@@ -203,7 +269,9 @@ def _with_signs(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     return x, mu, sigma, _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
 
 
-_FLIPPED = tuple(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (4, 3, 3)))
+_FLIPPED = tuple(
+    _with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))
+)
 
 
 def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
@@ -225,7 +293,12 @@ FLIPOUT = Exercise(
         Mistake(
             "signs on the mean",
             "only the change σε changes its sign; μ stays.",
-            lambda x, m, d, e, r, s: ((x * s) @ (m + d * e)) * r,
+            (
+                lambda x, m, d, e, r, s: ((x * s) @ (m + d * e)) * r,
+                lambda x, m, d, e, r, s: (x * s) @ (m + d * e),
+                lambda x, m, d, e, r, s: (x @ (m + d * e)) * r,
+                lambda x, m, d, e, r, s: (x @ m + (x * s) @ (d * e)) * r,
+            ),
         ),
         Mistake(
             "only the signs of the inputs",
@@ -251,6 +324,21 @@ FLIPOUT = Exercise(
             "σ is missing",
             "the change of the weights is σ ⊙ ε.",
             lambda x, m, d, e, r, s: x @ m + ((x * s) @ e) * r,
+        ),
+        Mistake(
+            "σ² for σ",
+            "the change of the weights is σ ⊙ ε: ε has sd 1, and σ is an sd already.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ (d**2 * e)) * r,
+        ),
+        Mistake(
+            "ε is missing",
+            "the change of the weights is σ ⊙ ε; without ε only the signs are random.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ d) * r,
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with these signs the definition adds.",
+            lambda x, m, d, e, r, s: x @ m - ((x * s) @ (d * e)) * r,
         ),
         Mistake(
             "the mean is missing",

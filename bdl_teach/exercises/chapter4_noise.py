@@ -10,6 +10,7 @@ from bdl_teach.exercises.engine import Choice, Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(5)
+_EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add below a line
 
 INDEPENDENCE = Choice(
     "4.3",
@@ -36,7 +37,13 @@ MINIBATCH = Exercise(
     "Change: the variance of a minibatch's gradient",
     "4.1",
     _variance,
-    ((1000, 1, 2.0, 0.5), (1000, 10, 2.0, 0.5), (500, 64, 1.5, 1.0), (60000, 128, 0.3, 0.0)),
+    (
+        (1000, 1, 2.0, 0.5),
+        (1000, 10, 2.0, 0.5),
+        (743, 7, 2.31, -0.17),
+        (513, 64, 1.53, 1.07),
+        (60000, 128, 0.3, 0.0),
+    ),
     (
         Mistake(
             "the covariance is missing",
@@ -69,6 +76,16 @@ MINIBATCH = Exercise(
             lambda n, m, v, c: n**2 * (v / m + (m - 1) / (2 * m) * c),
         ),
         Mistake(
+            "pairs counted twice",
+            "of i and j, M(M−1) ordered pairs can be made: both orders are in this number.",
+            lambda n, m, v, c: n**2 * (v / m + 2 * (m - 1) / m * c),
+        ),
+        Mistake(
+            "pairs of all data",
+            "only the M points of the minibatch are in the sum: M(M−1) pairs.",
+            lambda n, m, v, c: (n / m) ** 2 * (m * v + n * (n - 1) * c),
+        ),
+        Mistake(
             "the factor N/M is missing",
             "this is the variance of the plain sum; the minibatch stands for all N points.",
             lambda n, m, v, c: m * v + m * (m - 1) * c,
@@ -92,39 +109,81 @@ def _ratio(x: Any) -> Any:
     return square.sum() ** 2 / (square**2).sum()
 
 
-def _not_finite(outcomes: Any, expected: Any) -> bool:
-    """The ordinary batches are right, and the extreme ones overflow or underflow."""
-    good = all(
-        isinstance(o, np.ndarray) and o.shape == e.shape and np.allclose(o, e)
-        for o, e in zip(outcomes[:3], expected[:3], strict=True)
-    )
-    return good and any(
-        isinstance(o, np.ndarray) and not np.isfinite(o).all() for o in outcomes[3:]
-    )
+def _gain(x: Any) -> Any:
+    """(4.4) as it stands."""
+    return (x**2).sum() ** 2 / (x**4).sum()
 
+
+# Ordinary batches, and among them those where what one might scale by is 0: the first input, the
+# last, the largest, the sum, the spread, the median. Then the sizes that the exercise speaks of.
+_BATCHES = (
+    _RNG.normal(size=7),
+    _RNG.uniform(0.5, 1.5, 20),
+    _A([-3.0]),
+    np.full(8, 1.3),
+    _A([0.0, 0.0, -2.0, 0.0, -1.1]),
+    _A([1.5, -2.5, 3.0, -2.0, 0.0]),
+    _A([0.7, 0.0, 2.2]),
+    1e200 * _A([1.0, -2.0, 0.5]),
+    1e-120 * _A([3.0, 1.0]),
+    _A([1e-120, -1e200, 3e199, 1.0]),
+)
 
 RATIO = Exercise(
     "4.6",
     "Break: a gain that cannot overflow",
     "4.2",
     _ratio,
-    (
-        (np.ones(8),),
-        (_RNG.uniform(0.5, 1.5, 20),),
-        (_A([0.0, 0.0, -2.0]),),
-        (1e200 * _A([1.0, -2.0, 0.5]),),
-        (1e-120 * _A([3.0, 1.0]),),
-    ),
+    tuple((x,) for x in _BATCHES),
     (
         Mistake(
             "overflow",
-            "x⁴ leaves the floating-point numbers; the ratio does not depend on the scale of x.",
-            recognises=_not_finite,
+            "x or a power of it leaves the floating-point numbers (float64 holds 10^±308, "
+            "float32 10^±38); the ratio does not depend on the scale of x, so choose one.",
+            (
+                _gain,
+                lambda x: ((x**2).sum() / np.sqrt((x**4).sum())) ** 2,
+                lambda x: (np.linalg.norm(x) / np.linalg.norm(x, 4)) ** 4,
+                lambda x: _gain(x / np.linalg.norm(x)),
+                lambda x: _gain(x / np.sqrt((x**2).mean())),
+                lambda x: _ratio(np.sqrt(x**2)),
+                lambda x: np.exp(2 * np.log((x**2).sum()) - np.log((x**4).sum())),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "a scale that can be 0",
+            "the sum, the mean, the spread or one of the inputs may be 0, or far below the rest; "
+            "divide by the largest |x|.",
+            tuple(
+                lambda x, scale=scale: _gain(x / scale(x))
+                for scale in (
+                    *(np.sum, np.mean, np.max, np.min, np.std, np.median, np.ptp),
+                    lambda x: np.median(np.abs(x)),
+                    lambda x: x[0],
+                    lambda x: x[-1],
+                )
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "eps below the line",
+            "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
+            tuple(
+                face
+                for eps in _EPS
+                for face in (
+                    lambda x, eps=eps: _gain(x / (np.abs(x).max() + eps)),
+                    lambda x, eps=eps: (x**2).sum() ** 2 / ((x**4).sum() + eps),
+                )
+            ),
+            breaks=True,
         ),
         Mistake(
             "upside down",
             "the shared variance stands above: the gain is at least 1.",
-            lambda x: 1 / _ratio(x),
+            (lambda x: 1 / _ratio(x), lambda x: 1 / _gain(x)),
+            breaks=True,
         ),
         Mistake(
             "the number of points",
@@ -134,17 +193,32 @@ RATIO = Exercise(
         Mistake(
             "x for x²",
             "the two sums are over x² and x⁴.",
-            lambda x: x.sum() ** 2 / (x**2).sum(),
+            (
+                lambda x: x.sum() ** 2 / (x**2).sum(),
+                lambda x: (x / np.abs(x).max()).sum() ** 2 / ((x / np.abs(x).max()) ** 2).sum(),
+            ),
+            breaks=True,
         ),
         Mistake(
             "the square is inside",
             "(Σx²)² and Σx⁴ are not the same: square after the sum above.",
             lambda x: (x**4).sum() / (x**4).sum(),
+            breaks=True,
         ),
         Mistake(
             "the square is missing",
             "the numerator is (Σx²)², the square of the sum.",
-            lambda x: (x**2).sum() / (x**4).sum(),
+            (
+                lambda x: (x**2).sum() / (x**4).sum(),
+                lambda x: ((x / np.abs(x).max()) ** 2).sum() / ((x / np.abs(x).max()) ** 4).sum(),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "divided by M",
+            "the gain itself is asked for, not its share of M.",
+            (lambda x: _ratio(x) / len(x), lambda x: _gain(x) / len(x)),
+            breaks=True,
         ),
     ),
 )

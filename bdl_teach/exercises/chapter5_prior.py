@@ -9,6 +9,13 @@ import numpy as np
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake
 
 _A = np.array
+_RNG = np.random.default_rng(51)
+_EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add below a line
+
+
+def _weights(count: int) -> tuple[Any, Any]:
+    """Means of either sign and standard deviations."""
+    return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
 
 
 def _kl(mu: Any, sigma: Any) -> Any:
@@ -24,6 +31,9 @@ KL = Exercise(
         (_A([0.3]), _A([0.5])),
         (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
         (_A([5.0, -5.0]), _A([0.01, 1.0])),
+        _weights(3),
+        _weights(7),
+        (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
     ),
     (
         Mistake(
@@ -38,13 +48,52 @@ KL = Exercise(
         ),
         Mistake(
             "μ is not squared",
-            "the KL cannot care about the sign of μ.",
-            lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
+            "the ratio is μ²/σ², both squared.",
+            (
+                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s**2)),
+                lambda m, s: 0.5 * np.sum(np.log1p(m / s**2)),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "the squares are missing",
+            "the ratio is μ²/σ² = γ², not γ.",
+            (
+                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
+                lambda m, s: 0.5 * np.sum(np.log1p(m / s)),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "not in nats",
+            "the logarithm is the natural one, np.log or np.log1p.",
+            (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
+        ),
+        Mistake(
+            "eps below the line",
+            "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
+            tuple(
+                [
+                    *(lambda m, s, eps=eps: _kl(m, np.sqrt(s**2 + eps)) for eps in _EPS),
+                    *(lambda m, s, eps=eps: _kl(m, s + eps) for eps in _EPS[:4]),
+                ]
+            ),
+        ),
+        Mistake(
+            "one prior for all",
+            "(5.9) gives each weight a prior of its own; what is shared is (5.10).",
+            lambda m, s: np.sum(np.log(_shared(m, s) / s)),
+        ),
+        Mistake(
+            "the KL the other way round",
+            "it is KL[q‖p], with the prior second.",
+            lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
         ),
         Mistake(
             "the ratio is upside down",
             "a weight with μ = 0 costs nothing: σ² stands below.",
             lambda m, s: 0.5 * np.sum(np.log1p((s / m) ** 2)),
+            breaks=True,
         ),
         Mistake(
             "the KL to N(0, 1)",
@@ -89,6 +138,8 @@ SHARED = Exercise(
         (_A([0.3, -0.1]), _A([0.5, 0.2])),
         (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
         (_A([3.0, 3.0, 3.0, 0.0]), _A([0.1, 0.1, 0.1, 4.0])),
+        _weights(1),
+        _weights(7),
     ),
     (
         Mistake(
@@ -132,6 +183,33 @@ SHARED = Exercise(
             lambda m, s: np.hypot(np.mean(m), np.mean(s)),
         ),
         Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
+        Mistake(
+            "n − 1 for n",
+            "nothing has been estimated before: (5.10) divides by the number of weights.",
+            lambda m, s: np.sqrt(np.sum(m**2 + s**2) / (len(m) - 1)),
+        ),
+        Mistake(
+            "σ for σ²",
+            "E_q[w²] is μ² + σ²: square σ.",
+            lambda m, s: np.sqrt(np.mean(m**2 + s)),
+        ),
+        Mistake(
+            "μ for μ²",
+            "E_q[w²] is μ² + σ²: square μ.",
+            (
+                lambda m, s: np.sqrt(np.mean(m + s**2)),
+                lambda m, s: np.sqrt(np.mean(np.abs(m) + s**2)),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "squared after adding",
+            "(μ + σ)² has a term 2μσ that E_q[w²] = μ² + σ² has not.",
+            (
+                lambda m, s: np.sqrt(np.mean((m + s) ** 2)),
+                lambda m, s: np.sqrt(np.mean((np.abs(m) + s) ** 2)),
+            ),
+        ),
     ),
 )
 
@@ -141,12 +219,12 @@ STATEMENTS = Choice(
     "5.4 and 5.6 and 5.7 and 5.10",
     frozenset("bce"),
     statements={
-        "a": "which evidence is it that the ELBO with a learnt prior stays below?",
-        "b": "what happens to μ²/σ² when the unit of a weight changes?",
-        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0?",
-        "d": "what does γ/(1 + γ²) do for large γ?",
-        "e": "which of the two has more freedom to fit the prior to q?",
-        "f": "are there two networks of one width among the pairs that gave 0.97?",
+        "a": "which evidence does the bound with a learnt prior stay below (section 5.6)?",
+        "b": "what happens to μ²/σ² when μ and σ grow alike (section 5.7)?",
+        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0 (section 5.7)?",
+        "d": "what does γ/(1 + γ²) do for large γ (section 5.7)?",
+        "e": "which of the two has more freedom to fit the prior to q (section 5.4)?",
+        "f": "are there two networks of one width among the pairs that gave 0.97 (section 5.10)?",
     },
 )
 
@@ -163,12 +241,14 @@ _STEPS = (
     (0.5, -1.0, 0.7, -14.7),
     (-2.0, 0.5, -1.9, 4.0),
     (_A([1.0, -3.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0])),
+    (_A([0.0, -0.4]), _A([-2.5, 0.1]), _A([1.3, 0.2]), _A([0.8, -1.6])),
+    tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
 )
 
 DELTA_GAMMA = Exercise(
     "5.4",
     "Compute: Δγ",
-    "5.5",
+    "5.5 and 5.7",
     lambda gamma, rho, eps, dnll_dw: dnll_dw * _softplus(rho) + gamma / (1 + gamma**2),
     _STEPS,
     (
@@ -227,6 +307,24 @@ DELTA_GAMMA = Exercise(
             "½ ln(1 + γ²) is the KL; its derivative is asked for.",
             lambda g, r, e, d: d * _softplus(r) + 0.5 * np.log1p(g**2),
         ),
+        Mistake(
+            "the inner derivative is missing",
+            "by the chain rule, ½ ln(1 + γ²) has the slope ½ · 2γ/(1 + γ²).",
+            (
+                lambda g, r, e, d: d * _softplus(r) + 0.5 / (1 + g**2),
+                lambda g, r, e, d: d * _softplus(r) + 1 / (1 + g**2),
+            ),
+        ),
+        Mistake(
+            "exp for softplus",
+            "σ is ln(1 + e^ρ), not e^ρ.",
+            lambda g, r, e, d: d * np.exp(r) + g / (1 + g**2),
+        ),
+        Mistake(
+            "the likelihood is missing",
+            "w = σ (γ + ε) contains γ: the nll moves as well.",
+            lambda g, r, e, d: g / (1 + g**2),
+        ),
     ),
 )
 
@@ -281,6 +379,16 @@ DELTA_RHO = Exercise(
             "wrong sign",
             "Δρ is the gradient; the minus comes in the update.",
             lambda g, r, e, d: -d * (g + e) * _sigmoid(r),
+        ),
+        Mistake(
+            "the derivative of the sigmoid",
+            "softplus has the derivative 1/(1 + e^(−ρ)); that of the sigmoid is one too many.",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(r) * _sigmoid(-r),
+        ),
+        Mistake(
+            "∂nll/∂w is missing",
+            "by the chain rule: ∂nll/∂w · ∂w/∂σ · ∂σ/∂ρ.",
+            lambda g, r, e, d: (g + e) * _sigmoid(r),
         ),
     ),
 )

@@ -18,9 +18,19 @@ def _score(m: Any, v: Any, alpha: Any, beta: Any, y_mean: Any, y_std: Any, y: An
     return np.mean(norm.logpdf(y, mean, np.sqrt(var)))
 
 
-_SCORES = tuple(
-    (_RNG.normal(size=k), _RNG.uniform(0.1, 1, k), 9.0, 2.0, 22.5, 9.2, 22.5 + _RNG.normal(0, 9, k))
-    for k in (1, 5)
+def _test_points(count: int, alpha: float, beta: float, y_mean: float, y_std: float) -> Any:
+    y = y_mean + y_std * _RNG.normal(0.0, 1.3, count)
+    outputs = _RNG.normal(size=count).round(2), _RNG.uniform(0.1, 1.0, count).round(2)
+    return *outputs, alpha, beta, y_mean, y_std, y.round(2)
+
+
+# Units and noises of every size: none can be hard-coded. The last noise is small, and without it
+# a point far out.
+_SCORES = (
+    _test_points(1, 9.0, 2.0, 22.5, 9.2),
+    _test_points(3, 4.5, 7.3, -3.1, 0.4),
+    _test_points(7, 120.0, 11.0, 0.8, 31.0),
+    (_A([0.1, -0.4]), _A([1e-3, 4e-3]), 2.2, 0.004, -50.0, 2.7, _A([-49.5, -47.2])),
 )
 
 SCORE = Exercise(
@@ -57,6 +67,62 @@ SCORE = Exercise(
             "the noise is left standardised",
             "β/(α−1) belongs to standardised targets: y_std² multiplies both variances.",
             lambda m, v, a, b, c, s, y: _score(m, v + (1 / s**2 - 1) * b / (a - 1), a, b, c, s, y),
+        ),
+        Mistake(
+            "the network's variance is missing",
+            "y is uncertain by the noise and by the weights: v + β/(α−1).",
+            lambda m, v, a, b, c, s, y: _score(m, 0 * v, a, b, c, s, y),
+        ),
+        Mistake(
+            "the network's variance is left standardised",
+            "y_std² multiplies both variances.",
+            lambda m, v, a, b, c, s, y: _score(m, v / s**2, a, b, c, s, y),
+        ),
+        Mistake(
+            "precision for variance",
+            "α/β is a precision; the noise variance is β/(α−1).",
+            (
+                lambda m, v, a, b, c, s, y: _score(m, v + a / b, a, 0.0, c, s, y),
+                lambda m, v, a, b, c, s, y: _score(m, v + (a - 1) / b, a, 0.0, c, s, y),
+            ),
+        ),
+        Mistake(
+            "variance for sd",
+            "a variance is not squared again; a scale is its root.",
+            (
+                lambda m, v, a, b, c, s, y: _score(m, (v + b / (a - 1)) ** 2, a, 0.0, c, s, y),
+                lambda m, v, a, b, c, s, y: _score(
+                    m, (v + b / (a - 1)) ** 2 * s**2, a, 0.0, c, s, y
+                ),
+            ),
+        ),
+        Mistake(
+            "not in nats",
+            "the logarithm is the natural one, np.log.",
+            (
+                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(2),
+                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(10),
+            ),
+        ),
+        Mistake(
+            "log 2π is missing",
+            "without −½ log 2π it is no log density.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + 0.5 * np.log(2 * np.pi),
+        ),
+        Mistake(
+            "the logarithm of the mean density",
+            "papers report the mean of the points' log densities.",
+            lambda m, v, a, b, c, s, y: np.log(
+                np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
+            ),
+        ),
+        Mistake(
+            "eps in the variance",
+            "v + β/(α−1) is positive as it is: nothing may be added.",
+            tuple(
+                lambda m, v, a, b, c, s, y, eps=eps: _score(m, v + eps, a, b, c, s, y)
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
+            ),
         ),
         Mistake(
             "the variance is left standardised",
@@ -106,17 +172,35 @@ def _unnormalised(w: Any, prior: Any, likelihood: Any) -> Any:
     return mean, np.trapezoid((w - mean) ** 2 * prior * likelihood, w)
 
 
-_W = np.linspace(-6, 6, 601)
-_PRIORS = tuple(
-    np.exp(-0.5 * (_W - m) ** 2 / v) / np.sqrt(2 * np.pi * v) for m, v in ((0, 1), (1, 0.3))
-)
+def _grid(low: float, high: float, count: int, mean: float, var: float) -> tuple[Any, Any]:
+    """An even grid and a Gaussian prior on it, which is over before the grid is."""
+    w = np.linspace(low, high, count)
+    return w, np.exp(-0.5 * (w - mean) ** 2 / var) / np.sqrt(2 * np.pi * var)
+
+
+def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
+    """Smooth functions on grids of several steps: there every rule of integration is exact.
+
+    No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
+    """
+    (a, p), (b, q), (c, r) = (
+        _grid(-8, 8, 801, 0, 1),
+        _grid(-3, 5, 1201, 1, 0.3),
+        (_grid(2, 12, 334, 7, 0.6)),
+    )
+    return (
+        (a, p, 1 / (1 + np.exp(-2 * a))),
+        (b, q, 3.7 / (1 + (b - 2.5) ** 2)),
+        (c, r, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
+    )
+
 
 MATCH = Exercise(
     "6.8",
     "Extend: moment matching by brute force",
     "6.2",
     _match,
-    ((_W, _PRIORS[0], 1 / (1 + np.exp(-2 * _W))), (_W, _PRIORS[1], np.exp(-np.abs(_W - 2)))),
+    _tilts(),
     (
         Mistake(
             "Z is missing",
@@ -154,10 +238,63 @@ MATCH = Exercise(
         Mistake(
             "sums for integrals",
             "a sum over the grid counts points: multiply by the step, or use np.trapezoid.",
-            lambda w, p, f: (
-                np.sum(w * p * f),
-                np.sum((w - np.sum(w * p * f)) ** 2 * p * f),
+            (
+                lambda w, p, f: (np.sum(w * p * f), np.sum((w - np.sum(w * p * f)) ** 2 * p * f)),
+                lambda w, p, f: (
+                    np.sum(w * p * f),
+                    np.sum(w**2 * p * f) - np.sum(w * p * f) ** 2,
+                ),
             ),
+        ),
+        Mistake(
+            "averages over the grid",
+            "np.mean divides by the number of points; the moments are weighted by the density.",
+            (
+                lambda w, p, f: (
+                    np.mean(w * p * f),
+                    np.mean((w - np.mean(w * p * f)) ** 2 * p * f),
+                ),
+                lambda w, p, f: (np.mean(w), np.var(w)),
+            ),
+        ),
+        Mistake(
+            "Z is missing from the variance",
+            "the mean is right; the variance is an integral over the same density, with Z below.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                np.trapezoid((w - _match(w, p, f)[0]) ** 2 * p * f, w),
+            ),
+        ),
+        Mistake(
+            "the spread about 0",
+            "the variance is about the mean of the tilted density.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                np.trapezoid(w**2 * p * f, w),
+            ),
+        ),
+        Mistake(
+            "the spread about the prior's mean",
+            "the variance is about the mean of the tilted density itself.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                _match(w, p, f)[1] + (_match(w, p, f)[0] - _match(w, p, 1.0)[0]) ** 2,
+            ),
+        ),
+        Mistake(
+            "the likelihood twice",
+            "the point is taken in once.",
+            lambda w, p, f: _match(w, p, f**2),
+        ),
+        Mistake(
+            "a sum for a product",
+            "the tilted density is prior *times* likelihood.",
+            lambda w, p, f: _match(w, 1.0, p + f),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda w, p, f: _match(w, p, f)[::-1],
         ),
         Mistake(
             "mode for mean",
@@ -178,7 +315,12 @@ CAVITY = Exercise(
     "Extend: take a factor out",
     "6.8",
     _cavity,
-    ((0.3, 0.5, 0.8, 0.0), (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0]))),
+    (
+        (0.3, 0.5, 0.8, 0.0),
+        (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0])),
+        (-1.7, 0.4, 1.1, 0.9),
+        (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
+    ),
     (
         Mistake(
             "the factor is put in once more",
@@ -193,7 +335,52 @@ CAVITY = Exercise(
         Mistake(
             "the factor's variance is subtracted from a precision",
             "`precision` is 1/variance already: 1/v − precision.",
-            lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / (1 / v - 1 / p)),
+            (
+                lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / (1 / v - 1 / p)),
+                lambda m, v, p, s: ((m / v - s) / (1 / v - 1 / p), 1 / (1 / v - 1 / p)),
+            ),
+        ),
+        Mistake(
+            "a precision is subtracted from a variance",
+            "1/v − precision: the precision of q comes first.",
+            (
+                lambda m, v, p, s: (_cavity(m, v, p, s)[0], v - p),
+                lambda m, v, p, s: ((m / v - s) * (v - p), v - p),
+                lambda m, v, p, s: ((m - s) / (v - p), 1 / (v - p)),
+            ),
+        ),
+        Mistake(
+            "the shift for a mean",
+            "`shift` is precision times mean already: m/v − shift.",
+            lambda m, v, p, s: ((m / v - p * s) / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "the shift is subtracted from the mean",
+            "`shift` is precision times mean: subtract it from m/v.",
+            (
+                lambda m, v, p, s: (m - s, 1 / (1 / v - p)),
+                lambda m, v, p, s: ((m - s) / (1 / v - p), 1 / (1 / v - p)),
+            ),
+        ),
+        Mistake(
+            "the shift is added",
+            "take it out of the mean as well: m/v − shift.",
+            lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "the shift is missing",
+            "take the factor out of m/v as well: m/v − shift.",
+            lambda m, v, p, s: (m / v / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "sd for variance",
+            "return the variance.",
+            lambda m, v, p, s: (_cavity(m, v, p, s)[0], np.sqrt(1 / (1 / v - p))),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda m, v, p, s: _cavity(m, v, p, s)[::-1],
         ),
         Mistake(
             "the old variance in the mean",

@@ -24,6 +24,8 @@ GAP = Exercise(
     (
         (_A([0.0, 1.0, 2.0]), _A([1.0, 0.5, 2.0]), _A([0.1, 0.7, 4.0]), _A([2.0, 0.6, 0.3])),
         (_RNG.normal(size=9), _RNG.uniform(0.1, 2, 9), _RNG.normal(size=9), np.ones(9)),
+        (_A([0.4]), _A([1.3]), _A([-0.2]), _A([0.5])),
+        tuple(_RNG.uniform(0.1, 3.0, (4, 7)).round(2)),
     ),
     (
         Mistake(
@@ -45,6 +47,47 @@ GAP = Exercise(
             "the root is missing",
             "this is in squared units of y.",
             lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2),
+        ),
+        Mistake(
+            "absolute values for squares",
+            "root mean *square*: square the differences, average, take the root.",
+            (
+                lambda a, s, b, t: np.mean(np.abs(a - b) + np.abs(s - t)),
+                lambda a, s, b, t: np.mean(np.abs(a - b)) + np.mean(np.abs(s - t)),
+            ),
+        ),
+        Mistake(
+            "the means are ignored",
+            "two predictives of the same spread can still differ: add (m_a − m_b)².",
+            lambda a, s, b, t: np.sqrt(np.mean((s - t) ** 2)),
+        ),
+        Mistake(
+            "squared after adding",
+            "add the two squares; differences of opposite sign must not cancel.",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b + s - t) ** 2)),
+        ),
+        Mistake(
+            "the spreads are added",
+            "it is the difference of the sds that counts: two equal predictives are 0 apart.",
+            (
+                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + s**2 + t**2)),
+                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s + t) ** 2)),
+            ),
+        ),
+        Mistake(
+            "both parts averaged",
+            "the two squares are added at each x; the mean is over x alone.",
+            lambda a, s, b, t: np.sqrt(0.5 * np.mean((a - b) ** 2 + (s - t) ** 2)),
+        ),
+        Mistake(
+            "m − 1 for m",
+            "(7.1) divides by the number of points.",
+            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2) / (len(a) - 1)),
+        ),
+        Mistake(
+            "the largest for the mean",
+            "(7.1) averages over x.",
+            lambda a, s, b, t: np.max(np.hypot(a - b, s - t)),
         ),
         Mistake(
             "root before mean",
@@ -74,14 +117,21 @@ def _factor(y: Any, mean: Any, std: Any) -> Any:
     return np.sqrt(np.mean(((y - mean) / std) ** 2))
 
 
-_MEAN, _STD = _RNG.normal(size=50), _RNG.uniform(0.2, 1.0, 50)
+def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
+    """Targets whose errors are ``factor`` times as large as announced, and not centred."""
+    mean, std = _RNG.normal(size=count).round(2), _RNG.uniform(0.2, 1.9, count).round(2)
+    return (mean + std * (shift + factor * _RNG.standard_normal(count))).round(2), mean, std
+
 
 RECALIBRATE = Exercise(
     "7.6",
     "Break: mend an overconfident model by one factor",
-    "7.4",
+    "7.3",
     _factor,
-    tuple((_MEAN + c * _STD * _RNG.standard_normal(50), _MEAN, _STD) for c in (3.0, 0.4, 1.0)),
+    tuple(
+        _announced(*case)
+        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
+    ),
     (
         Mistake(
             "σ² for σ",
@@ -124,11 +174,45 @@ RECALIBRATE = Exercise(
             lambda y, m, s: np.mean((y - m) / s),
         ),
         Mistake(
+            "n − 1 for n",
+            "the derivative is Σz²/k³ − n/k: no mean has been estimated.",
+            (
+                lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2) / (len(y) - 1)),
+                lambda y, m, s: np.std((y - m) / s, ddof=1),
+            ),
+        ),
+        Mistake(
+            "the sds for their squares",
+            "z is the error in standard deviations: (y − m)²/s².",
+            (
+                lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s)),
+                lambda y, m, s: np.sqrt(np.mean(((y - m) / s**2) ** 2)),
+            ),
+        ),
+        Mistake(
+            "median for mean",
+            "the Gaussian likelihood is maximal at the root *mean* square of z.",
+            (
+                lambda y, m, s: np.median(np.abs(y - m) / s),
+                lambda y, m, s: np.median(np.abs(y - m) / s) / 0.6744897501960817,
+            ),
+        ),
+        Mistake(
+            "the factor of the 95 % interval",
+            "this makes the coverage right at one level; the log score asks for all of y.",
+            (
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.959963984540054,
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.96,
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95),
+            ),
+        ),
+        Mistake(
             "never below 1",
             "a model that is too unsure needs a factor below 1.",
             lambda y, m, s: max(1.0, _factor(y, m, s)),
         ),
     ),
+    rtol=2e-4,  # the largest score may also be searched for
 )
 
 
@@ -138,19 +222,28 @@ def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
 
 
 def _symmetric_root(covariance: Any) -> Any:
+    return _eigen_root(covariance) @ np.linalg.eigh(covariance)[1].T
+
+
+def _eigen_root(covariance: Any) -> Any:
     values, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(values) @ vectors.T
+    return vectors * np.sqrt(values)
+
+
+def _singular_root(covariance: Any) -> Any:
+    vectors, values, _ = np.linalg.svd(covariance)
+    return vectors * np.sqrt(values)
 
 
 _CASES = []
-for _ in range(30):
-    _root = _RNG.normal(size=(3, 3))
+for _actions, _size in 8 * [(3, 2), (6, 3), (9, 4), (5, 7)]:
+    _root = _RNG.normal(size=(_size, _size))
     _CASES.append(
         (
-            _RNG.normal(size=3),
-            _root @ _root.T + 0.1 * np.eye(3),
-            _RNG.normal(size=(6, 3)),
-            _RNG.standard_normal(3),
+            _RNG.normal(size=_size).round(2),
+            (_root @ _root.T + 0.1 * np.eye(_size)).round(3),
+            _RNG.normal(size=(_actions, _size)).round(2),
+            _RNG.standard_normal(_size).round(2),
         )
     )
 
@@ -184,12 +277,53 @@ THOMPSON = Exercise(
         Mistake(
             "an upper bound",
             "mean plus a multiple of the sd is UCB, which draws nothing.",
-            lambda m, c, x, e: np.argmax(x @ m + np.sqrt(np.einsum("ij,jk,ik->i", x, c, x))),
+            tuple(
+                lambda m, c, x, e, k=k: np.argmax(
+                    x @ m + k * np.sqrt(np.einsum("ij,jk,ik->i", x, c, x))
+                )
+                for k in (1.0, 2.0, 1.96, 3.0)
+            ),
         ),
         Mistake(
             "another root",
             "your draws are as good, but the check needs the same ones: the Cholesky root, L @ ε.",
-            lambda m, c, x, e: np.argmax(x @ (m + _symmetric_root(c) @ e)),
+            (
+                lambda m, c, x, e: np.argmax(x @ (m + _symmetric_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + _eigen_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + _singular_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(
+                    x @ (m + np.linalg.solve(np.linalg.cholesky(np.linalg.inv(c)).T, e))
+                ),
+            ),
+        ),
+        Mistake(
+            "precision for covariance",
+            "`covariance` is Σ already: it is not inverted.",
+            (
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.cholesky(np.linalg.inv(c)) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c).T, e))),
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c), e))),
+            ),
+        ),
+        Mistake(
+            "ε is added as it is",
+            "standard normal noise has the covariance 1: multiply it by a root of Σ.",
+            lambda m, c, x, e: np.argmax(x @ (m + e)),
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with this ε the draw is m + L ε.",
+            lambda m, c, x, e: np.argmax(x @ (m - np.linalg.cholesky(c) @ e)),
+        ),
+        Mistake(
+            "the weight for the action",
+            "the action is the largest reward, x_a · w: not the largest weight.",
+            lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
+        ),
+        Mistake(
+            "the size of the reward",
+            "a reward may be negative: take the largest, not the largest |reward|.",
+            lambda m, c, x, e: np.argmax(np.abs(x @ (m + np.linalg.cholesky(c) @ e))),
         ),
         Mistake(
             "the variances as a root",
@@ -214,7 +348,7 @@ THOMPSON = Exercise(
     ),
 )
 
-_PAYS = _RNG.normal(size=(12, 4))
+_PAYS = _RNG.normal(size=(12, 4)).round(2)
 _CHOSEN = _RNG.integers(0, 4, 12)
 
 
@@ -227,7 +361,12 @@ REGRET = Exercise(
     "Extend: cumulative regret",
     "7.8",
     _regret,
-    ((_PAYS, _CHOSEN), (_PAYS[:5, :2] + 3.0, _A([0, 1, 1, 0, 1]))),
+    (
+        ((_PAYS[:3, :2] + 3.0), _A([0, 1, 0])),
+        (_PAYS, _CHOSEN),
+        (_PAYS[:5, :3] - 4.0, _A([2, 0, 1, 1, 0])),
+        (_RNG.normal(size=(7, 7)), _RNG.integers(0, 7, 7)),
+    ),
     (
         Mistake(
             "not cumulative",
@@ -252,7 +391,11 @@ REGRET = Exercise(
         Mistake(
             "one best action for all rounds",
             "in a contextual bandit the best action changes with the context.",
-            lambda p, c: np.cumsum(p[:, p.mean(axis=0).argmax()] - p[np.arange(len(c)), c]),
+            (
+                lambda p, c: np.cumsum(p[:, p.mean(axis=0).argmax()] - p[np.arange(len(c)), c]),
+                lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
+                lambda p, c: np.cumsum(p[:, 0] - p[np.arange(len(c)), c]),
+            ),
         ),
         Mistake(
             "best of all rounds",
@@ -263,6 +406,36 @@ REGRET = Exercise(
             "averaged",
             "the regret is a sum over the rounds, not a mean.",
             lambda p, c: _regret(p, c) / np.arange(1, len(c) + 1),
+        ),
+        Mistake(
+            "squared",
+            "regret is what was lost, in the units of the reward.",
+            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c]) ** 2),
+        ),
+        Mistake(
+            "the total in every round",
+            "after round t only what was lost so far is counted: np.cumsum.",
+            lambda p, c: np.full(len(c), _regret(p, c)[-1]),
+        ),
+        Mistake(
+            "counted from the end",
+            "after the first round only the first is counted: add from the front.",
+            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c])[::-1]),
+        ),
+        Mistake(
+            "one round late",
+            "the regret after a round contains this round.",
+            lambda p, c: np.concatenate([[0.0], _regret(p, c)[:-1]]),
+        ),
+        Mistake(
+            "the mean action for the best",
+            "regret compares with the best action of the round.",
+            lambda p, c: np.cumsum(p.mean(axis=1) - p[np.arange(len(c)), c]),
+        ),
+        Mistake(
+            "wrong choices counted",
+            "regret is what they cost, not how many they were.",
+            lambda p, c: np.cumsum(p.argmax(axis=1) != c),
         ),
         Mistake(
             "every column for every round",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import erf, expit, logsumexp, ndtr
+from scipy.stats import t as student
 
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake
 
@@ -21,6 +22,12 @@ def _log_score(y: Any, samples: Any, noise_std: Any) -> Any:
     return logsumexp(_log_normal(y, samples, noise_std)) - np.log(len(samples))
 
 
+def _mean_density(y: Any, samples: Any, noise_std: Any) -> Any:
+    return np.mean(np.exp(_log_normal(y, samples, noise_std)))
+
+
+_EPS = (1e-300, 1e-30, 1e-16, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6)  # added in logarithms
+
 LOG_SCORE = Exercise(
     "7.1",
     "Compute: the log score of an ensemble",
@@ -28,13 +35,23 @@ LOG_SCORE = Exercise(
     _log_score,
     tuple(
         (y, _RNG.normal(0.0, spread, s), noise)
-        for y, spread, s, noise in ((0.4, 1.0, 5, 0.5), (-2.0, 0.3, 20, 2.0), (3.0, 2.0, 50, 0.1))
+        for y, spread, s, noise in (
+            (0.4, 1.0, 5, 0.5),
+            (-2.0, 0.3, 20, 2.0),
+            (3.0, 2.0, 50, 0.1),
+            (-0.7, 1.5, 3, 0.8),
+            (0.9, 1.0, 2, 1.3),
+            (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
+        )
     ),
     (
         Mistake(
             "missing 1/S",
             "the predictive density is the mean over the draws: subtract log S.",
-            lambda y, f, s: logsumexp(_log_normal(y, f, s)),
+            (
+                lambda y, f, s: logsumexp(_log_normal(y, f, s)),
+                lambda y, f, s: np.log(np.sum(np.exp(_log_normal(y, f, s)))),
+            ),
         ),
         Mistake(
             "mean of logarithms",
@@ -44,17 +61,68 @@ LOG_SCORE = Exercise(
         Mistake(
             "moments for the mixture",
             "one Gaussian with the mixture's mean and variance is another density.",
-            lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+            (
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
+            ),
         ),
         Mistake(
             "the noise is missing",
             "the spread of the draws alone is a density for the function, not for y.",
-            lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
+            (
+                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f, ddof=1)),
+            ),
         ),
         Mistake(
             "plug-in for the average",
             "this scores the mean network alone.",
             lambda y, f, s: _log_normal(y, np.mean(f), s),
+        ),
+        Mistake(
+            "underflow",
+            "far from every network all densities are 0, and log 0 is −∞: take logsumexp of the "
+            "log densities.",
+            lambda y, f, s: np.log(_mean_density(y, f, s)),
+        ),
+        Mistake(
+            "eps in the logarithm",
+            "far from every network the score is then log eps, whatever y is: take logsumexp of "
+            "the log densities.",
+            tuple(
+                face
+                for eps in _EPS
+                for face in (
+                    lambda y, f, s, eps=eps: np.log(_mean_density(y, f, s) + eps),
+                    lambda y, f, s, eps=eps: np.log(np.maximum(_mean_density(y, f, s), eps)),
+                )
+            ),
+        ),
+        Mistake(
+            "the nearest network alone",
+            "all S densities are averaged; the largest one is only the largest term.",
+            (
+                lambda y, f, s: np.max(_log_normal(y, f, s)),
+                lambda y, f, s: np.max(_log_normal(y, f, s)) - np.log(len(f)),
+            ),
+        ),
+        Mistake(
+            "not in nats",
+            "the logarithm is the natural one, np.log.",
+            (
+                lambda y, f, s: _log_score(y, f, s) / np.log(2),
+                lambda y, f, s: _log_score(y, f, s) / np.log(10),
+            ),
+        ),
+        Mistake(
+            "log S added",
+            "the mean divides by S: subtract log S.",
+            lambda y, f, s: logsumexp(_log_normal(y, f, s)) + np.log(len(f)),
+        ),
+        Mistake(
+            "the noise added to the draws' spread",
+            "each network's density has the noise alone; the draws spread by themselves.",
+            lambda y, f, s: _log_score(y, f, np.sqrt(s**2 + np.var(f))),
         ),
         Mistake(
             "density for log density",
@@ -64,7 +132,24 @@ LOG_SCORE = Exercise(
         Mistake(
             "σ² for σ",
             "noise_std is a standard deviation: square it once, in the exponent.",
-            lambda y, f, s: _log_score(y, f, s**2),
+            (
+                lambda y, f, s: _log_score(y, f, s**2),
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s**2) ** 2 - np.log(s)) + _rest(f),
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2 - np.log(s**2)) + _rest(f),
+            ),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the exponent is −(y − f)²/(2σ²).",
+            (
+                lambda y, f, s: logsumexp(-0.5 * (y - f) ** 2 / s - np.log(s)) + _rest(f),
+                lambda y, f, s: _log_score(y, f, np.sqrt(s)),
+            ),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "the exponent is −(y − f)²/(2σ²).",
+            lambda y, f, s: logsumexp(-(((y - f) / s) ** 2) - np.log(s)) + _rest(f),
         ),
         Mistake(
             "wrong sign",
@@ -74,7 +159,13 @@ LOG_SCORE = Exercise(
         Mistake(
             "the normaliser is missing",
             "a Gaussian density has the factor 1/(σ√(2π)): −log σ − ½ log 2π.",
-            lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+            (
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+                lambda y, f, s: np.log(np.mean(np.exp(-0.5 * ((y - f) / s) ** 2))),
+                lambda y, f, s: _log_score(y, f, s) + np.log(s),
+                lambda y, f, s: _log_score(y, f, s) + 0.5 * np.log(2 * np.pi),
+                lambda y, f, s: _log_score(y, f, s) - 0.5 * np.log(2 * np.pi),
+            ),
         ),
         Mistake(
             "a product of densities",
@@ -84,9 +175,18 @@ LOG_SCORE = Exercise(
     ),
 )
 
-_Y = _RNG.normal(0.0, 2.0, 40)
-_M = 0.5 * _RNG.normal(0.0, 1.0, 40)
-_E = _RNG.uniform(0.1, 1.5, 40)
+
+def _rest(samples: Any) -> Any:
+    return -0.5 * np.log(2 * np.pi) - np.log(len(samples))
+
+
+def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
+    """Targets on both sides, the nearer to an end of their interval the more of them."""
+    mean, epistemic = 0.5 * _RNG.normal(size=count), _RNG.uniform(0.05, most, count)
+    near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
+    z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
+    z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
+    return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
 
 
 def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
@@ -102,7 +202,14 @@ COVERAGE = Exercise(
     "Compute: the coverage of a 95 % interval",
     "7.4",
     _coverage,
-    ((_Y, _M, _E, 0.4), (_Y[:17], _M[:17], 2 * _E[:17], 0.1), (_Y, 0 * _M, _E, 1.0)),
+    # A share is a coarse number: only many cases tell every rule from every other.
+    tuple(
+        _targets(count, most, noise)
+        for count, most, noise in (
+            *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
+            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6)),
+        )
+    ),
     (
         Mistake(
             "the noise is missing",
@@ -118,6 +225,15 @@ COVERAGE = Exercise(
             "σ² for σ",
             "the half-width is in the units of y: take the root.",
             lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e**2 + s**2)),
+        ),
+        Mistake(
+            "σ for σ²",
+            "variances add, and both of these are standard deviations: square both.",
+            (
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s**2)),
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e**2 + s)),
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s)),
+            ),
         ),
         Mistake(
             "one-sided quantile",
@@ -141,13 +257,55 @@ COVERAGE = Exercise(
         ),
         Mistake(
             "one end only",
-            "a point below the lower end is outside too: use |y − mean|.",
-            lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
+            "a point beyond the other end is outside too: use |y − mean|.",
+            (
+                lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
+                lambda y, m, e, s: np.mean(m - y <= 1.959963984540054 * np.hypot(e, s)),
+            ),
         ),
         Mistake(
             "two for 1.96",
             "±2 sd holds 95.4 %; the exercise asks for 95 %.",
             lambda y, m, e, s: _within(y, m, e, s, 2.0),
+        ),
+        Mistake(
+            "Student's quantile",
+            "nothing is estimated from few points here: the predictive is Gaussian, 1.96.",
+            (
+                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y) - 1)),
+                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y))),
+            ),
+        ),
+        Mistake(
+            "the quantile of another level",
+            "1.96 leaves 2.5 % on each side.",
+            tuple(
+                lambda y, m, e, s, z=z: _within(y, m, e, s, z)
+                for z in (
+                    0.6744897501960817,
+                    1.2815515655446004,
+                    2.3263478740408408,
+                    2.5758293035489,
+                )
+            ),
+        ),
+        Mistake(
+            "three sd",
+            "±3 sd holds 99.7 %.",
+            lambda y, m, e, s: _within(y, m, e, s, 3.0),
+        ),
+        Mistake(
+            "half of the width on each side",
+            "1.96 sd reach from the mean to one end, not from end to end.",
+            lambda y, m, e, s: _within(y, m, e, s, 0.98),
+        ),
+        Mistake(
+            "one width for all",
+            "each input has an epistemic sd of its own: do not average over them.",
+            (
+                lambda y, m, e, s: _within(y, m, np.mean(e), s, 1.96),
+                lambda y, m, e, s: _within(y, m, np.sqrt(np.mean(e**2)), s, 1.96),
+            ),
         ),
         Mistake(
             "1.96 for 1.96²",
@@ -179,32 +337,77 @@ def _pit(y: Any, samples: Any, noise_std: Any) -> Any:
 
 _F = _RNG.normal(0.0, 1.0, (30, 6))
 
+
+def _two_moments(y: Any, samples: Any, noise_std: Any, ddof: int) -> Any:
+    spread = np.sqrt(samples.var(axis=0, ddof=ddof) + noise_std**2)
+    return ndtr((y - samples.mean(axis=0)) / spread)
+
+
 PIT = Exercise(
     "7.3",
     "Compute: the probability integral transform",
     "7.4",
     _pit,
-    ((_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5), (_A([0.1, -0.4]), 2 * _F[:5, :2], 0.2)),
+    (
+        (_A([0.1, -0.4]), (2 * _F[:3, :2]).round(2), 0.2),
+        (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
+        (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
+        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
+    ),
     (
         Mistake(
             "moments for the mixture",
             "the distribution function of a mixture is the mean of its parts' functions.",
-            lambda y, f, s: ndtr((y - f.mean(axis=0)) / np.sqrt(f.var(axis=0) + s**2)),
+            (
+                lambda y, f, s: _two_moments(y, f, s, 0),
+                lambda y, f, s: _two_moments(y, f, s, 1),
+            ),
         ),
         Mistake(
             "the noise is missing",
             "this is the rank among the functions; y is a function value plus noise.",
-            lambda y, f, s: (f <= y).mean(axis=0),
+            (
+                lambda y, f, s: (f <= y).mean(axis=0),
+                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0)),
+                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0, ddof=1)),
+            ),
         ),
         Mistake(
             "plug-in for the average",
-            "average the 30 probabilities, not the 30 networks.",
+            "average the S probabilities, not the S networks.",
             lambda y, f, s: ndtr((y - f.mean(axis=0)) / s),
         ),
         Mistake(
             "upper tail",
             "the distribution function is the probability *below* y.",
             lambda y, f, s: 1 - _pit(y, f, s),
+        ),
+        Mistake(
+            "erf for Φ",
+            "Φ(z) = ½ + ½ erf(z/√2): mind the √2 and the two halves.",
+            (
+                lambda y, f, s: (0.5 + 0.5 * erf((y - f) / s)).mean(axis=0),
+                lambda y, f, s: erf((y - f) / s).mean(axis=0),
+                lambda y, f, s: erf((y - f) / s / np.sqrt(2)).mean(axis=0),
+            ),
+        ),
+        Mistake(
+            "√σ for σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr((y - f) / np.sqrt(s)).mean(axis=0),
+        ),
+        Mistake(
+            "the sigmoid for Φ",
+            "the noise is Gaussian: Φ, not 1/(1 + e^(−z)).",
+            (
+                lambda y, f, s: expit((y - f) / s).mean(axis=0),
+                lambda y, f, s: expit(1.702 * (y - f) / s).mean(axis=0),
+            ),
+        ),
+        Mistake(
+            "sum for mean",
+            "a probability is at most 1: divide by the number of draws.",
+            lambda y, f, s: ndtr((y - f) / s).sum(axis=0),
         ),
         Mistake(
             "density for distribution function",
@@ -242,15 +445,19 @@ PIT = Exercise(
 STATEMENTS = Choice(
     "7.4",
     "Explain: true or false",
-    "7.3 and 7.4",
+    "7.1 and 7.3 and 7.4 and 7.7",
     frozenset("bde"),
     statements={
-        "a": "a constant forecast of the mean and spread of all y covers 95 % as well.",
-        "b": "the RMSE sees the mean alone: scale all standard deviations by 10 and it stays.",
-        "c": "the average hides it: too wide among the data makes up for too narrow in the gap.",
-        "d": "what does the expected log score under the truth differ by? A KL divergence.",
+        "a": "a constant forecast of the mean and spread of all y covers 95 % as well (section "
+        "7.4).",
+        "b": "the RMSE sees the mean alone: scale all standard deviations by 10 and it stays "
+        "(section 7.3).",
+        "c": "the average hides it: too wide among the data makes up for too narrow in the gap "
+        "(section 7.4).",
+        "d": "what does the expected log score under the truth differ by? A KL divergence "
+        "(section 7.3).",
         "e": "which direction of the KL forgives a missed mode? See the table of section 7.7.",
-        "f": "chains that agree may all have missed the same mode: section 7.1.",
+        "f": "chains that agree may all have missed the same mode (section 7.1).",
     },
 )
 

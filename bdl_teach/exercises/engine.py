@@ -147,8 +147,7 @@ class Exercise:
     def _same(self, case: tuple[Any, ...], a: Outcome, b: Outcome, breaks: bool) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
-        if b.ndim <= 1 and b.size <= 2 and a.shape == (*b.shape, 1):
-            a = a[..., 0]  # a number may come as an array of one, alone or in a pair
+        a = _fit(a, b)
         if a.shape != b.shape:
             return False
         if self.compared is not None:
@@ -195,6 +194,7 @@ class Exercise:
             return f"{where} your function returned nothing: does every way through it return?"
         if isinstance(got, Unreadable):
             return f"{where} expected {_kind(want)}, and your function returned {got.text}."
+        got = _fit(got, want)
         if isinstance(want, BaseException) or got.shape != want.shape:
             return f"{where} expected {_kind(want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
@@ -359,6 +359,13 @@ def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool 
     with np.errstate(invalid="ignore"):
         near = (got == want) | (np.isfinite(got) & np.isfinite(want) & (abs(got - want) <= allowed))
     return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
+
+
+def _fit(got: Array, want: Any) -> Array:
+    """A number may come as an array of one, alone or in a pair."""
+    if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
+        return got[..., 0] if got.shape == (*want.shape, 1) else got
+    return got
 
 
 def _line(error: BaseException) -> str:

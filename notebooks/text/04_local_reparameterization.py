@@ -748,7 +748,7 @@ assert exercises.check("4.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.6 Break: a gain that cannot overflow
-# Return the gain (4.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$.
+# Return the gain (4.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$, and if some of them are 0. (These are numbers for NumPy's float64; float32 ends at $10^{38}$.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_gain(x):

@@ -870,7 +870,7 @@ assert exercises.check("5.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.7 Break: a KL for every γ
-# Return ½ ln(1 + γ²) for each entry of `gamma`, finite also for γ = 10³⁰⁰.
+# Return ½ ln(1 + γ²) for each entry of `gamma`, right also for γ = ±10³⁰⁰ (in float64; float32 ends at 10³⁸).
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_stable_kl(gamma):

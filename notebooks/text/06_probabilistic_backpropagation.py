@@ -853,7 +853,7 @@ assert exercises.check("6.2", solution_2, record=False)
 #
 # - **a** ADF minimises $\mathrm{KL}[q\,\|\,\tilde p]$, the same divergence as variational inference.
 # - **b** Matched to a density with two peaks, ADF's Gaussian covers both.
-# - **c** The result of ADF does not depend on the order of the points.
+# - **c** For a network, the result of ADF does not depend on the order of the points.
 # - **d** A second pass over the data counts each point once more.
 # - **e** The test log-likelihood of y can be computed from the network's mean and variance alone.
 # - **f** After E epochs over N points, α is of the order N·E/2.
@@ -870,7 +870,7 @@ assert exercises.check("6.3", solution_3, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.4 Compute: a Gaussian through a ReLU
-# Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise. `ndtr` is Φ.
+# Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise; it is tried down to $m = -50\sqrt v$, and small values must be right as well. `ndtr` is Φ.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_relu(m, v):
@@ -912,7 +912,7 @@ assert exercises.check("6.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.6 Break: a noise update that never stops
-# Return the pair (α′, β′) of (6.13) for a residual `r` and the output's variance `v`; it is tried up to $\alpha = 10^{12}$. First try (6.12) as it stands, and see what the check says.
+# Return the pair (α′, β′) of (6.13) for a residual `r` and the output's variance `v`; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (6.12) as it stands, and see what the check says.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_noise_update(alpha, beta, r, v):
@@ -955,7 +955,7 @@ assert exercises.check("6.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.8 Extend: moment matching by brute force
-# `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (6.2).
+# `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (6.2), by any rule for integrals.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_match(w, prior, likelihood):

@@ -700,7 +700,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.1 Compute: the log score of an ensemble
-# Return the log predictive density (7.2) of *one* target `y`, in nats. `samples`, of shape `[S]`, are the outputs of the $S$ networks at its input.
+# Return the log predictive density (7.2) of *one* target `y`, in nats. `samples`, of shape `[S]`, are the outputs of the $S$ networks at its input. It is tried up to a hundred noise standard deviations away from all of them.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_score(y, samples, noise_std):
@@ -759,7 +759,7 @@ assert exercises.check("7.3", solution_3, record=False)
 # ### 7.4 Explain: true or false
 # Put the letters of the true statements into the string.
 #
-# - **a** A predictive that covers 95 % of the test points is a good one.
+# - **a** A predictive that covers 95 % of the test points is a good one, however wide it is.
 # - **b** Multiplying all predictive standard deviations by 10 leaves the RMSE unchanged.
 # - **c** Coverage of 95 % over all test points means coverage of about 95 % in the gap too.
 # - **d** No forecast has a larger expected log score than the true distribution.

@@ -3,6 +3,10 @@
 from typing import Any
 
 import numpy as np
+import scipy
+import tensorflow as tf
+
+from answers.forms import single, tensors
 
 
 def moments(x: Any, mu: Any, sigma: Any) -> Any:
@@ -39,11 +43,144 @@ RIGHT: dict[str, Any] = {
     "4.7": flipout,
 }
 
+
+def moments_by_loops(x: Any, mu: Any, sigma: Any) -> Any:
+    mean, var = (np.zeros((len(x), mu.shape[1])) for _ in "mv")
+    for n, row in enumerate(x):
+        for i, value in enumerate(row):
+            mean[n] += value * mu[i]
+            var[n] += (value * sigma[i]) ** 2
+    return [mean, var]
+
+
+def tf_moments(x: Any, mu: Any, sigma: Any) -> Any:
+    return tf.matmul(x, mu), tf.matmul(x**2, sigma**2)
+
+
+def tf_flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
+    return tf.matmul(x, mu) + tf.matmul(x * s, sigma * eps) * r
+
+
+def scaled_gain(scale: Any) -> Any:
+    """The gain of inputs divided by a scale."""
+    return lambda x: np.sum((x / scale(x)) ** 2) ** 2 / np.sum((x / scale(x)) ** 4)
+
+
+def pairs(n: Any, m: Any, v: Any, c: Any) -> Any:
+    matrix = np.full((m, m), c) + (v - c) * np.eye(m)
+    return (n / m) ** 2 * matrix.sum()
+
+
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("4.1", moments_by_loops),
+    ("4.1", single(moments)),
+    ("4.1", tensors(tf_moments)),
+    ("4.1", lambda x, m, s: np.stack([(m.T @ x.T).T, np.square(x) @ np.square(s)])),
+    ("4.1", lambda x, m, s: ((x[:, :, None] * m).sum(1), ((x[:, :, None] * s) ** 2).sum(1))),
+    ("4.2", single(draw)),
+    ("4.2", tensors(lambda x, m, s, z: x @ m + tf.sqrt((x * x) @ (s * s)) * z)),
+    ("4.2", lambda x, m, s, z: x @ m + np.linalg.norm(x[:, :, None] * s, axis=1) * z),
+    ("4.2", lambda x, m, s, z: draw(x, m, -s, z).tolist()),
+    ("4.3", {"(a)", "(c)", "(e)"}),
+    ("4.3", "(a) (c) (e)"),
+    ("4.3", {"a": True, "b": False, "c": True, "d": False, "e": True}),
+    ("4.3", ("A", "C", "E")),
+    ("4.4", single(covariance)),
+    ("4.4", tensors(lambda x, s: tf.matmul(x * s**2, x, transpose_b=True))),
+    ("4.4", lambda x, s: (x * s) @ (x * s).T),
+    ("4.4", lambda x, s: np.einsum("mi,ni,i->mn", x, x, s**2)),
+    ("4.4", lambda x, s: [[sum(a * b * s**2) for b in x] for a in x]),
+    ("4.5", lambda n, m, v, c: n * n * (c + (v - c) / m)),
+    ("4.5", single(lambda n, m, v, c: (n / m) ** 2 * (m * v + m * (m - 1) * c))),
+    ("4.5", lambda n, m, v, c: [n**2 * v / m + n**2 * c - n**2 * c / m]),
+    ("4.5", pairs),
+    ("4.6", scaled_gain(lambda x: np.abs(x).mean())),
+    ("4.6", scaled_gain(lambda x: np.abs(x).sum())),
+    ("4.6", scaled_gain(lambda x: -np.abs(x).max())),
+    ("4.6", lambda x: scaled_gain(np.max)(np.abs(x))),
+    ("4.6", lambda x: np.float64(np.sum(np.longdouble(x) ** 2) ** 2 / sum(np.longdouble(x) ** 4))),
+    (
+        "4.6",
+        lambda x: (scipy.linalg.norm(x / abs(x).max()) / np.linalg.norm(x / abs(x).max(), 4)) ** 4,
+    ),
+    ("4.7", single(flipout)),
+    ("4.7", tensors(tf_flipout)),
+    ("4.7", lambda x, m, d, e, r, s: x @ m + r * np.einsum("ni,ni,ij,ij->nj", x, s, d, e)),
+    ("4.7", lambda x, m, d, e, r, s: (x[:, None] @ (m + d * e * s[:, :, None] * r[:, None]))[:, 0]),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("4.1", "standard deviations added", lambda x, m, s: (x @ m, abs(x) @ s)),
+    ("4.1", "mean for sum", lambda x, m, s: (x @ m / x.shape[1], (x * x) @ (s * s) / x.shape[1])),
+    ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ s**2 / len(x))),
+    ("4.1", "expected", lambda x, m, s: (abs(x) @ m, x**2 @ s**2)),
+    ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ m**2)),
+    ("4.1", "expected", lambda x, m, s: (x @ m, (x @ (m**2 + s**2)) ** 2)),
+    ("4.1", "expected shape", lambda x, m, s: x @ m),
+    ("4.1", "expected shape", lambda x, m, s: ((x @ m).T, (x**2 @ s**2).T)),
+    ("4.1", "expected", lambda x, m, s: (x @ m, np.cumsum(x**2 @ s**2, axis=1))),
+    ("4.2", "one draw for all units", lambda x, m, s, z: draw(x, m, s, z[:, 0][:, None])),
+    ("4.2", "σ for σ²", lambda x, m, s, z: x @ m + (x * x @ s) ** 0.5 * z),
+    ("4.2", "x not squared", lambda x, m, s, z: x @ m + np.sqrt(x @ (s * s)) * z),
+    ("4.2", "eps under the root", lambda x, m, s, z: x @ m + (x**2 @ s**2 + 1e-8) ** 0.5 * z),
+    ("4.2", "subtracted", lambda x, m, s, z: draw(x, m, s, -z)),
+    ("4.2", "expected", lambda x, m, s, z: x @ m + (np.sqrt(x**2 @ s**2) + 1e-8) * z),
+    (
+        "4.2",
+        "eps under the root",
+        lambda x, m, s, z: x @ m + np.maximum((x**2 @ s**2) ** 0.5, 1e-3) * z,
+    ),
+    ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, z[::-1])),
+    ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, abs(z))),
+    ("4.2", "expected", lambda x, m, s, z: draw(x, m, s, z**2)),
+    ("4.2", "expected", lambda x, m, s, z: (x @ m) * (1 + (x**2 @ s**2) ** 0.5 * z)),
+    ("4.3", "statement c was left out", {"(a)"}),
+    ("4.4", "no diagonal", lambda x, s: covariance(x, s) - np.diag(x**2 @ s**2)),
+    ("4.4", "mean for sum", lambda x, s: covariance(x, s) / x.shape[1]),
+    ("4.4", "|x| for x", lambda x, s: abs(x) @ np.diag(s**2) @ abs(x).T),
+    ("4.4", "|x| for x", lambda x, s: abs(x) * s**2 @ abs(x.T)),
+    ("4.4", "correlation", lambda x, s: covariance(x, s) / np.outer(*[(x**2 @ s**2) ** 0.5] * 2)),
+    ("4.4", "expected", lambda x, s: np.tril(covariance(x, s))),
+    ("4.4", "expected", lambda x, s: abs(covariance(x, s))),
+    ("4.4", "expected shape", lambda x, s: x**2 @ s**2),
+    ("4.4", "expected", lambda x, s: x @ x.T * np.mean(s**2)),
+    ("4.4", "expected", lambda x, s: covariance(x, s) + 1e-3 * np.eye(len(x))),
+    ("4.4", "expected", lambda x, s: covariance(x - x.mean(0), s)),
+    ("4.5", "pairs counted twice", lambda n, m, v, c: (n / m) ** 2 * (m * v + 2 * m * (m - 1) * c)),
+    ("4.5", "pairs of all data", lambda n, m, v, c: n * n / m * v + (n / m) ** 2 * n * (n - 1) * c),
+    ("4.5", "nothing averages", lambda n, m, v, c: n**2 * (v + (m - 1) * c / m)),
+    ("4.5", "standard deviation", lambda n, m, v, c: n * ((v + (m - 1) * c) / m) ** 0.5),
+    ("4.5", "expected", lambda n, m, v, c: n**2 * (v + (m + 1) * c) / m),
+    ("4.5", "expected", lambda n, m, v, c: n**2 * (v - (m - 1) * c) / m),
+    ("4.5", "expected", lambda n, m, v, c: n**2 * (v / m + c / m)),
+    ("4.5", "expected", lambda n, m, v, c: (n / m) * (v / m + (m - 1) / m * c)),
+    ("4.5", "expected", lambda n, m, v, c: n**2 * (v / m + (m - 1) / m * abs(c))),
+    ("4.5", "expected", lambda n, m, v, c: n * (n - 1) * (v + (m - 1) * c) / m),
+    ("4.6", "overflow", lambda x: scaled_gain(lambda x: np.sqrt(np.mean(x**2)))(x)),
+    ("4.6", "overflow", lambda x: np.linalg.norm(x) ** 4 / np.sum(x**4)),
+    *(
+        ("4.6", "a scale that can be 0", scaled_gain(scale))
+        for scale in (np.mean, np.sum, lambda x: x[-1], lambda x: x[0], np.max, np.std, np.median)
+    ),
+    ("4.6", "eps below the line", scaled_gain(lambda x: abs(x).max() + 1e-8)),
+    ("4.6", "eps below the line", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
+    ("4.6", "expected", lambda x: ratio(np.clip(x, -1e75, 1e75))),
+    ("4.6", "eps below the line", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
+    ("4.6", "float32", lambda x: ratio(np.float32(x))),
+    ("4.6", "expected", lambda x: np.nan_to_num(np.sum(x**2) ** 2 / np.sum(x**4))),
+    ("4.6", "expected", lambda x: ratio(np.abs(x) ** 0.5)),
+    ("4.6", "expected", lambda x: ratio(x - x.mean()) if np.ptp(x) else 1.0),
+    ("4.7", "signs on the mean", lambda x, m, d, e, r, s: x * s @ (m + d * e)),
+    ("4.7", "σ² for σ", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ (d * d * e))),
+    ("4.7", "ε is missing", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ d)),
+    ("4.7", "subtracted", lambda x, m, d, e, r, s: flipout(x, m, d, e, -r, s)),
+    ("4.7", "the mean is missing", lambda x, m, d, e, r, s: flipout(x, 0 * m, d, e, r, s)),
+    ("4.7", "expected", lambda x, m, d, e, r, s: flipout(x, m, d, abs(e), r, s)),
+    ("4.7", "expected", lambda x, m, d, e, r, s: x @ m + ((x + s) @ (d * e)) * r),
+    ("4.7", "expected", lambda x, m, d, e, r, s: x @ m + ((x * s) @ (d * e)) + r),
+    ("4.7", "expected", lambda x, m, d, e, r, s: x @ m + (s @ (d * e)) * r),
     ("4.1", "σ for σ²", lambda x, m, s: (x @ m, x * x @ s)),
     ("4.1", "x not squared", lambda x, m, s: (x @ m, x @ (s * s))),
     ("4.1", "squared after the sum", lambda x, m, s: (x @ m, np.square(x @ s))),

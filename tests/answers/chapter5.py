@@ -3,7 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+import tensorflow as tf
+from scipy import stats
+from scipy.special import expit, log_expit, logsumexp
+
+from answers.forms import single, tensors
 
 
 def softplus(rho: Any) -> Any:
@@ -36,11 +40,210 @@ RIGHT: dict[str, Any] = {
     "5.9": lambda f: np.sum(0.5 + 0.5 * np.tanh(f / 2), axis=0) / len(f),
 }
 
+
+def kl_by_loop(mu: Any, sigma: Any) -> float:
+    """(5.5) with the prior variance (5.8)."""
+    total = 0.0
+    for m, s in zip(mu, sigma, strict=True):
+        prior = m**2 + s**2
+        total += (s**2 / prior + m**2 / prior - np.log(s**2 / prior) - 1) / 2
+    return total
+
+
+def tf_kl(mu: Any, sigma: Any) -> Any:
+    return tf.reduce_sum(tf.math.log1p(tf.square(mu / sigma))) / 2
+
+
+def tape(index: int) -> Any:
+    """The derivative in γ or in ρ by TensorFlow."""
+
+    def gradient(*case: Any) -> Any:
+        parts = [tf.Variable(value) for value in case[:2]]
+        with tf.GradientTape() as watched:
+            weight = tf.nn.softplus(parts[1]) * (parts[0] + case[2])
+            loss = tf.reduce_sum(case[3] * weight + tf.math.log1p(parts[0] ** 2) / 2)
+        return watched.gradient(loss, parts[index])
+
+    return tensors(gradient)
+
+
+def by_precision(x: Any, y: Any, s: float) -> Any:
+    precision, pull = np.sum(x**2) / s**2, np.sum(x * y) / s**2
+    return 0.0 if pull**2 <= precision else 1 / (precision**2 / (pull**2 - precision))
+
+
+def careful_kl(gamma: Any) -> Any:
+    size = np.abs(gamma)
+    small = np.minimum(size, 1.0)
+    large = np.maximum(size, 1.0)
+    return np.where(size < 1, np.log1p(small**2) / 2, np.log(large) + np.log1p(large**-2.0) / 2)
+
+
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("5.1", kl_by_loop),
+    ("5.1", tensors(tf_kl)),
+    ("5.1", single(lambda m, s: np.log1p((m / s) ** 2).sum() / 2)),
+    ("5.1", lambda m, s: np.log(np.hypot(1, m / s)).sum(keepdims=True)),
+    ("5.1", lambda m, s: -np.log(np.cos(np.arctan(m / s))).sum()),
+    ("5.2", single(lambda m, s: np.sqrt(np.mean(m**2) + np.mean(s**2)))),
+    ("5.2", tensors(lambda m, s: tf.sqrt(tf.reduce_mean(m**2 + s**2)))),
+    ("5.2", lambda m, s: [(sum(a * a + b * b for a, b in zip(m, s, strict=True)) / len(m)) ** 0.5]),
+    ("5.2", lambda m, s: np.sqrt(np.mean(m) ** 2 + np.var(m) + np.mean(s) ** 2 + np.var(s))),
+    ("5.3", {"b": True, "c": True, "e": True, "a": False}),
+    ("5.3", ["(b)", "(c)", "(e)"]),
+    ("5.4", tape(0)),
+    ("5.4", single(lambda g, r, e, d: d * np.logaddexp(0, r) + g / (1 + g * g))),
+    ("5.4", lambda g, r, e, d: d * (np.maximum(r, 0) + np.log1p(np.exp(-abs(r)))) + g / (g**2 + 1)),
+    ("5.4", lambda g, r, e, d: -d * log_expit(-np.asarray(r)) + np.sin(2 * np.arctan(g)) / 2),
+    ("5.5", tape(1)),
+    ("5.5", single(lambda g, r, e, d: d * (g + e) / (1 + np.exp(-r)))),
+    ("5.5", lambda g, r, e, d: d * (g + e) * (1 - np.exp(-np.log1p(np.exp(r))))),
+    ("5.5", lambda g, r, e, d: d * (g + e) * (0.5 + 0.5 * np.tanh(np.asarray(r) / 2))),
+    ("5.6", by_precision),
+    ("5.6", single(by_precision)),
+    (
+        "5.6",
+        tensors(
+            lambda x, y, s: tf.nn.relu(
+                ((tf.reduce_sum(x * y) / s**2) ** 2 - tf.reduce_sum(x**2) / s**2)
+                / (tf.reduce_sum(x**2) / s**2) ** 2
+            )
+        ),
+    ),
+    ("5.6", lambda x, y, s: np.array([max(0, (x @ y) ** 2 - (x @ x) * s**2) / (x @ x) ** 2])),
+    ("5.7", careful_kl),
+    ("5.7", lambda g: [np.log(abs(complex(1, value))) for value in g]),
+    ("5.7", lambda g: np.log(np.abs(1 + 1j * g))),
+    (
+        "5.7",
+        lambda g: (
+            np.log(np.maximum(1, abs(g)))
+            + np.log(np.hypot(1 / np.maximum(1, abs(g)), g / np.maximum(1, abs(g))))
+        ),
+    ),
+    ("5.8", single(lambda x, s: np.sqrt(x**2 @ s**2))),
+    ("5.8", tensors(lambda x, s: tf.norm(x[:, :, None] * s, axis=1))),
+    ("5.8", lambda x, s: [[np.hypot.reduce(row * col) for col in s.T] for row in x]),
+    ("5.8", lambda x, s: np.sqrt(np.einsum("ni,ij,ni,ij->nj", x, s, x, s))),
+    ("5.9", single(lambda f: np.mean(1 / (1 + np.exp(-f)), axis=0))),
+    ("5.9", tensors(lambda f: tf.reduce_mean(tf.sigmoid(f), axis=0))),
+    ("5.9", lambda f: np.mean(np.exp(f) / (1 + np.exp(f)), axis=0)),
+    ("5.9", lambda f: np.exp(logsumexp(log_expit(f), axis=0) - np.log(len(f)))),
+    ("5.9", lambda f: [sum(expit(value) for value in column) / len(column) for column in f.T]),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("5.1", "μ is not squared", lambda m, s: np.log(1 + abs(m) / s**2).sum() / 2),
+    ("5.1", "squares are missing", lambda m, s: np.log(1 + abs(m) / s).sum() / 2),
+    ("5.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),
+    ("5.1", "not in nats", lambda m, s: np.log2(1 + m**2 / s**2).sum() / 2),
+    ("5.1", "not in nats", lambda m, s: np.log10(np.hypot(1, m / s)).sum()),
+    ("5.1", "eps below the line", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
+    ("5.1", "eps below the line", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
+    ("5.1", "one prior", lambda m, s: np.log(RIGHT["5.2"](m, s)) * len(m) - np.log(s).sum()),
+    ("5.1", "mean for sum", lambda m, s: np.log(1 + m**2 / s**2).mean() / 2),
+    (
+        "5.1",
+        "other way round",
+        lambda m, s: (m**2 / s**2).sum() - np.log(1 + m**2 / s**2).sum() / 2,
+    ),
+    ("5.1", "expected", lambda m, s: np.sum((m / s) ** 2) / 2),
+    ("5.1", "expected", lambda m, s: np.prod(np.sqrt(1 + m**2 / s**2))),
+    ("5.1", "expected", lambda m, s: np.log(1 + abs(m.sum()) ** 2 / (s**2).sum()) / 2),
+    ("5.1", "expected", lambda m, s: np.log(1 + np.minimum(m**2 / s**2, 1e6)).sum() / 2),
+    ("5.2", "centred", lambda m, s: np.sqrt(m.var() + (s**2).mean())),
+    ("5.2", "α for σ_p", lambda m, s: 1 / np.mean(m**2 + s**2)),
+    ("5.2", "n − 1", lambda m, s: np.sqrt(sum(m**2 + s**2) / (len(m) - 1))),
+    ("5.2", "σ for σ²", lambda m, s: np.sqrt(np.mean(m**2) + np.mean(s))),
+    ("5.2", "μ for μ²", lambda m, s: np.sqrt(np.mean(abs(m)) + np.mean(s**2))),
+    ("5.2", "squared after adding", lambda m, s: np.linalg.norm(m + s) / len(m) ** 0.5),
+    ("5.2", "expected", lambda m, s: 1 / np.sqrt(np.mean(m**2 + s**2))),
+    ("5.2", "expected", lambda m, s: np.exp(np.mean(np.log(np.hypot(m, s))))),
+    ("5.2", "expected", lambda m, s: np.sqrt(np.median(m**2 + s**2))),
+    ("5.2", "expected", lambda m, s: np.mean(abs(m) + s)),
+    ("5.4", "inner derivative", lambda g, r, e, d: gamma_step(g, r, e, d, 1 / (1 + g * g))),
+    ("5.4", "inner derivative", lambda g, r, e, d: gamma_step(g, r, e, d, 0.5 / (1 + g * g))),
+    ("5.4", "exp for softplus", lambda g, r, e, d: d * np.exp(r) + g / (1 + g * g)),
+    ("5.4", "likelihood is missing", lambda g, r, e, d: g / (1 + g * g)),
+    ("5.4", "softplus forgotten", lambda g, r, e, d: d * r + g / (1 + g * g)),
+    ("5.4", "derivative of softplus", lambda g, r, e, d: d * expit(r) + g / (1 + g * g)),
+    ("5.4", "wrong sign", lambda g, r, e, d: -gamma_step(g, r, e, d, g / (1 + g * g))),
+    ("5.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, g / (1 + g))),
+    ("5.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, g / (1 + g**2) ** 0.5)),
+    ("5.4", "expected", lambda g, r, e, d: d * np.log10(1 + np.exp(r)) + g / (1 + g**2)),
+    ("5.4", "expected", lambda g, r, e, d: d * softplus(r) * g / (1 + g**2)),
+    ("5.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, abs(g) / (1 + g**2))),
+    ("5.5", "derivative of the sigmoid", lambda g, r, e, d: d * (g + e) * expit(r) * expit(-r)),
+    ("5.5", "∂nll/∂w", lambda g, r, e, d: (g + e) * expit(r)),
+    ("5.5", "ε forgotten", lambda g, r, e, d: d * g * expit(r)),
+    ("5.5", "wrong sign in the exponent", lambda g, r, e, d: d * (g + e) / (1 + np.exp(r))),
+    ("5.5", "wrong sign:", lambda g, r, e, d: -d * (g + e) * expit(r)),
+    ("5.5", "expected", lambda g, r, e, d: d * (g - e) * expit(r)),
+    ("5.5", "expected", lambda g, r, e, d: d * g * e * expit(r)),
+    ("5.5", "expected", lambda g, r, e, d: d * (g + e) * np.tanh(r)),
+    ("5.5", "expected", lambda g, r, e, d: d + (g + e) * expit(r)),
+    ("5.5", "expected", lambda g, r, e, d: d * abs(g + e) * expit(r)),
+    ("5.5", "expected", lambda g, r, e, d: d * (g * softplus(r) + e) * expit(r)),
+    ("5.6", "b for b²", lambda x, y, s: max(0, x @ y - x @ x) * s**2 / (x @ x) ** 2),
+    (
+        "5.6",
+        "posterior's variance",
+        lambda x, y, s: (
+            1 / (precision_or_0(x, y, s) + x @ x / s**2) if precision_or_0(x, y, s) else 0
+        ),
+    ),
+    ("5.6", "infinite", lambda x, y, s: RIGHT["5.6"](x, y, s) or np.inf),
+    (
+        "5.6",
+        "not shrunk",
+        lambda x, y, s: moments(x, y, s)[0] ** 2 if precision_or_0(x, y, s) else 0,
+    ),
+    ("5.6", "α for σ_p²", lambda x, y, s: 1 / RIGHT["5.6"](x, y, s)),
+    ("5.6", "σ for σ²", lambda x, y, s: RIGHT["5.6"](x, y, s**0.5)),
+    ("5.6", "every way through", lambda x, y, s: RIGHT["5.6"](x, y, s) or None),
+    ("5.6", "expected", lambda x, y, s: max(1e-8, RIGHT["5.6"](x, y, s))),
+    ("5.6", "expected", lambda x, y, s: max(1e-6, RIGHT["5.6"](x, y, s))),
+    ("5.6", "expected", lambda x, y, s: RIGHT["5.6"](x, y, s) + 1e-8),
+    ("5.6", "expected", lambda x, y, s: max(0, abs(x @ y / (x @ x)) - s / (x @ x) ** 0.5) ** 2),
+    ("5.6", "expected", lambda x, y, s: np.mean(x * y) ** 2),
+    ("5.6", "expected", lambda x, y, s: RIGHT["5.6"](x, y, s) if x @ y > 0 else 0.0),
+    ("5.7", "cut off", lambda g: np.log(1 + np.clip(g, -1e150, 1e150) ** 2) / 2),
+    ("5.7", "negative number", lambda g: np.logaddexp(0, 2 * np.log(g)) / 2),
+    ("5.7", "1/γ² at γ = 0", lambda g: np.log(abs(g)) + np.log(1 + (1 / g) ** 2) / 2),
+    ("5.7", "½ is missing", lambda g: np.log(1 + g**2)),
+    ("5.7", "square is missing", lambda g: np.log(1 + abs(g)) / 2),
+    ("5.7", "do not meet", lambda g: np.where(abs(g) < 10, np.log1p(g * g) / 2, np.log(abs(g)))),
+    ("5.7", "expected", lambda g: np.nan_to_num(np.log1p(g**2) / 2)),
+    ("5.7", "expected", lambda g: np.nan_to_num(np.log1p(g**2) / 2, posinf=0)),
+    ("5.7", "expected", lambda g: np.log(abs(g) + 1e-8)),
+    ("5.7", "expected", lambda g: np.log10(np.hypot(1, g))),
+    ("5.7", "the sign is wrong", lambda g: -np.log(np.hypot(1, g))),
+    ("5.7", "expected", lambda g: np.log(np.hypot(1, g.astype(np.float32)))),
+    ("5.7", "expected", lambda g: np.where(g > 0, np.log(np.hypot(1, g)), 0)),
+    ("5.8", "made positive", lambda x, s: abs(x @ s)),
+    ("5.8", "averaged", lambda x, s: (np.mean(x[:, :, None] ** 2 * s**2, axis=1)) ** 0.5),
+    ("5.8", "eps under the root", lambda x, s: (x**2 @ s**2 + 1e-8) ** 0.5),
+    ("5.8", "x is not squared", lambda x, s: (abs(x) @ s**2) ** 0.5),
+    ("5.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.5 + 1e-8),
+    ("5.8", "expected", lambda x, s: (x**2).sum(1, keepdims=True) ** 0.5 * s.mean(0)),
+    ("5.8", "expected", lambda x, s: np.max(abs(x[:, :, None] * s), axis=1)),
+    ("5.8", "expected shape", lambda x, s: ((x**2 @ s**2) ** 0.5).T),
+    ("5.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.25),
+    ("5.8", "expected", lambda x, s: abs(x.sum(1, keepdims=True)) * np.linalg.norm(s, axis=0)),
+    ("5.9", "one Gaussian", lambda f: expit(f.mean(0) / (1 + np.pi * f.var(0) / 8) ** 0.5)),
+    ("5.9", "mean of logarithms", lambda f: np.exp(log_expit(f).mean(0))),
+    ("5.9", "over the draws", lambda f: np.mean(np.exp(f) / np.exp(f).sum(0), axis=0)),
+    ("5.9", "over the inputs", lambda f: np.mean(np.exp(f).T / np.exp(f).sum(1), axis=1)),
+    ("5.9", "the median", lambda f: np.median(expit(f), axis=0)),
+    ("5.9", "not averaged", expit),
+    ("5.9", "sum for mean", lambda f: expit(f).sum(0)),
+    ("5.9", "expected", lambda f: stats.norm.cdf(f).mean(0)),
+    ("5.9", "expected", lambda f: np.tanh(f).mean(0)),
+    ("5.9", "expected", lambda f: expit(f).std(0)),
+    ("5.9", "expected", lambda f: np.round(expit(f).mean(0))),
+    ("5.9", "expected", lambda f: np.clip(expit(f).mean(0), 0.3, 0.7)),
     ("5.1", "½ is missing", lambda m, s: np.log(1 + m**2 / s**2).sum()),
     ("5.1", "σ for σ²", lambda m, s: np.log(1 + m**2 / s).sum() / 2),
     ("5.1", "upside down", lambda m, s: np.log(1 + s**2 / m**2).sum() / 2),

@@ -1,10 +1,15 @@
 """Chapter 6: right answers written in another way than the references, and wrong ones."""
 
+import decimal
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import tensorflow as tf
+from scipy import integrate, special, stats
 from scipy.integrate import trapezoid
+
+from answers.forms import single, tensors
+from bdl_teach.backend import tfp
 
 
 def relu(m: Any, v: Any) -> Any:
@@ -62,11 +67,470 @@ RIGHT: dict[str, Any] = {
     "6.9": lambda m, v, p, s: ((m - v * s) / (1 - v * p), v / (1 - v * p)),
 }
 
+
+def tf_log_z(y: Any, m: Any, v: Any, a: Any, b: Any) -> Any:
+    return tfp.distributions.Normal(m, tf.sqrt(v + b / (a - 1))).log_prob(y)
+
+
+def tf_relu(m: Any, v: Any) -> Any:
+    s, normal = tf.sqrt(v), tfp.distributions.Normal(0.0, 1.0)
+    mean = m * normal.cdf(m / s) + s * normal.prob(m / s)
+    second = (m**2 + v) * normal.cdf(m / s) + m * s * normal.prob(m / s)
+    return mean, second - mean**2
+
+
+def by_natural_parameters(m: Any, v: Any, p: Any, s: Any) -> Any:
+    first, second = m / v - s, -0.5 / v + 0.5 * p
+    return -0.5 * first / second, -0.5 / second
+
+
+def paper_relu(m: Any, v: Any, log_cdf: Any = special.log_ndtr) -> Any:
+    """With the ratio φ/Φ, by logarithms."""
+    a = m / v**0.5
+    ratio = np.exp(stats.norm.logpdf(a) - log_cdf(a))
+    given = m + v**0.5 * ratio
+    mean = special.ndtr(a) * given
+    var = mean * given * special.ndtr(-a) + special.ndtr(a) * v * (1 - ratio * (ratio + a))
+    return mean, var
+
+
+def layer_by_loops(mean: Any, var: Any, a: Any, b: Any) -> Any:
+    n = len(mean) + 1
+    rows = [
+        (
+            sum(w * z for w, z in zip(row, [*mean, 1], strict=True)) / n**0.5,
+            sum(
+                w * w * q + u * (z * z + q)
+                for w, u, z, q in zip(row, spread, [*mean, 1], [*var, 0], strict=True)
+            )
+            / n,
+        )
+        for row, spread in zip(a, b, strict=True)
+    ]
+    return [list(part) for part in zip(*rows, strict=True)]
+
+
+def tf_layer(mean: Any, var: Any, a: Any, b: Any) -> Any:
+    z, q = tf.concat([mean, [1.0]], 0), tf.concat([var, [0.0]], 0)
+    out = tf.linalg.matvec(a**2 + b, q) + tf.linalg.matvec(b, z**2)
+    return tf.linalg.matvec(a, z) / len(z) ** 0.5, out / len(z)
+
+
+def gamma_by_fractions(alpha: float, beta: float, r: float, v: float) -> Any:
+    """(6.12) with eighty digits."""
+    with decimal.localcontext(prec=80):
+        a, b, square, w = (decimal.Decimal(float(x)) for x in (alpha, beta, r * r, v))
+        totals = w + b / (a - 1), w + b / a, w + b / (a + 1)
+        z0, z1, z2 = ((-square / (2 * s)).exp() / s.sqrt() for s in totals)
+        new = 1 / (z0 * z2 / z1**2 * (a + 1) / a - 1)
+        return float(new), float(1 / (z2 / z1 * (a + 1) / b - z1 / z0 * a / b))
+
+
+def gamma_by_quotients(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
+    """(6.13), the variances' quotients as 1 + u with a small u."""
+    ells = []
+    for k in (0, 1):
+        before, after = v + beta / (alpha + k - 1), v + beta / (alpha + k)
+        u = beta / ((alpha + k) * (alpha + k - 1) * after)
+        ells.append(np.log1p(u) / 2 - r**2 * u / before / 2)
+    new = 1 / np.expm1(ells[1] - ells[0] - np.log1p(-1 / (alpha + 1)))
+    return new, new * (beta / alpha) / np.exp(ells[0])
+
+
+def no_digits(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
+    """(6.13) with the ℓ as differences of logarithms."""
+    z0, z1, z2 = (stats.norm(0, (v + beta / (alpha + k)) ** 0.5).logpdf(r) for k in (-1, 0, 1))
+    new = 1 / np.expm1(z2 - 2 * z1 + z0 + np.log1p(1 / alpha))
+    return new, new * beta / alpha * np.exp(z0 - z1)
+
+
+def plain_exp(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
+    """The ℓ are right, and 1 is subtracted from an exponential."""
+    new_alpha, new_beta = gamma(alpha, beta, r, v)
+    lost = 1 / (np.exp(np.log1p(1 / new_alpha)) - 1)
+    return lost, new_beta * lost / new_alpha
+
+
+def stops(at: float) -> Any:
+    """An update that stands still from some α on."""
+    return lambda a, b, r, v: gamma(a, b, r, v) if a < at else (a, b)
+
+
+def steps(by: float) -> Any:
+    """An update that is off by so much in α from α = 10⁶ on."""
+    return lambda a, b, r, v: (gamma(a, b, r, v)[0] + by * (a > 1e6), gamma(a, b, r, v)[1])
+
+
+def tf_score(m: Any, v: Any, a: Any, b: Any, c: Any, s: Any, y: Any) -> Any:
+    normal = tfp.distributions.Normal(m * s + c, s * tf.sqrt(v + b / (a - 1)))
+    return tf.reduce_mean(normal.log_prob(y))
+
+
+def by_rule(integral: Any) -> Any:
+    def moments(w: Any, p: Any, f: Any) -> Any:
+        z = integral(p * f, w)
+        mean = integral(w * p * f, w) / z
+        return mean, integral(w**2 * p * f, w) / z - mean**2
+
+    return moments
+
+
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("6.1", single(RIGHT["6.1"])),
+    ("6.1", tensors(tf_log_z)),
+    ("6.1", lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))))),
+    (
+        "6.1",
+        lambda y, m, v, a, b: (
+            -0.5 * np.log(2 * np.pi * (v * (a - 1) + b) / (a - 1))
+            - 0.5 * (y - m) ** 2 * (a - 1) / (v * (a - 1) + b)
+        ),
+    ),
+    ("6.2", single(lambda m, v, g, h: (m + v * g, v - v * v * (g * g - 2 * h)))),
+    ("6.2", tensors(lambda m, v, g, h: (m + v * g, v + v**2 * (2 * h - g**2)))),
+    ("6.2", lambda m, v, g, h: np.array([m + v * g, v - (v * g) ** 2 + 2 * v**2 * h])),
+    ("6.2", lambda m, v, g, h: [m + v * g, (v + v**2 * (2 * h + 1 / v)) - v - (v * g) ** 2]),
+    ("6.3", "b, d, f"),
+    ("6.3", {"(b)", "(d)", "(f)"}),
+    ("6.4", single(relu)),
+    ("6.4", tensors(tf_relu)),
+    ("6.4", paper_relu),
+    (
+        "6.4",
+        lambda m, v: (
+            relu(m, v)[0],
+            relu(m, v)[0] * (m - relu(m, v)[0]) + v * (0.5 + 0.5 * special.erf(m / np.sqrt(2 * v)))
+            if np.all(m / v**0.5 > -3)
+            else relu(m, v)[1],
+        ),
+    ),
+    ("6.5", single(layer)),
+    ("6.5", tensors(tf_layer)),
+    ("6.5", layer_by_loops),
+    (
+        "6.5",
+        lambda m, v, a, b: (
+            (a[:, :-1] @ m + a[:, -1]) / np.sqrt(len(m) + 1),
+            (b[:, -1] + b[:, :-1] @ m**2 + (a**2 + b)[:, :-1] @ v) / (len(m) + 1),
+        ),
+    ),
+    ("6.6", gamma_by_fractions),
+    ("6.6", gamma_by_quotients),
+    ("6.6", lambda a, b, r, v: np.array(gamma(a, b, -r, v))[:, None]),
+    ("6.6", lambda a, b, r, v: gamma(np.float64(a), np.float64(b), np.float64(r), np.float64(v))),
+    ("6.7", single(score)),
+    ("6.7", tensors(tf_score)),
+    (
+        "6.7",
+        lambda m, v, a, b, c, s, y: np.mean(
+            [
+                stats.norm(i * s + c, s * (j + b / (a - 1)) ** 0.5).logpdf(k)
+                for i, j, k in zip(m, v, y, strict=True)
+            ]
+        ),
+    ),
+    ("6.7", lambda m, v, a, b, c, s, y: np.array([score(m, v, a, b, c, s, y)])),
+    ("6.8", by_rule(integrate.simpson)),
+    ("6.8", by_rule(lambda f, w: np.sum(f) * (w[1] - w[0]))),
+    ("6.8", by_rule(lambda f, w: np.sum(f * np.gradient(w)))),
+    ("6.8", lambda w, p, f: (np.average(w, weights=p * f), np.cov(w, aweights=p * f, ddof=0))),
+    ("6.8", single(match)),
+    ("6.8", tensors(by_rule(lambda f, w: tfp.math.trapz(f, w)))),
+    ("6.9", single(RIGHT["6.9"])),
+    ("6.9", tensors(by_natural_parameters)),
+    ("6.9", by_natural_parameters),
+    ("6.9", lambda m, v, p, s: [(m / v - s) * (v + v**2 * p / (1 - v * p)), 1 / (1 / v - p)]),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("6.1", "½ is missing", lambda y, m, v, a, b: 2 * RIGHT["6.1"](y, m, v, a, b)),
+    (
+        "6.1",
+        "sign of one term",
+        lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) + np.log(2 * np.pi * (v + b / (a - 1))),
+    ),
+    (
+        "6.1",
+        "not squared",
+        lambda y, m, v, a, b: (
+            -0.5 * (np.log(2 * np.pi * (v + b / (a - 1))) + abs(y - m) / (v + b / (a - 1)))
+        ),
+    ),
+    ("6.1", "not in nats", lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) / np.log(2)),
+    ("6.1", "eps", lambda y, m, v, a, b: RIGHT["6.1"](y, m, v + 1e-8, a, b)),
+    ("6.1", "variance for sd", lambda y, m, v, a, b: stats.norm(m, v + b / (a - 1)).logpdf(y)),
+    (
+        "6.1",
+        "mixed",
+        lambda y, m, v, a, b: stats.norm(m, (v + (b / (a - 1)) ** 0.5) ** 0.5).logpdf(y),
+    ),
+    (
+        "6.1",
+        "2π is missing",
+        lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) + np.log(2 * np.pi) / 2,
+    ),
+    ("6.1", "expected", lambda y, m, v, a, b: stats.t(2 * a, m, (b / a + v) ** 0.5).logpdf(y)),
+    ("6.1", "expected", lambda y, m, v, a, b: stats.laplace(m, (v + b / (a - 1)) ** 0.5).logpdf(y)),
+    ("6.1", "expected", lambda y, m, v, a, b: RIGHT["6.1"](y + m, 0, v, a, b)),
+    ("6.1", "expected", lambda y, m, v, a, b: np.maximum(RIGHT["6.1"](y, m, v, a, b), -10)),
+    ("6.1", "expected", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).logsf(y)),
+    ("6.2", "never wider", lambda m, v, g, h: (m + v * g, v - v**2 * np.maximum(g**2 - 2 * h, 0))),
+    ("6.2", "never wider", lambda m, v, g, h: (m + v * g, v - v**2 * abs(g**2 - 2 * h))),
+    ("6.2", "v² for v", lambda m, v, g, h: (m + v * v * g, v - v**2 * (g**2 - 2 * h))),
+    (
+        "6.2",
+        "new variance in",
+        lambda m, v, g, h: (m + (v - v**2 * (g**2 - 2 * h)) * g, v - v**2 * (g**2 - 2 * h)),
+    ),
+    ("6.2", "gm and gv", lambda m, v, g, h: (m + v * h, v - v**2 * (h**2 - 2 * g))),
+    ("6.2", "both squares", lambda m, v, g, h: (m + v * g, v - v * (g - 2 * h))),
+    ("6.2", "not scaled by v", lambda m, v, g, h: (m + g, v - v**2 * (g**2 - 2 * h))),
+    (
+        "6.2",
+        "expected",
+        lambda m, v, g, h: (
+            (m + v * g, np.minimum(v, v - v**2 * (g**2 - 2 * h)) + 0)
+            if np.ndim(v)
+            else (m + v * g, v)
+        ),
+    ),
+    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v)),
+    ("6.2", "expected", lambda m, v, g, h: (m, v - v**2 * (g**2 - 2 * h))),
+    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 - 2 * h**2))),
+    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v - 2 * v**2 * (g**2 - h))),
+    ("6.2", "expected", lambda m, v, g, h: (m + v * g, np.clip(v - v**2 * (g**2 - 2 * h), 0, 1))),
+    ("6.4", "0/0", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a)))),
+    ("6.4", "least value", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a) + 1e-8))),
+    (
+        "6.4",
+        "least value",
+        lambda m, v: paper_relu(m, v, lambda a: np.log(np.maximum(special.ndtr(a), 1e-12))),
+    ),
+    (
+        "6.4",
+        "truncated",
+        lambda m, v: (
+            relu(m, v)[0] / special.ndtr(m / v**0.5),
+            relu(m, v)[1] / special.ndtr(m / v**0.5),
+        ),
+    ),
+    ("6.4", "relu of the mean", lambda m, v: (np.maximum(m, 0), v * (m > 0))),
+    ("6.4", "φ part", lambda m, v: (m * special.ndtr(m / v**0.5), relu(m, v)[1])),
+    ("6.4", "swapped", lambda m, v: relu(m, v)[::-1]),
+    ("6.4", "expected", lambda m, v: (relu(m, v)[0], v)),
+    ("6.4", "expected", lambda m, v: (relu(m, v)[0], v * (m > 0))),
+    ("6.4", "expected", lambda m, v: relu(-m, v)),
+    ("6.4", "expected", lambda m, v: (m + 0 * v, v + 0 * m)),
+    ("6.4", "expected", lambda m, v: (m * (g := 0.5 + 0.5 * np.tanh(0.8 * m / v**0.5)), v * g)),
+    ("6.4", "expected", lambda m, v: (relu(m, v)[0] + 1e-8, relu(m, v)[1] + 1e-8)),
+    ("6.4", "expected", lambda m, v: (relu(m, v)[0], np.maximum(relu(m, v)[1], 1e-6))),
+    (
+        "6.5",
+        "by (in + 1)²",
+        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] / (1 + len(m))),
+    ),
+    (
+        "6.5",
+        "only one of the two",
+        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] * (1 + len(m))),
+    ),
+    (
+        "6.5",
+        "second moment",
+        lambda m, v, a, b: (
+            layer(m, v, a, b)[0],
+            (a**2 + b) @ np.append(v + m**2, 1) / (len(m) + 1),
+        ),
+    ),
+    (
+        "6.5",
+        "not squared",
+        lambda m, v, a, b: (
+            layer(m, v, a, b)[0],
+            (a @ np.append(v, 0) + b @ np.append(m**2 + v, 1)) / (len(m) + 1),
+        ),
+    ),
+    (
+        "6.5",
+        "bias is first",
+        lambda m, v, a, b: (
+            a @ np.append(1, m) / (len(m) + 1) ** 0.5,
+            (a**2 @ np.append(0, v) + b @ np.append(1, m**2 + v)) / (len(m) + 1),
+        ),
+    ),
+    (
+        "6.5",
+        "sd for variance",
+        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] ** 0.5),
+    ),
+    ("6.5", "swapped", lambda m, v, a, b: layer(m, v, a, b)[::-1]),
+    (
+        "6.5",
+        "product of the two",
+        lambda m, v, a, b: (
+            layer(m, v, a, b)[0],
+            (a**2 @ np.append(v, 0) + b @ np.append(m**2, 1)) / (len(m) + 1),
+        ),
+    ),
+    (
+        "6.5",
+        "1/√in for",
+        lambda m, v, a, b: (
+            layer(m, v, a, b)[0] * (1 + 1 / len(m)) ** 0.5,
+            layer(m, v, a, b)[1] * (1 + 1 / len(m)),
+        ),
+    ),
+    ("6.5", "expected", lambda m, v, a, b: layer(m, v, a, b**2)),
+    ("6.5", "expected", lambda m, v, a, b: layer(m, v**0.5, a, b)),
+    ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], abs(a @ np.append(v, 0)))),
+    ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3)),
+    ("6.6", "digits are lost", no_digits),
+    ("6.6", "digits are lost", plain_exp),
+    ("6.6", "digits are lost", lambda a, b, r, v: naive(np.float64(a), b, r, v)),
+    ("6.6", "eps in the denominator", lambda a, b, r, v: naive(a, b, r, v, 1e-8)),
+    (
+        "6.6",
+        "eps in the denominator",
+        lambda a, b, r, v: (1 / (1 / gamma(a, b, r, v)[0] + 1e-18), gamma(a, b, r, v)[1]),
+    ),
+    ("6.6", "expected", stops(1e5)),
+    ("6.6", "expected", stops(1e11)),
+    ("6.6", "expected", steps(1.0)),
+    ("6.6", "expected", steps(-0.5)),
+    ("6.6", "expected", lambda a, b, r, v: (a + 1, b + r**2)),
+    ("6.6", "expected", lambda a, b, r, v: (a + 0.5, b + 0.5 * (r**2 + v))),
+    ("6.6", "variance is ignored", lambda a, b, r, v: gamma(a, b, r, 0.0)),
+    (
+        "6.6",
+        "expected",
+        lambda a, b, r, v: gamma(a, b, r, v) if a < 1e6 else (a + 0.5, b + r**2 / 2),
+    ),
+    ("6.6", "expected", lambda a, b, r, v: (min(gamma(a, b, r, v)[0], 707), gamma(a, b, r, v)[1])),
+    ("6.6", "expected", single(gamma)),
+    ("6.6", "ℓ₁₀ and ℓ₂₁", lambda a, b, r, v: _gamma_again(a, b, r, v, -1)),
+    ("6.6", "ℓ₁₀ added", lambda a, b, r, v: _gamma_again(a, b, r, v, 0)),
+    (
+        "6.6",
+        "exp(−l₁₀) is missing",
+        lambda a, b, r, v: (gamma(a, b, r, v)[0], gamma(a, b, r, v)[0] * b / a),
+    ),
+    ("6.6", "α is not updated", lambda a, b, r, v: (a, gamma(a, b, r, v)[1])),
+    (
+        "6.7",
+        "network's variance is missing",
+        lambda m, v, a, b, c, s, y: score(m, 0, a, b, c, s, y),
+    ),
+    ("6.7", "precision", lambda m, v, a, b, c, s, y: score(m, v + a / b, a, 0, c, s, y)),
+    (
+        "6.7",
+        "variance for sd",
+        lambda m, v, a, b, c, s, y: np.mean(stats.norm(m * s + c, (v + b / (a - 1)) * s).logpdf(y)),
+    ),
+    ("6.7", "not in nats", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) / np.log(2)),
+    ("6.7", "2π", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) + np.log(2 * np.pi) / 2),
+    (
+        "6.7",
+        "of the mean density",
+        lambda m, v, a, b, c, s, y: np.log(
+            np.mean(stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).pdf(y))
+        ),
+    ),
+    (
+        "6.7",
+        "not averaged",
+        lambda m, v, a, b, c, s, y: stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y),
+    ),
+    (
+        "6.7",
+        "y_std for y_std²",
+        lambda m, v, a, b, c, s, y: np.mean(
+            stats.norm(m * s + c, ((v + b / (a - 1)) * s) ** 0.5).logpdf(y)
+        ),
+    ),
+    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, 9.0, 2.0, c, s, y)),
+    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, 22.5, 9.2, y)),
+    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) - 2 * np.log(s)),
+    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, y.mean(), s, y)),
+    (
+        "6.7",
+        "expected",
+        lambda m, v, a, b, c, s, y: np.median(
+            stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y)
+        ),
+    ),
+    ("6.7", "expected", lambda m, v, a, b, c, s, y: np.mean((y - m * s - c) ** 2) ** 0.5),
+    ("6.8", "sums for integrals", lambda w, p, f: _raw_sum(w, p * f)),
+    ("6.8", "averages over the grid", lambda w, p, f: (w.mean(), w.var())),
+    (
+        "6.8",
+        "Z is missing from the variance",
+        lambda w, p, f: (match(w, p, f)[0], trapezoid((w - match(w, p, f)[0]) ** 2 * p * f, w)),
+    ),
+    (
+        "6.8",
+        "about the prior's",
+        lambda w, p, f: (
+            match(w, p, f)[0],
+            match(w, p, f)[1] + (match(w, p, f)[0] - match(w, p, 1)[0]) ** 2,
+        ),
+    ),
+    ("6.8", "likelihood twice", lambda w, p, f: match(w, p * f, f)),
+    ("6.8", "sum for a product", lambda w, p, f: match(w, p + f, 1)),
+    ("6.8", "swapped", lambda w, p, f: match(w, p, f)[::-1]),
+    (
+        "6.8",
+        "Z is missing:",
+        lambda w, p, f: (m := trapezoid(w * p * f, w), trapezoid((w - m) ** 2 * p * f, w)),
+    ),
+    (
+        "6.8",
+        "second moment",
+        lambda w, p, f: (match(w, p, f)[0], match(w, p, f)[0] ** 2 + match(w, p, f)[1]),
+    ),
+    (
+        "6.8",
+        "expected",
+        lambda w, p, f: (
+            match(w, p, f)[0],
+            np.sum((w - match(w, p, f)[0]) ** 2 * p * f) * 0.02 / trapezoid(p * f, w),
+        ),
+    ),
+    (
+        "6.8",
+        "expected",
+        lambda w, p, f: (np.sum(w * p * f) * 0.02 / trapezoid(p * f, w), match(w, p, f)[1]),
+    ),
+    ("6.8", "expected", lambda w, p, f: match(w, p**2, f)),
+    (
+        "6.8",
+        "expected",
+        lambda w, p, f: (w[np.searchsorted(np.cumsum(p * f), sum(p * f) / 2)], match(w, p, f)[1]),
+    ),
+    (
+        "6.8",
+        "expected",
+        lambda w, p, f: (match(w, p, f)[0], match(w, p, f)[1] * len(w) / (len(w) - 9)),
+    ),
+    ("6.8", "expected", lambda w, p, f: match(w, p, np.log(f))),
+    ("6.9", "from a variance", lambda m, v, p, s: ((m / v - s) * (v - p), v - p)),
+    ("6.9", "for a mean:", lambda m, v, p, s: ((m / v - s * p) / (1 / v - p), 1 / (1 / v - p))),
+    ("6.9", "from the mean", lambda m, v, p, s: (m - s, 1 / (1 / v - p))),
+    ("6.9", "shift is added", lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p))),
+    ("6.9", "shift is missing", lambda m, v, p, s: (m / (1 - v * p), v / (1 - v * p))),
+    (
+        "6.9",
+        "sd for variance",
+        lambda m, v, p, s: ((m - v * s) / (1 - v * p), (v / (1 - v * p)) ** 0.5),
+    ),
+    ("6.9", "swapped", lambda m, v, p, s: (v / (1 - v * p), (m - v * s) / (1 - v * p))),
+    ("6.9", "variances are subtracted", lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p)),
+    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v + p), 1 / (1 / v - p))),
+    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p), 1 / (1 / v + p))),
+    ("6.9", "expected", lambda m, v, p, s: ((m - s) / (1 / v - p) / v, 1 / (1 / v - p))),
+    ("6.9", "expected", lambda m, v, p, s: ((m / v**0.5 - s) / (v**-0.5 - p), 1 / (v**-0.5 - p))),
+    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p**2), 1 / (1 / v - p**2))),
     ("6.1", "wrong sign", lambda y, m, v, a, b: -RIGHT["6.1"](y, m, v, a, b)),
     ("6.1", "noise is missing", lambda y, m, v, a, b: stats.norm(m, v**0.5).logpdf(y)),
     ("6.1", "β/α", lambda y, m, v, a, b: stats.norm(m, (v + b / a) ** 0.5).logpdf(y)),
@@ -136,6 +600,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.6", "network's variance is ignored", lambda a, b, r, v: (a + 0.5, b + r**2 / 2)),
     ("6.6", "wrong sign of ℓ₁₀", lambda a, b, r, v: _gamma_with(a, b, r, v, 1.0)),
     ("6.6", "β/α for β/(α−1)", lambda a, b, r, v: _shifted(a, b, r, v)),
+    ("6.6", "expected", lambda a, b, r, v: _shifted(a, b, r, v, lost=True)),
     ("6.6", "swapped", lambda a, b, r, v: gamma(a, b, r, v)[::-1]),
     ("6.6", "β is not updated", lambda a, b, r, v: (gamma(a, b, r, v)[0], b)),
     ("6.6", "digits are lost", naive),
@@ -181,10 +646,35 @@ def _gamma_with(a: Any, b: Any, r: Any, v: Any, sign: float) -> Any:
     return new_a, new_a * b / a * (new_b / new_a * a / b) ** -sign
 
 
-def _shifted(a: Any, b: Any, r: Any, v: Any) -> Any:
-    z0, z1, z2 = (stats.norm(0, (v + b / (a + k)) ** 0.5).logpdf(r) for k in range(3))
-    new = 1 / np.expm1(z2 - 2 * z1 + z0 + np.log1p(1 / a))
-    return new, new * b / a * np.exp(z0 - z1)
+def _gamma_again(a: Any, b: Any, r: Any, v: Any, sign: int) -> Any:
+    """Of ℓ₂₁ − ℓ₁₀ the opposite (−1), or the sum of the two (0)."""
+    new_a, new_b = gamma(a, b, r, v)
+    l10 = -np.log(new_b / new_a * a / b) if a < 1e6 else _l10(a, b, r, v)
+    difference = -np.log1p((1 / a - 1 / new_a) / (1 + 1 / new_a))
+    changed = -difference if sign < 0 else difference + 2 * l10
+    new = 1 / np.expm1(np.log1p(1 / a) + changed)
+    return new, new * b / a * np.exp(-l10)
+
+
+def _l10(a: Any, b: Any, r: Any, v: Any) -> Any:
+    down = b / (a * (a - 1)) / (v + b / (a - 1))
+    return -0.5 * np.log1p(-down) - 0.5 * r**2 * down / (v + b / a)
+
+
+def _shifted(a: Any, b: Any, r: Any, v: Any, *, lost: bool = False) -> Any:
+    """With the noise variances β/α, β/(α + 1), β/(α + 2), by small differences or by large ones."""
+    if lost:
+        z0, z1, z2 = (stats.norm(0, (v + b / (a + k)) ** 0.5).logpdf(r) for k in range(3))
+        l10, l21 = z1 - z0, z2 - z1
+    else:
+        l10, l21 = _l10(a + 1, b, r, v), _l10(a + 2, b, r, v)
+    new = 1 / np.expm1(l21 - l10 + np.log1p(1 / a))
+    return new, new * b / a * np.exp(-l10)
+
+
+def _raw_sum(w: Any, weights: Any) -> Any:
+    mean = np.sum(w * weights)
+    return mean, np.sum((w - mean) ** 2 * weights)
 
 
 def _raw(w: Any, weights: Any) -> Any:

@@ -3,11 +3,15 @@
 from typing import Any
 
 import numpy as np
-from scipy import linalg, stats
+import tensorflow as tf
+from scipy import linalg, special, stats
+
+from answers.forms import single, tensors
+from bdl_teach.backend import tfp
 
 
 def log_score(y: Any, f: Any, s: Any) -> Any:
-    return np.log(np.mean(stats.norm(f, s).pdf(y) + 1e-300))
+    return stats.norm(f, s).logpdf(y)
 
 
 def coverage(y: Any, m: Any, e: Any, s: Any) -> float:
@@ -40,12 +44,221 @@ RIGHT: dict[str, Any] = {
     "7.8": lambda p, c: np.tri(len(c)) @ losses(p, c),
 }
 
+
+def tf_log_score(y: Any, f: Any, s: Any) -> Any:
+    draws = tfp.distributions.Normal(f, s)
+    mixture = tfp.distributions.MixtureSameFamily(
+        tfp.distributions.Categorical(logits=tf.zeros_like(f)), draws
+    )
+    return mixture.log_prob(y)
+
+
+def by_pairs(y: Any, f: Any, s: Any) -> Any:
+    parts = log_score(y, f, s)
+    return np.logaddexp.reduce(parts) - np.log(np.size(parts))
+
+
+def coverage_by_pit(y: Any, m: Any, e: Any, s: Any) -> Any:
+    return np.mean(abs(2 * stats.norm.cdf((y - m) / np.hypot(e, s)) - 1) <= 0.95)
+
+
+def tf_coverage(y: Any, m: Any, e: Any, s: Any) -> Any:
+    inside = tf.abs(y - m) <= 1.96 * tf.sqrt(e**2 + s**2)
+    return tf.reduce_mean(tf.cast(inside, tf.float32))
+
+
+def tf_choice(m: Any, c: Any, x: Any, e: Any) -> Any:
+    return tf.argmax(tf.linalg.matvec(x, m + tf.linalg.matvec(tf.linalg.cholesky(c), e)))
+
+
+def by_loop(p: Any, c: Any) -> list[float]:
+    lost, curve = 0.0, []
+    for row, action in zip(p, c, strict=True):
+        lost += max(row) - row[action]
+        curve.append(lost)
+    return curve
+
+
+def within(z: Any, rule: Any = np.hypot) -> Any:
+    """The share within z widths, by a rule that makes one width of two."""
+    return lambda y, m, e, s: np.mean(abs(y - m) <= z * rule(e, s))
+
+
 # (exercise, another right answer)
-ALSO: list[tuple[str, Any]] = []
+ALSO: list[tuple[str, Any]] = [
+    ("7.1", by_pairs),
+    ("7.1", single(by_pairs)),
+    ("7.1", tensors(tf_log_score)),
+    ("7.1", lambda y, f, s: [special.logsumexp(log_score(y, f, s), b=1 / len(f))]),
+    ("7.2", coverage_by_pit),
+    ("7.2", single(within(1.96))),
+    ("7.2", tensors(tf_coverage)),
+    ("7.2", lambda y, m, e, s: np.mean((y - m) ** 2 < 1.96**2 * (e**2 + s**2))),
+    ("7.2", within(stats.norm.ppf(0.975))),
+    ("7.3", single(lambda y, f, s: special.ndtr((y - f) / s).mean(0))),
+    ("7.3", tensors(lambda y, f, s: tf.reduce_mean(tfp.distributions.Normal(f, s).cdf(y), 0))),
+    ("7.3", lambda y, f, s: np.mean(0.5 * special.erfc((f - y) / s / 2**0.5), axis=0)),
+    ("7.3", lambda y, f, s: [stats.norm(f[:, i], s).cdf(y[i]).mean() for i in range(len(y))]),
+    ("7.4", {"b": True, "d": True, "e": True, "a": False}),
+    ("7.4", "(b), (d), (e)"),
+    ("7.5", single(lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2)))),
+    ("7.5", tensors(lambda a, s, b, t: tf.sqrt(tf.reduce_mean((a - b) ** 2 + (s - t) ** 2)))),
+    ("7.5", lambda a, s, b, t: np.sqrt(np.mean(np.abs(a + 1j * s - b - 1j * t) ** 2))),
+    (
+        "7.5",
+        lambda a, s, b, t: np.hypot(np.mean((a - b) ** 2) ** 0.5, np.mean((s - t) ** 2) ** 0.5),
+    ),
+    ("7.6", single(lambda y, m, s: np.sqrt(np.mean(((y - m) / s) ** 2)))),
+    ("7.6", tensors(lambda y, m, s: tf.sqrt(tf.reduce_mean(((y - m) / s) ** 2)))),
+    ("7.6", lambda y, m, s: [(sum((y - m) ** 2 / s**2) / len(y)) ** 0.5]),
+    ("7.6", lambda y, m, s: np.hypot(np.std((y - m) / s), np.mean((y - m) / s))),
+    ("7.7", single(RIGHT["7.7"])),
+    ("7.7", tensors(tf_choice)),
+    ("7.7", lambda m, c, x, e: [np.argmax(x @ (m + linalg.cholesky(c, lower=True) @ e))]),
+    ("7.7", lambda m, c, x, e: max(range(len(x)), key=lambda a: x[a] @ draw(m, c, e))),
+    ("7.8", by_loop),
+    ("7.8", single(lambda p, c: np.cumsum(losses(p, c)))),
+    ("7.8", tensors(lambda p, c: tf.cumsum(tf.reduce_max(p, 1) - tf.gather(p, c, batch_dims=1)))),
+    ("7.8", lambda p, c: np.cumsum(np.max(p, 1)) - np.cumsum(np.take_along_axis(p, c[:, None], 1))),
+]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("7.1", "missing 1/S", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).sum() + 1e-300)),
+    ("7.1", "underflow", lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)))),
+    (
+        "7.1",
+        "eps in the logarithm",
+        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)) + 1e-8),
+    ),
+    (
+        "7.1",
+        "eps in the logarithm",
+        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y) + 1e-300)),
+    ),
+    ("7.1", "nearest network", lambda y, f, s: log_score(y, f, s).max() - np.log(len(f))),
+    ("7.1", "not in nats", lambda y, f, s: by_pairs(y, f, s) / np.log(10)),
+    ("7.1", "log S added", lambda y, f, s: by_pairs(y, f, s) + 2 * np.log(len(f))),
+    ("7.1", "draws' spread", lambda y, f, s: by_pairs(y, f, (s**2 + f.var()) ** 0.5)),
+    (
+        "7.1",
+        "σ for σ²",
+        lambda y, f, s: (
+            special.logsumexp(-((y - f) ** 2) / (2 * s)) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
+        ),
+    ),
+    (
+        "7.1",
+        "½ is missing",
+        lambda y, f, s: (
+            special.logsumexp(-((y - f) ** 2) / s**2) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
+        ),
+    ),
+    (
+        "7.1",
+        "expected",
+        lambda y, f, s: np.logaddexp.reduce(log_score(y, f, s)) - np.log(len(f) + 1),
+    ),
+    ("7.1", "expected", lambda y, f, s: np.median(log_score(y, f, s))),
+    (
+        "7.1",
+        "expected",
+        lambda y, f, s: (
+            stats.gaussian_kde(f, 0.5).logpdf(y)[0] if len(f) > 1 else log_score(y, f, s)[0]
+        ),
+    ),
+    ("7.1", "expected", lambda y, f, s: max(by_pairs(y, f, s), -20)),
+    ("7.1", "expected", lambda y, f, s: by_pairs(abs(y), abs(f), s)),
+    ("7.1", "expected", log_score),
+    ("7.2", "σ for σ²", within(1.96, lambda e, s: (e + s**2) ** 0.5)),
+    ("7.2", "σ for σ²", within(1.96, lambda e, s: (e**2 + s) ** 0.5)),
+    ("7.2", "Student", lambda y, m, e, s: within(stats.t.ppf(0.975, len(y) - 1))(y, m, e, s)),
+    ("7.2", "another level", within(stats.norm.ppf(0.995))),
+    ("7.2", "three sd", within(3)),
+    ("7.2", "half of the width", within(0.98)),
+    ("7.2", "one width", lambda y, m, e, s: within(1.96)(y, m, e.mean(), s)),
+    ("7.2", "one end only", lambda y, m, e, s: np.mean(y > m - 1.96 * np.hypot(e, s))),
+    *(("7.2", "expected", within(z)) for z in (1.865, 1.9, 1.94, 1.95, 1.97, 1.98, 2.05, 1.5)),
+    ("7.2", "expected", within(1.96, np.maximum)),
+    ("7.2", "expected", within(1.96, lambda e, s: 0.5 * (e + s))),
+    ("7.2", "expected", within(1.96, lambda e, s: (e * s) ** 0.5)),
+    ("7.2", "expected", lambda y, m, e, s: within(1.96)(abs(y), abs(m), e, s)),
+    ("7.3", "erf for Φ", lambda y, f, s: (0.5 + 0.5 * special.erf((y - f) / s)).mean(0)),
+    ("7.3", "√σ", lambda y, f, s: stats.norm(f, s**0.5).cdf(y).mean(0)),
+    ("7.3", "sigmoid for Φ", lambda y, f, s: special.expit((y - f) / s).mean(0)),
+    ("7.3", "sum for mean", lambda y, f, s: stats.norm(f, s).cdf(y).sum(0)),
+    ("7.3", "moments", lambda y, f, s: stats.norm(f.mean(0), (f.var(0) + s * s) ** 0.5).cdf(y)),
+    ("7.3", "expected", lambda y, f, s: stats.norm(np.median(f, 0), s).cdf(y)),
+    ("7.3", "expected", lambda y, f, s: np.median(stats.norm(f, s).cdf(y), axis=0)),
+    ("7.3", "expected", lambda y, f, s: abs(2 * stats.norm(f, s).cdf(y).mean(0) - 1)),
+    ("7.3", "expected", lambda y, f, s: np.log(stats.norm(f, s).cdf(y).mean(0))),
+    ("7.3", "expected", lambda y, f, s: np.sort(stats.norm(f, s).cdf(y).mean(0))),
+    ("7.3", "expected", lambda y, f, s: np.clip(stats.norm(f, s).cdf(y).mean(0), 0.1, 0.9)),
+    ("7.3", "expected", lambda y, f, s: stats.norm(f[0], s).cdf(y)),
+    ("7.5", "absolute values", lambda a, s, b, t: np.mean(abs(a - b) + abs(s - t))),
+    ("7.5", "means are ignored", lambda a, s, b, t: np.mean((s - t) ** 2) ** 0.5),
+    ("7.5", "squared after", lambda a, s, b, t: np.mean((a + s - b - t) ** 2) ** 0.5),
+    ("7.5", "spreads are added", lambda a, s, b, t: np.mean((a - b) ** 2 + (s + t) ** 2) ** 0.5),
+    ("7.5", "both parts averaged", lambda a, s, b, t: np.mean([(a - b) ** 2, (s - t) ** 2]) ** 0.5),
+    ("7.5", "m − 1", lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / np.sqrt(len(a) - 1)),
+    ("7.5", "largest", lambda a, s, b, t: np.hypot(a - b, s - t).max()),
+    ("7.5", "expected", lambda a, s, b, t: np.mean((a - s) ** 2 + (b - t) ** 2) ** 0.5),
+    ("7.5", "expected", lambda a, s, b, t: np.hypot(np.mean(a - b), np.mean(s - t))),
+    ("7.5", "expected", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2) ** 0.5 / s.mean()),
+    (
+        "7.5",
+        "expected",
+        lambda a, s, b, t: np.mean((a - b) ** 2 + s + t - 2 * (s * t) ** 0.5) ** 0.5,
+    ),
+    (
+        "7.5",
+        "expected",
+        lambda a, s, b, t: np.mean(np.log(t / s) + (s**2 + (a - b) ** 2) / 2 / t**2),
+    ),
+    ("7.6", "n − 1 for n", lambda y, m, s: np.linalg.norm((y - m) / s) / np.sqrt(len(y) - 1)),
+    ("7.6", "n − 1 for n", lambda y, m, s: ((y - m) / s).std(ddof=1)),
+    ("7.6", "sds for their", lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s))),
+    ("7.6", "median", lambda y, m, s: np.median(abs((y - m) / s))),
+    ("7.6", "95 % interval", lambda y, m, s: np.quantile(abs(y - m) / s, 0.95) / 1.96),
+    ("7.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 2) ** 0.25),
+    ("7.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 4) ** 0.25),
+    ("7.6", "expected", lambda y, m, s: np.clip(np.mean(((y - m) / s) ** 2) ** 0.5, 1, 2)),
+    ("7.6", "expected", lambda y, m, s: min(1, np.mean(((y - m) / s) ** 2) ** 0.5)),
+    ("7.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 2) ** 0.5 - 1),
+    ("7.6", "expected", lambda y, m, s: np.std(y) / np.mean(s)),
+    ("7.6", "expected", lambda y, m, s: np.max(abs(y - m) / s)),
+    (
+        "7.7",
+        "another root",
+        lambda m, c, x, e: np.argmax(x @ (m + (v := np.linalg.eigh(c))[1] * v[0] ** 0.5 @ e)),
+    ),
+    ("7.7", "precision", lambda m, c, x, e: np.argmax(x @ draw(m, np.linalg.inv(c), e))),
+    ("7.7", "as it is", lambda m, c, x, e: np.argmax(x @ (m + e))),
+    ("7.7", "subtracted", lambda m, c, x, e: np.argmax(x @ draw(m, c, -e))),
+    ("7.7", "weight for the action", lambda m, c, x, e: np.argmax(draw(m, c, e))),
+    ("7.7", "size of the reward", lambda m, c, x, e: np.argmax(abs(x @ draw(m, c, e)))),
+    ("7.7", "upper bound", lambda m, c, x, e: np.argmax(x @ m + 2 * ((x @ c) * x).sum(1) ** 0.5)),
+    ("7.7", "expected", lambda m, c, x, e: 0),
+    ("7.7", "expected", lambda m, c, x, e: np.argmax(x @ draw(m, c, abs(e)))),
+    ("7.7", "expected", lambda m, c, x, e: 1 + np.argmax(x @ draw(m, c, e))),
+    ("7.7", "expected", lambda m, c, x, e: np.argsort(x @ draw(m, c, e))[-2]),
+    ("7.7", "expected", lambda m, c, x, e: np.argmax(x @ (m + np.linalg.det(c) * e))),
+    ("7.7", "expected", lambda m, c, x, e: np.argmax(x @ draw(m, c, np.sort(e)))),
+    ("7.8", "squared", lambda p, c: np.cumsum(losses(p, c) ** 2)),
+    ("7.8", "total in every", lambda p, c: np.ones(len(c)) * losses(p, c).sum()),
+    ("7.8", "from the end", lambda p, c: np.cumsum(losses(p, c)[::-1])),
+    ("7.8", "one round late", lambda p, c: np.cumsum(losses(p, c)) - losses(p, c)),
+    ("7.8", "mean action", lambda p, c: np.cumsum(losses(p, c) - p.max(1) + p.mean(1))),
+    ("7.8", "wrong choices", lambda p, c: np.cumsum(losses(p, c) > 0)),
+    ("7.8", "one best action", lambda p, c: np.cumsum(losses(p, c) - p.max(1) + p.mean(0).max())),
+    ("7.8", "expected", lambda p, c: np.maximum.accumulate(losses(p, c))),
+    ("7.8", "expected", lambda p, c: np.cumsum(losses(p, c))[::-1]),
+    ("7.8", "expected", lambda p, c: np.cumprod(1 + losses(p, c))),
+    ("7.8", "expected", lambda p, c: np.cumsum(np.sort(p)[:, -1] - np.sort(p)[:, -2])),
+    ("7.8", "expected", lambda p, c: np.cumsum(losses(p, (c + 1) % p.shape[1]))),
+    ("7.8", "expected", lambda p, c: np.cumsum(losses(p, c)) + 1e-3),
+    ("7.8", "expected shape", lambda p, c: np.append(0, np.cumsum(losses(p, c)))),
+    ("7.8", "expected", lambda p, c: np.cumsum(p[np.arange(len(c)), c] - p.min(1))),
+    ("7.1", "missing 1/S", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).sum())),
     ("7.1", "mean of logarithms", lambda y, f, s: stats.norm(f, s).logpdf(y).mean()),
     (
         "7.1",

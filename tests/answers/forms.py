@@ -1,0 +1,27 @@
+"""Other forms of the same answer: in float32, by NumPy or by TensorFlow."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def single(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer, computed in NumPy's float32."""
+    return lambda *case: answer(*(_narrow(value) for value in case))
+
+
+def tensors(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer, given TensorFlow's float32 tensors."""
+
+    def with_tensors(*case: Any) -> Any:
+        import tensorflow as tf
+
+        return answer(*(tf.constant(_narrow(value)) for value in case))
+
+    return with_tensors
+
+
+def _narrow(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.astype(np.float32)[()] if array.dtype.kind == "f" else value
