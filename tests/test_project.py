@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from bdl_teach import environment
+from bdl_teach.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -147,7 +148,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
-    for command in ("lab", "test", "doctor", "data", "bench live", "bench browser"):
+    commands = ("lab", "test", "notebooks", "doctor", "data", "bench live", "bench browser")
+    for command in commands:
         assert f"\npython3 -m bdl_teach {command}" in README
 
 
@@ -158,10 +160,8 @@ def test_the_readme_explains_what_the_launcher_says(sentence: str) -> None:
 
 
 def test_the_readme_names_the_supported_pythons() -> None:
-    assert (
-        f"Python {', '.join(environment.SUPPORTED[:-1])} or {environment.SUPPORTED[-1]}" in README
-    )
-    for version in environment.SUPPORTED:
+    assert f"Python {', '.join(SUPPORTED[:-1])} or {SUPPORTED[-1]}" in README
+    for version in SUPPORTED:
         assert Version(f"{version}.0") in SpecifierSet(PROJECT["requires-python"])
         assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
 
