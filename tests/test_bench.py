@@ -1,10 +1,18 @@
 """The measurements measure what they say, and say what they ran; no test looks at a time."""
 
+import contextlib
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 
 from bdl_teach import bench, datasets, elbo
@@ -267,6 +275,66 @@ def test_the_server_serves_a_copy(tmp_path):
     assert server.root != tmp_path
     assert not server.root.exists()
     assert (tmp_path / "nb.ipynb").exists()
+
+
+HOLDER = """
+import psutil, sys, time
+from pathlib import Path
+from bdl_teach.bench import lab
+
+class FakeLab(lab.Server):
+    def _command(self):
+        return [sys.executable, "-c", sys.argv[2], str(self._port)]
+
+with FakeLab(Path(sys.argv[1])) as server:
+    family = psutil.Process().children(recursive=True)
+    print(server.root.parent, *[process.pid for process in family], flush=True)
+    if sys.argv[3] == "stays":
+        time.sleep(600)
+"""
+FAKE_LAB = """
+import http.server, subprocess, sys
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@pytest.mark.parametrize("how", ["leaves", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
+    """The kernel stands in a session of its own, as real ones do; no signal reaches it there."""
+    (tmp_path / "nb.ipynb").write_text("{}")
+    stays = "leaves" if how == "leaves" else "stays"
+    command = [sys.executable, "-c", HOLDER, str(tmp_path), FAKE_LAB, stays]
+    env = {**os.environ, "http_proxy": "http://127.0.0.1:9"}  # which is not for the loopback
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as holder:
+        home, *numbers = holder.stdout.readline().split()
+        family = [psutil.Process(int(number)) for number in numbers]
+        assert len(family) >= 2
+        if how != "leaves":
+            holder.send_signal(getattr(signal, how))
+        _, left = psutil.wait_procs(family, timeout=60)
+        for process in left:
+            process.kill()
+    assert left == []
+    end = time.monotonic() + 60
+    while Path(home).exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(home).exists()
+
+
+def test_without_playwright_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):
+    monkeypatch.setattr(browser, "find_chromium", lambda: "somewhere")
+    monkeypatch.setattr(browser, "Server", lambda folder: contextlib.nullcontext())
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    assert bench.main(["browser"]) == 2
+    assert "needs playwright" in capsys.readouterr().err
 
 
 # `bench ticks`, without TensorFlow.
