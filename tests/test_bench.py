@@ -17,7 +17,7 @@ import pytest
 
 from bdl_teach import bench, datasets, elbo
 from bdl_teach.backend import tf
-from bdl_teach.bench import baselines, browser, lab, live, report, ticks
+from bdl_teach.bench import baselines, browser, lab, leash, live, report, ticks
 from bdl_teach.bench.page import Effect, Flood
 from bdl_teach.bench.report import Verdict
 from bdl_teach.densities import ScaleMixture
@@ -327,6 +327,33 @@ def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
     while Path(home).exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not Path(home).exists()
+
+
+def leashed(folder, program):
+    command = [sys.executable, "-P", leash.__file__, str(folder), sys.executable, "-c", program]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_leashed_command_that_ends_by_itself_gives_its_code(tmp_path):
+    """JupyterLab that cannot start is seen at once, and its log is still there."""
+    with leashed(tmp_path, "import sys; sys.exit(7)") as holder:
+        assert holder.wait(60) == 7
+    assert tmp_path.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path):
+    """Also a command that is deaf to it."""
+    deaf = (
+        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(os.getpid(), flush=True); time.sleep(600)"
+    )
+    with leashed(tmp_path, deaf) as holder:
+        process = psutil.Process(int(holder.stdout.readline()))
+        holder.terminate()
+        assert holder.wait(60) == 128 + signal.SIGTERM
+    assert not process.is_running()
+    assert not tmp_path.exists()
 
 
 def test_without_playwright_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -38,17 +39,19 @@ class Installer:
 
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
+        self.environments: list[dict[str, str]] = []
         self.fails = ""
         self.failures = 99
         self.has_pip = True
 
-    def __call__(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         if command[1] == "-I":
             there = Path(command[0]).is_file()
             return subprocess.CompletedProcess(command, 0, HERE if there else "", "")
         if command[-1] == "--version":
             return subprocess.CompletedProcess(command, 0 if self.has_pip else 1, "", "")
         self.commands.append(command)
+        self.environments.append(dict(options["env"]))
         if self.fails and self.failures:
             self.failures -= 1
             return subprocess.CompletedProcess(command, 1, "", self.fails)
@@ -91,8 +94,12 @@ def test_a_first_start_builds_with_uv_and_stamps_last(root: Path, installer: Ins
     assert environment.is_ready(root / ".venv", root / environment.LOCK)
 
 
-def test_without_uv_it_builds_with_venv_and_pip(root: Path, without_uv: Installer) -> None:
+def test_without_uv_it_builds_with_venv_and_pip(
+    root: Path, without_uv: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_USER", "1")  # a wish that pip refuses in an environment
     python = environment.ensure(root)
+    assert {env["PIP_USER"] for env in without_uv.environments} == {"0"}
     make, install = without_uv.commands
     assert make == [sys.executable, "-m", "venv", str(root / ".venv")]
     assert install[:4] == [str(python), "-m", "pip", "install"]
@@ -144,6 +151,23 @@ def test_a_package_that_was_deleted_is_put_back(root: Path, installer: Installer
     installer.commands.clear()
     environment.ensure(root)
     assert [command[1] for command in installer.commands] == ["pip"]
+
+
+def test_an_environment_that_was_half_mended_is_not_ready(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.ensure(root)
+    package = environment.site_packages(root / ".venv") / "numpy"
+    package.rmdir()
+
+    def half_done(*_: object) -> None:
+        package.mkdir()  # and then the network went
+        raise Trouble(environment.OFFLINE)
+
+    monkeypatch.setattr(environment, "install", half_done)
+    with pytest.raises(Trouble):
+        environment.ensure(root)
+    assert not environment.is_ready(root / ".venv", root / environment.LOCK)
 
 
 def test_an_environment_without_a_working_python_is_made_afresh(
@@ -219,6 +243,7 @@ def test_a_link_in_place_of_the_environment_is_replaced_and_its_target_is_left(
     (root / ".venv").symlink_to(root / "elsewhere")
     environment.ensure(root)
     assert not (root / ".venv").is_symlink()
+    assert not os.path.lexists(root / environment.OLD)
     assert (root / "elsewhere" / "mine").exists()
 
 
@@ -571,12 +596,16 @@ def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
             environment._try_to_make_anew(tmp_path / "lock")
 
 
-def test_two_launchers_at_once_build_once(root: Path, installer: Installer) -> None:
-    threads = [threading.Thread(target=environment.ensure, args=(root,)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)
+def test_two_launchers_at_once_build_once(
+    root: Path, installer: Installer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = threading.Thread(target=environment.ensure, args=(root,))
+    with environment.exclusive(root / ".venv.lock"):
+        second.start()
+        while "waiting for it" not in capsys.readouterr().err:
+            time.sleep(0.01)
+        environment.build(root / ".venv", root / environment.LOCK)
+    second.join(timeout=60)
     assert [command[1] for command in installer.commands] == ["venv", "pip"]
 
 
@@ -588,6 +617,9 @@ def test_the_package_is_found_from_the_environment_also_after_a_move(
     line = (site / "bdl_teach.pth").read_text().strip()
     assert not os.path.isabs(line)
     assert (site / line).resolve() == root.resolve()
+    (site / "bdl_teach.pth").write_text("somewhere/else\n")
+    environment.ensure(root)
+    assert (site / "bdl_teach.pth").read_text().strip() == line
 
 
 def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(

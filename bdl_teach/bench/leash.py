@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import psutil
 
-PATIENCE_S = 10.0  # for the command to end by itself, once asked to
+PATIENCE_S = 5.0  # for the command to end by itself, once asked to
 
 
 def main(folder: str, *command: str) -> int:
