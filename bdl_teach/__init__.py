@@ -1,10 +1,8 @@
 """bdl_teach: learn Bayesian deep learning with models that are refitted live.
 
 Importing the package costs next to nothing: submodules load on first use, and TensorFlow
-loads when a method is first touched.
+loads when a method is first touched. Any Python 3 can read this file (see python_version.py).
 """
-
-from __future__ import annotations
 
 import importlib
 from types import ModuleType
@@ -37,9 +35,9 @@ __all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_SUBMODULES]
 def __getattr__(name: str) -> ModuleType:
     """Import a submodule the first time that it is named."""
     if name in _SUBMODULES:
-        return importlib.import_module(f"bdl_teach.{name}")
-    raise AttributeError(f"module 'bdl_teach' has no attribute {name!r}")
+        return importlib.import_module("bdl_teach." + name)
+    raise AttributeError("module 'bdl_teach' has no attribute " + repr(name))
 
 
-def __dir__() -> list[str]:
+def __dir__() -> "list[str]":
     return sorted(__all__)

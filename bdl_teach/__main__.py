@@ -1,8 +1,13 @@
-"""`python3 -m bdl_teach`: see launcher.py."""
+"""`python3 -m bdl_teach`: see launcher.py, which only a supported Python can read."""
 
 import sys
 
-from bdl_teach.launcher import main
+from bdl_teach.python_version import complaint
 
 if __name__ == "__main__":
+    if complaint():
+        sys.exit("bdl_teach: " + complaint())
+
+    from bdl_teach.launcher import main
+
     sys.exit(main())

@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach.environment import SUPPORTED, Trouble
+from bdl_teach.environment import Trouble
+from bdl_teach.python_version import SUPPORTED
 
 MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5

@@ -1,7 +1,5 @@
 """The errors that this package raises of its own, besides ``ValueError`` for bad input."""
 
-from __future__ import annotations
-
 
 class DivergedError(ArithmeticError):
     """A fit left the finite numbers.
@@ -12,7 +10,7 @@ class DivergedError(ArithmeticError):
     """
 
     def __init__(self, step: int, remedy: str) -> None:
-        super().__init__(f"the fit diverged by step {step}: {remedy}")
+        super().__init__("the fit diverged by step " + str(step) + ": " + remedy)
         self.step = step
         self.remedy = remedy
 

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bdl_teach.files import write_whole
+
 OVERRIDES: dict[str, dict[str, Any]] = {
     # A widget's callbacks stay on the kernel's main thread (see widgets/live.py).
     "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
@@ -29,16 +31,32 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
 
 
 def write_settings(prefix: Path) -> None:
-    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them."""
+    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them.
+
+    JupyterLab writes to these files too (which extensions are locked, say): what else they hold
+    stays, and a file that says what it should is not touched.
+
+    Raises:
+        OSError: A file has to change and cannot be written.
+    """
     for path, settings in (
-        ("share/jupyter/lab/settings/overrides.json", OVERRIDES),
-        ("etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
+        (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
+        (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
     ):
-        write_if_changed(prefix / path, json.dumps(settings, indent=2) + "\n")
+        there = _read(path)
+        wanted = {name: {**_table(there.get(name)), **ours} for name, ours in settings.items()}
+        if {**there, **wanted} != there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")
 
 
-def write_if_changed(path: Path, text: str) -> None:
-    """Write `text` to `path`, unless that is what it holds."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+def _read(path: Path) -> dict[str, Any]:
+    """What a file of settings holds; nothing where it is missing or broken."""
+    try:
+        return _table(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,13 +1,13 @@
-"""The command line: `python3 -m bdl_teach lab`, `test`, `doctor`, `data`, `reproduce`, `bench`.
+"""The command line: `python3 -m bdl_teach lab`, `test`, `notebooks`, `doctor`, `data`, ...
 
-Standard library only. Each command is run by the Python of `.venv` (see environment.py), so
-that any supported Python can start it and nothing has to be installed by hand.
+Standard library only. In a checkout each command is run by the Python of `.venv` (see
+environment.py), so that any supported Python can start it and nothing has to be installed by
+hand. Where the package is installed without a checkout, by the Python that it is installed for.
 """
 
 from __future__ import annotations
 
 import argparse
-import errno
 import importlib
 import os
 import signal
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bdl_teach import environment, reproduce
+from bdl_teach import environment, notebooks, reproduce
 from bdl_teach.environment import Trouble, say
 
 if TYPE_CHECKING:
@@ -27,27 +27,39 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_PORT = 8888
-FIRST_NOTEBOOK = Path("notebooks/03_bayes_by_backprop.ipynb")
+FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
+# Pytest, in place of the launcher: nothing outlives whoever stops it. Fails if a check did.
+PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[2:]) or min(int(sys.argv[1]), 1))"
 CHECKS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
-ABOUT = "Bayesian deep learning as live notebooks. The first command takes minutes: it makes .venv."
+ABOUT = (
+    "Bayesian deep learning as live notebooks. In a checkout, the first command takes minutes: "
+    "it makes .venv."
+)
+NO_TESTS = "An installed package has no tests: they come with a checkout, or with the sdist."
 INSIDE = "import sys; from bdl_teach.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; every foreseeable failure is one sentence and a non-zero code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that an installer ends with us
+    words = sys.argv[1:] if argv is None else argv
+    return in_sentences(lambda: dispatch(words), "Stopped. The next start goes on from here.")
+
+
+def in_sentences(run: Callable[[], int], stopped: str) -> int:
+    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure."""
     try:
-        return dispatch(sys.argv[1:] if argv is None else argv)
+        return run()
     except Trouble as trouble:
         say(str(trouble))
-        return 1
     except KeyboardInterrupt:
-        say("Stopped. The next start goes on from here.")
+        say(stopped)
         return 130
+    except BrokenPipeError:  # who was reading has gone, and Python would say so at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        say(environment.FULL if full else f"{error.filename or 'The system'}: {error.strerror}.")
-        return 1
+        say(environment.fault(error))
+    return 1
 
 
 def dispatch(argv: list[str]) -> int:
@@ -75,6 +87,8 @@ def make_parser() -> argparse.ArgumentParser:
         "check style, types, package and notebooks; arguments go to pytest, which then runs alone",
         passes_on=True,
     )
+    copy = _add(commands, "notebooks", run_notebooks, "copy the notebooks to a folder of your own")
+    notebooks.add_arguments(copy)
     doctor = _add(commands, "doctor", run_doctor, "say what works on this machine")
     doctor.add_argument("--json", action="store_true", help="print it for a script")
     data = _add(commands, "data", run_data, "fetch the data sets ahead of a lecture")
@@ -102,16 +116,33 @@ def _add(
 def run_lab(options: argparse.Namespace, _: list[str]) -> int:
     """Open JupyterLab on chapter 3, on this machine's loopback only."""
     port = choose_port(options.port)
-    python = environment.ensure(ROOT)
-    command = lab_command(python, port, browser=not options.no_browser)
-    return hand_over(command)
+    python, root, folder = interpreter(), ROOT, Path("notebooks")
+    if not environment.is_checkout(ROOT):
+        root, folder = Path.cwd() / notebooks.FOLDER, Path()
+        notebooks.copy(root)
+    first = folder / FIRST_NOTEBOOK
+    first = first if (root / first).is_file() else folder
+    return hand_over(lab_command(python, port, root, first, browser=not options.no_browser))
 
 
-def lab_command(python: Path, port: int, *, browser: bool) -> list[str]:
+def interpreter() -> Path:
+    """The Python that runs a command: that of `.venv`, or this one where there is no checkout.
+
+    Raises:
+        Trouble: What the command needs is not there, and could not be put there.
+    """
+    if environment.is_checkout(ROOT):
+        return environment.ensure(ROOT)
+    lacking = environment.missing()
+    if lacking:
+        raise Trouble(environment.advice(lacking))
+    return Path(sys.executable)
+
+
+def lab_command(python: Path, port: int, root: Path, first: Path, *, browser: bool) -> list[str]:
     """The JupyterLab command line; root has to be allowed by name."""
-    first = FIRST_NOTEBOOK if (ROOT / FIRST_NOTEBOOK).is_file() else FIRST_NOTEBOOK.parent
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}"]
-    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={ROOT}"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}"]
     if not browser:
         command.append("--no-browser")
@@ -149,6 +180,8 @@ def port_fault(port: int) -> str | None:
 
 def run_test(_: argparse.Namespace, rest: list[str]) -> int:
     """Run every check, pytest last; with arguments, pytest alone on what they name."""
+    if not environment.is_checkout(ROOT):
+        raise Trouble(NO_TESTS)
     python = str(environment.ensure(ROOT))
     if rest:
         return hand_over([python, "-m", "pytest", *rest])
@@ -159,57 +192,80 @@ def run_test(_: argparse.Namespace, rest: list[str]) -> int:
             failed.append(" ".join(check))
     if failed:
         say(f"Not clean: {', '.join(failed)} (see above). The tests run all the same.")
-    return wait_for([python, "-m", "pytest", "-n", "2", "--dist", "loadfile"]) or bool(failed)
+    return hand_over([python, "-c", PYTEST, str(len(failed)), "-n", "2", "--dist", "loadfile"])
+
+
+def run_notebooks(options: argparse.Namespace, _: list[str]) -> int:
+    """Copy the notebooks; this needs no environment."""
+    return notebooks.main(options)
 
 
 def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
-    """Report on the machine from inside the environment."""
-    python = environment.ensure(ROOT)
+    """Report on the machine from inside the environment, even if packages are missing there."""
     flags = ["--json"] if options.json else []
-    return hand_over([str(python), "-c", INSIDE, "doctor", *flags])
+    if environment.is_checkout(ROOT):
+        return run_inside("doctor", *flags)
+    lacking = environment.missing()
+    if lacking:
+        say(environment.advice(lacking))
+    return inside("doctor", *flags)
 
 
 def run_data(options: argparse.Namespace, _: list[str]) -> int:
     """Fetch or list data sets from inside the environment."""
-    python = environment.ensure(ROOT)
     flags = ["--list"] if options.list else []
-    return hand_over([str(python), "-c", INSIDE, "data", *flags, *options.names])
+    return run_inside("data", *flags, *options.names)
 
 
 def run_reproduce(options: argparse.Namespace, _: list[str]) -> int:
     """Reproduce a table from inside the environment; listing them needs none."""
     if options.list:
         return reproduce.show()
-    python = environment.ensure(ROOT)
-    return hand_over([str(python), "-c", INSIDE, "reproduce", *reproduce.as_arguments(options)])
+    return run_inside("reproduce", *reproduce.as_arguments(options))
 
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
     """Run one of the measurements of `bdl_teach.bench`; asking for help builds nothing."""
     asks = not rest or "-h" in rest or "--help" in rest
-    if asks and not environment.is_ready(ROOT / ".venv", ROOT / environment.LOCK):
+    if asks and not is_ready():
         print(options.help)
         return 0
-    python = environment.ensure(ROOT)
-    return hand_over([str(python), "-c", INSIDE, "bench", *rest])
+    return run_inside("bench", *rest)
+
+
+def is_ready() -> bool:
+    """Whether everything that a command needs is there already."""
+    if environment.is_checkout(ROOT):
+        return environment.is_ready(ROOT / ".venv", ROOT / environment.LOCK)
+    return not environment.missing()
+
+
+def run_inside(name: str, *arguments: str) -> int:
+    """Run `bdl_teach.<name>` in the environment, which without a checkout is where we are."""
+    python = interpreter()
+    if environment.is_checkout(ROOT):
+        return hand_over([str(python), "-c", INSIDE, name, *arguments])
+    os.environ.update(child_environment())
+    return inside(name, *arguments)
 
 
 def inside(name: str, *arguments: str) -> int:
-    """Run `bdl_teach.<name>`, already in the environment; ctrl-C is a sentence there too."""
-    try:
+    """Run `bdl_teach.<name>`, already in the environment; a failure is a sentence there too."""
+
+    def run() -> int:
         code: int = importlib.import_module(f"bdl_teach.{name}").main(list(arguments))
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    return code
+        return code
+
+    return in_sentences(run, "Stopped.")
 
 
 def hand_over(command: list[str]) -> int:
     """Become `command`; on Windows, which cannot, wait for it."""
     if sys.platform == "win32":
         return wait_for(command)
-    env = child_environment()
-    os.chdir(ROOT)
+    env = child_environment()  # as seen from here, before the folder changes
+    if environment.is_checkout(ROOT):
+        os.chdir(ROOT)
     os.execve(command[0], command, env)
 
 
@@ -218,7 +274,8 @@ def wait_for(command: list[str]) -> int:
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
-        code = subprocess.call(command, cwd=ROOT, env=child_environment())
+        folder = ROOT if environment.is_checkout(ROOT) else None
+        code = subprocess.call(command, cwd=folder, env=child_environment())
     finally:
         signal.signal(signal.SIGINT, before)
     if pressed:
@@ -227,18 +284,27 @@ def wait_for(command: list[str]) -> int:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a command: `.venv` first, and nothing of another Python before it."""
-    env = dict(os.environ)
+    """The environment of a command: in a checkout `.venv` first, and nothing of another Python.
+
+    Folders that are named by where they lie from here are named in full: kernels run elsewhere.
+    """
+    env = dict(os.environ, JUPYTER_PREFER_ENV_PATH="1")  # a kernel of the user's own is not ours
+    if env.get("BDL_TEACH_DATA"):
+        env["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(env["BDL_TEACH_DATA"]))
+    if not environment.is_checkout(ROOT):
+        if env.get("PYTHONPATH"):
+            parts = env["PYTHONPATH"].split(os.pathsep)
+            env["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, parts))
+        return env
     for name in ("PYTHONPATH", "PYTHONHOME", "JUPYTER_PATH"):
         env.pop(name, None)
     venv = ROOT / ".venv"
     programs = str(environment.venv_python(venv).parent)
     env["PATH"] = os.pathsep.join([programs, env.get("PATH", os.defpath)])
     env["VIRTUAL_ENV"] = str(venv)
-    env["JUPYTER_PREFER_ENV_PATH"] = "1"  # a kernel of the user's own must not shadow ours
+    if not os.access(ROOT, os.W_OK):  # ruff and mypy would fail for want of their caches
+        env.update(RUFF_NO_CACHE="true", MYPY_CACHE_DIR=os.devnull)
     shared = ROOT.parent / "shared" / "data"
-    if env.get("BDL_TEACH_DATA"):  # as seen from here: commands and kernels run in other folders
-        env["BDL_TEACH_DATA"] = os.path.abspath(os.path.expanduser(env["BDL_TEACH_DATA"]))
-    elif shared.is_dir():
+    if shared.is_dir():
         env.setdefault("BDL_TEACH_DATA", str(shared))
     return env

@@ -1,15 +1,23 @@
 """The measurements measure what they say, and say what they ran; no test looks at a time."""
 
+import contextlib
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 
 from bdl_teach import bench, datasets, elbo
 from bdl_teach.backend import tf
-from bdl_teach.bench import baselines, browser, lab, live, report, ticks
+from bdl_teach.bench import baselines, browser, lab, leash, live, report, ticks
 from bdl_teach.bench.page import Effect, Flood
 from bdl_teach.bench.report import Verdict
 from bdl_teach.densities import ScaleMixture
@@ -267,6 +275,93 @@ def test_the_server_serves_a_copy(tmp_path):
     assert server.root != tmp_path
     assert not server.root.exists()
     assert (tmp_path / "nb.ipynb").exists()
+
+
+HOLDER = """
+import psutil, sys, time
+from pathlib import Path
+from bdl_teach.bench import lab
+
+class FakeLab(lab.Server):
+    def _command(self):
+        return [sys.executable, "-c", sys.argv[2], str(self._port)]
+
+with FakeLab(Path(sys.argv[1])) as server:
+    family = psutil.Process().children(recursive=True)
+    print(server.root.parent, *[process.pid for process in family], flush=True)
+    if sys.argv[3] == "stays":
+        time.sleep(600)
+"""
+FAKE_LAB = """
+import http.server, subprocess, sys
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@pytest.mark.parametrize("how", ["leaves", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
+    """The kernel stands in a session of its own, as real ones do; no signal reaches it there."""
+    (tmp_path / "nb.ipynb").write_text("{}")
+    stays = "leaves" if how == "leaves" else "stays"
+    command = [sys.executable, "-c", HOLDER, str(tmp_path), FAKE_LAB, stays]
+    env = {**os.environ, "http_proxy": "http://127.0.0.1:9"}  # which is not for the loopback
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as holder:
+        home, *numbers = holder.stdout.readline().split()
+        family = [psutil.Process(int(number)) for number in numbers]
+        assert len(family) >= 2
+        if how != "leaves":
+            holder.send_signal(getattr(signal, how))
+        _, left = psutil.wait_procs(family, timeout=60)
+        for process in left:
+            process.kill()
+    assert left == []
+    end = time.monotonic() + 60
+    while Path(home).exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(home).exists()
+
+
+def leashed(folder, program):
+    command = [sys.executable, "-P", leash.__file__, str(folder), sys.executable, "-c", program]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_leashed_command_that_ends_by_itself_gives_its_code(tmp_path):
+    """JupyterLab that cannot start is seen at once, and its log is still there."""
+    with leashed(tmp_path, "import sys; sys.exit(7)") as holder:
+        assert holder.wait(60) == 7
+    assert tmp_path.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path):
+    """Also a command that is deaf to it."""
+    deaf = (
+        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(os.getpid(), flush=True); time.sleep(600)"
+    )
+    with leashed(tmp_path, deaf) as holder:
+        process = psutil.Process(int(holder.stdout.readline()))
+        holder.terminate()
+        assert holder.wait(60) == 128 + signal.SIGTERM
+    assert not process.is_running()
+    assert not tmp_path.exists()
+
+
+def test_without_playwright_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):
+    monkeypatch.setattr(browser, "find_chromium", lambda: "somewhere")
+    monkeypatch.setattr(browser, "Server", lambda folder: contextlib.nullcontext())
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    assert bench.main(["browser"]) == 2
+    assert "needs playwright" in capsys.readouterr().err
 
 
 # `bench ticks`, without TensorFlow.

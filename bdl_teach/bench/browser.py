@@ -14,8 +14,9 @@ from bdl_teach.bench import report
 from bdl_teach.bench.lab import LabError, Server, chromium, find_chromium
 from bdl_teach.bench.page import Effect, ExplorerView, Flood, Notebook
 from bdl_teach.bench.report import Verdict, quantile
+from bdl_teach.notebooks import source
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "03_bayes_by_backprop.ipynb"
+NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"
 NO_CHROMIUM = "No Chromium on PATH: install one to measure in a browser (Debian: chromium)."
 FIRST_S, MEMORY_GB = 12.0, 1.0
 P50_MS, P95_MS, PER_SECOND, LAST_MS = 80.0, 120.0, 10.0, 150.0

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from bdl_teach.bench import leash
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -57,7 +59,8 @@ class Server:
     """A JupyterLab of its own: a free loopback port, a random token, private folders.
 
     Use it as a context manager. It serves a *copy* of ``folder``, so that what JupyterLab saves
-    does not touch the notebooks.
+    does not touch the notebooks. It is held on a leash, so that it and its kernels end with this
+    process even if that is killed.
 
     Attributes:
         token: What the address has to carry.
@@ -75,9 +78,10 @@ class Server:
 
     def __enter__(self) -> Server:
         self._process = subprocess.Popen(
-            self._command(),
+            [sys.executable, "-P", leash.__file__, str(self._home), *self._command()],
             cwd=self.root,
             env=self._environment(),
+            stdin=subprocess.PIPE,
             stdout=(self._home / "log").open("wb"),
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -96,12 +100,7 @@ class Server:
         traceback: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            family = [*self.kernels(), psutil.Process(self._process.pid)]
-            self._request("/api/shutdown", "POST")
-            _, left = psutil.wait_procs(family, timeout=10)
-            for process in left:
-                process.kill()
-            self._process.wait()
+            self._process.communicate()  # closes the pipe, and so lets the leash go
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _command(self) -> list[str]:
@@ -124,7 +123,7 @@ class Server:
         assert self._process is not None
         end = time.monotonic() + START_S
         while time.monotonic() < end and self._process.poll() is None:
-            if self._request("/api/status"):
+            if self._answers():
                 return
             time.sleep(0.2)
         raise LabError(f"JupyterLab did not answer within {START_S:.0f} s:\n{self.log()[-2000:]}")
@@ -133,12 +132,13 @@ class Server:
         """What JupyterLab and its kernels wrote so far."""
         return (self._home / "log").read_text(encoding="utf-8", errors="replace")
 
-    def _request(self, path: str, method: str = "GET") -> bool:
+    def _answers(self) -> bool:
         headers = {"Authorization": f"token {self.token}"}
-        address = f"http://127.0.0.1:{self._port}{path}"
-        request = urllib.request.Request(address, method=method, headers=headers)
+        address = f"http://127.0.0.1:{self._port}/api/status"
+        request = urllib.request.Request(address, headers=headers)
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with urllib.request.urlopen(request, timeout=5):
+            with direct.open(request, timeout=5):
                 return True
         except (urllib.error.URLError, OSError):
             return False
@@ -185,8 +185,17 @@ def _free_port() -> int:
 
 @contextmanager
 def chromium(path: str) -> Iterator[Browser]:
-    """Start Chromium without a window."""
-    from playwright.sync_api import sync_playwright
+    """Start Chromium without a window.
+
+    Raises:
+        LabError: Playwright, which steers it, is not installed.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise LabError(
+            "Measuring in a browser needs playwright: pip install playwright."
+        ) from error
 
     flags = list(CHROMIUM_FLAGS)
     if hasattr(os, "geteuid") and os.geteuid() == 0:

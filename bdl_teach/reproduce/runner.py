@@ -25,9 +25,10 @@ from tqdm import tqdm
 
 from bdl_teach.environment import say
 from bdl_teach.errors import DatasetUnavailable
+from bdl_teach.files import write_whole
 from bdl_teach.reproduce import report
 from bdl_teach.reproduce.sources import fingerprint
-from bdl_teach.reproduce.store import Figures, Store, default_folder, write_whole
+from bdl_teach.reproduce.store import Figures, Store, default_folder
 from bdl_teach.reproduce.table import Table, Task
 
 PATIENCE_S = 10  # how long a scheduler may take to answer

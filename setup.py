@@ -1,0 +1,31 @@
+"""Put the notebooks into the wheel; everything else about the package is in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+
+class WithNotebooks(build_py):
+    """Copy the notebooks beside the modules (see bdl_teach/notebooks.py), not into a checkout."""
+
+    def run(self) -> None:
+        """Copy the modules, then the notebooks."""
+        super().run()
+        for source, target in self.notebooks().items():
+            self.mkpath(str(Path(target).parent))
+            self.copy_file(source, target)
+
+    def notebooks(self) -> dict[str, str]:
+        """Each file, and where it goes; an editable install reads them where they are."""
+        found = [path for kind in ("*.ipynb", "*.md") for path in Path("notebooks").glob(kind)]
+        folder = Path(self.build_lib, "bdl_teach", "_notebooks")
+        copies = {str(path): str(folder / path.name) for path in sorted(found)}
+        return {} if self.editable_mode else copies
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """Every file that this step makes."""
+        return [*super().get_outputs(include_bytecode), *self.notebooks().values()]
+
+
+setup(cmdclass={"build_py": WithNotebooks})
