@@ -178,6 +178,16 @@ def test_the_sorted_panel_holds_both_priors_of_each_weight(moved: EmpiricalBayes
     np.testing.assert_allclose(in_use[1], np.maximum(result.prior_std[order], floor))
 
 
+def test_the_prior_in_use_is_sorted_by_what_each_weight_wants(
+    explorer: EmpiricalBayesExplorer,
+) -> None:
+    result = explorer.set(**{**HOME, "prior": "per layer"}).result
+    order = np.argsort(-np.hypot(result.fit.mean, result.fit.std))
+    in_use = line(panel(explorer, "σ of each weight's prior"), "prior in use")[1]
+    np.testing.assert_allclose(in_use, result.prior_std[order])
+    assert (np.diff(in_use) > 0).any() and (np.diff(in_use) < 0).any()  # the layers are mixed
+
+
 # What the status line says.
 
 
