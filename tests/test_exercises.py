@@ -81,6 +81,13 @@ def test_the_form_in_which_right_numbers_come_does_not_matter(number: str, form:
     assert result, result.message
 
 
+def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
+    result = quiet_check("5.1", lambda *_: np.array([8.0]))
+    assert "expected 0.15" in result.message and "got 8." in result.message
+    result = quiet_check("6.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
+    assert "got [0.3 0.25]." in result.message
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("stub", [..., None, lambda *_: ..., lambda *_: None, not_implemented])
 def test_a_stub_is_met_kindly(number: str, stub: Any) -> None:

@@ -140,6 +140,7 @@ SHARED = Exercise(
         (_A([3.0, 3.0, 3.0, 0.0]), _A([0.1, 0.1, 0.1, 4.0])),
         _weights(1),
         _weights(7),
+        (_A([2e-6, -3e-6]), _A([1e-6, 5e-6])),  # what is added under the root shows
     ),
     (
         Mistake(
@@ -201,6 +202,11 @@ SHARED = Exercise(
                 lambda m, s: np.sqrt(np.mean(np.abs(m) + s**2)),
             ),
             breaks=True,
+        ),
+        Mistake(
+            "eps under the root",
+            "the weights of a layer that is switched off are 10⁻⁶: nothing may be added.",
+            tuple(lambda m, s, eps=eps: np.sqrt(np.mean(m**2 + s**2) + eps) for eps in _EPS),
         ),
         Mistake(
             "squared after adding",

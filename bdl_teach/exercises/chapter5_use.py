@@ -36,6 +36,8 @@ RELEVANCE = Exercise(
         (_A([-0.8]), _A([0.4]), 0.42),  # ... and a little below
         (_RNG.normal(size=7).round(2), _RNG.normal(size=7).round(2), 0.7),
         (_A([1.1, 0.3, -2.2]), _A([2.3, -0.4, -3.9]), 2.3),
+        # small inputs: what is added below a line shows
+        (_A([2e-4, 3e-4]), _A([0.5, 0.9]), 0.1),
     ),
     (
         Mistake(

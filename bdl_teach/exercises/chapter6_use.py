@@ -162,7 +162,10 @@ SCORE = Exercise(
 
 def _match(w: Any, prior: Any, likelihood: Any) -> Any:
     tilted = prior * likelihood
-    z = np.trapezoid(tilted, w)
+    return _with_z(w, tilted, np.trapezoid(tilted, w))
+
+
+def _with_z(w: Any, tilted: Any, z: Any) -> Any:
     mean = np.trapezoid(w * tilted, w) / z
     return mean, np.trapezoid((w - mean) ** 2 * tilted, w) / z
 
@@ -192,6 +195,7 @@ def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
         (a, p, 1 / (1 + np.exp(-2 * a))),
         (b, q, 3.7 / (1 + (b - 2.5) ** 2)),
         (c, r, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
+        (a, p, 1e-9 / (1 + np.exp(1 - 3 * a))),  # a point that was hardly expected: Z is small
     )
 
 
@@ -266,6 +270,14 @@ MATCH = Exercise(
             ),
         ),
         Mistake(
+            "eps beside Z",
+            "Z may be small, where the point was hardly expected: nothing may be added to it.",
+            tuple(
+                lambda w, p, f, eps=eps: _with_z(w, p * f, np.trapezoid(p * f, w) + eps)
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+            ),
+        ),
+        Mistake(
             "the spread about 0",
             "the variance is about the mean of the tilted density.",
             lambda w, p, f: (
@@ -319,6 +331,7 @@ CAVITY = Exercise(
         (0.3, 0.5, 0.8, 0.0),
         (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0])),
         (-1.7, 0.4, 1.1, 0.9),
+        (2.0, 1e5, 3e-6, 1e-5),  # hardly any precision: what is added to it shows
         (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
     ),
     (
@@ -347,6 +360,17 @@ CAVITY = Exercise(
                 lambda m, v, p, s: (_cavity(m, v, p, s)[0], v - p),
                 lambda m, v, p, s: ((m / v - s) * (v - p), v - p),
                 lambda m, v, p, s: ((m - s) / (v - p), 1 / (v - p)),
+            ),
+        ),
+        Mistake(
+            "eps beside the precision",
+            "a cavity may know next to nothing: nothing may be added to 1/v − precision.",
+            tuple(
+                lambda m, v, p, s, eps=eps: (
+                    (m / v - s) / (1 / v - p + eps),
+                    1 / (1 / v - p + eps),
+                )
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
             ),
         ),
         Mistake(

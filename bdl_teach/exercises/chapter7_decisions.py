@@ -26,6 +26,7 @@ GAP = Exercise(
         (_RNG.normal(size=9), _RNG.uniform(0.1, 2, 9), _RNG.normal(size=9), np.ones(9)),
         (_A([0.4]), _A([1.3]), _A([-0.2]), _A([0.5])),
         tuple(_RNG.uniform(0.1, 3.0, (4, 7)).round(2)),
+        tuple(1e-6 * _RNG.uniform(0.1, 3.0, (4, 3))),  # what is added under the root shows
     ),
     (
         Mistake(
@@ -72,6 +73,14 @@ GAP = Exercise(
             (
                 lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + s**2 + t**2)),
                 lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s + t) ** 2)),
+            ),
+        ),
+        Mistake(
+            "eps under the root",
+            "two predictives may be 10⁻⁶ apart, or equal: nothing may be added.",
+            tuple(
+                lambda a, s, b, t, eps=eps: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2) + eps)
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
             ),
         ),
         Mistake(
@@ -131,7 +140,8 @@ RECALIBRATE = Exercise(
     tuple(
         _announced(*case)
         for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
-    ),
+    )
+    + ((_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),),  # what is added to s shows
     (
         Mistake(
             "σ² for σ",
@@ -187,6 +197,18 @@ RECALIBRATE = Exercise(
             (
                 lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s)),
                 lambda y, m, s: np.sqrt(np.mean(((y - m) / s**2) ** 2)),
+            ),
+        ),
+        Mistake(
+            "eps beside the sd",
+            "a model may announce an sd of 10⁻⁶: nothing may be added to it.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+                for face in (
+                    lambda y, m, s, eps=eps: _factor(y, m, s + eps),
+                    lambda y, m, s, eps=eps: _factor(y, m, np.sqrt(s**2 + eps)),
+                )
             ),
         ),
         Mistake(

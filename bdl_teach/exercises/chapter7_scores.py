@@ -42,6 +42,7 @@ LOG_SCORE = Exercise(
             (-0.7, 1.5, 3, 0.8),
             (0.9, 1.0, 2, 1.3),
             (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
+            (3e-6, 2e-6, 4, 1e-6),  # what is added to the noise shows
         )
     ),
     (
@@ -95,6 +96,21 @@ LOG_SCORE = Exercise(
                 for face in (
                     lambda y, f, s, eps=eps: np.log(_mean_density(y, f, s) + eps),
                     lambda y, f, s, eps=eps: np.log(np.maximum(_mean_density(y, f, s), eps)),
+                )
+            ),
+        ),
+        Mistake(
+            "eps beside the noise",
+            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8)
+                for face in (
+                    lambda y, f, s, eps=eps: _log_score(y, f, s + eps),
+                    lambda y, f, s, eps=eps: _log_score(y, f, np.sqrt(s**2 + eps)),
+                    lambda y, f, s, eps=eps: (
+                        logsumexp(-0.5 * ((y - f) / (s + eps)) ** 2 - np.log(s)) + _rest(f)
+                    ),
                 )
             ),
         ),
@@ -182,7 +198,7 @@ def _rest(samples: Any) -> Any:
 
 def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
     """Targets on both sides, the nearer to an end of their interval the more of them."""
-    mean, epistemic = 0.5 * _RNG.normal(size=count), _RNG.uniform(0.05, most, count)
+    mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
     near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
     z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
     z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
@@ -207,7 +223,7 @@ COVERAGE = Exercise(
         _targets(count, most, noise)
         for count, most, noise in (
             *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
-            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6)),
+            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
         )
     ),
     (
@@ -353,6 +369,7 @@ PIT = Exercise(
         (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
         (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
         (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
+        (_A([1e-6, -2e-6]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
     ),
     (
         Mistake(
@@ -389,6 +406,14 @@ PIT = Exercise(
                 lambda y, f, s: (0.5 + 0.5 * erf((y - f) / s)).mean(axis=0),
                 lambda y, f, s: erf((y - f) / s).mean(axis=0),
                 lambda y, f, s: erf((y - f) / s / np.sqrt(2)).mean(axis=0),
+            ),
+        ),
+        Mistake(
+            "eps beside the noise",
+            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
+            tuple(
+                lambda y, f, s, eps=eps: ndtr((y - f) / (s + eps)).mean(axis=0)
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
             ),
         ),
         Mistake(

@@ -135,6 +135,12 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("5.2", "eps under the root", lambda m, s: np.sqrt(np.mean(m**2 + s**2) + 1e-8)),
+    (
+        "5.6",
+        "expected",
+        lambda x, y, s: max(0, (x @ y / s**2) ** 2 - (p := x @ x / s**2)) / (p**2 + 1e-8),
+    ),
     ("5.1", "μ is not squared", lambda m, s: np.log(1 + abs(m) / s**2).sum() / 2),
     ("5.1", "squares are missing", lambda m, s: np.log(1 + abs(m) / s).sum() / 2),
     ("5.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),

@@ -245,6 +245,15 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    (
+        "6.8",
+        "eps beside Z",
+        lambda w, p, f: (
+            m := trapezoid(w * p * f, w) / (z := trapezoid(p * f, w) + 1e-8),
+            trapezoid((w - m) ** 2 * p * f, w) / z,
+        ),
+    ),
+    ("6.9", "eps beside", lambda m, v, p, s: ((m / v - s) * (c := 1 / (1 / v - p + 1e-8)), c)),
     ("6.1", "½ is missing", lambda y, m, v, a, b: 2 * RIGHT["6.1"](y, m, v, a, b)),
     (
         "6.1",

@@ -124,6 +124,15 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("7.1", "eps beside the noise", lambda y, f, s: by_pairs(y, f, s + 1e-8)),
+    ("7.2", "expected", within(1.96, lambda e, s: (e**2 + s**2 + 1e-8) ** 0.5)),
+    ("7.3", "eps beside the noise", lambda y, f, s: stats.norm(f, s + 1e-8).cdf(y).mean(0)),
+    (
+        "7.5",
+        "eps under the root",
+        lambda a, s, b, t: (np.mean((a - b) ** 2 + (s - t) ** 2) + 1e-8) ** 0.5,
+    ),
+    ("7.6", "eps beside the sd", lambda y, m, s: np.mean(((y - m) / (s + 1e-8)) ** 2) ** 0.5),
     ("7.1", "underflow", lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)))),
     (
         "7.1",
