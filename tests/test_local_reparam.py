@@ -240,6 +240,12 @@ def test_the_same_seed_gives_the_same_fit():
     np.testing.assert_array_equal(one.history["free_energy"], two.history["free_energy"])
 
 
+def test_the_default_prior_is_that_of_bayes_by_backprop():
+    given = small(prior=ScaleMixture(1.5, 0.1, 0.5))
+    np.testing.assert_array_equal(small().mean, given.mean)
+    np.testing.assert_array_equal(small().history["free_energy"], given.history["free_energy"])
+
+
 def test_the_starting_point_is_that_of_bayes_by_backprop():
     shared = bbb.fit(DATA.x, DATA.y, **{**SMALL, "learning_rate": 1e-12})
     np.testing.assert_allclose(frozen().mean, shared.mean, rtol=1e-5)
