@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises
+from bdl_teach.exercises import record
 from bdl_teach.exercises.engine import Choice, Exercise, Mistake, Session, close, read
 from bdl_teach.exercises.record import VARIABLE, Progress, place
 
@@ -269,7 +270,7 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(
     def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr(record, "write_whole", refuse)
     session = session_of(file)
     assert session.check("1.1", np.square)
     assert session.check("1.2", "bd")

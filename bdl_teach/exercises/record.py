@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import platformdirs
+
+from bdl_teach.files import write_whole
 
 SOLVED, OPEN, WRONG = "✓", "·", "✗"
 VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is kept
@@ -78,20 +79,12 @@ class Progress:
             self._tell(f"{self._path} was no record of yours; it is now {aside}")
 
     def _write(self) -> None:
-        """Replace the file whole, so that a break leaves the old one or the new one."""
         if self._path is None or self._is_special():
             return
         text = json.dumps(self._tried, ensure_ascii=False, indent=0)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            number, name = tempfile.mkstemp(prefix=".progress-", dir=self._path.parent)
-            try:
-                with os.fdopen(number, "w", encoding="utf-8") as file:
-                    file.write(text)
-                os.replace(name, self._path)
-            except BaseException:
-                os.unlink(name)
-                raise
+            write_whole(self._path, text)
         except OSError as error:
             self._tell(f"{self._path} cannot be written: {error.strerror}")
 
