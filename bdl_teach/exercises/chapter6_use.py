@@ -189,7 +189,7 @@ def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
     (a, p), (b, q), (c, r) = (
         _grid(-8, 8, 801, 0, 1),
         _grid(-3, 5, 1201, 1, 0.3),
-        (_grid(2, 12, 334, 7, 0.6)),
+        _grid(2, 12, 334, 7, 0.6),
     )
     return (
         (a, p, 1 / (1 + np.exp(-2 * a))),

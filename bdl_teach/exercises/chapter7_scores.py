@@ -12,6 +12,7 @@ from bdl_teach.exercises.engine import Choice, Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(7)
+_EPS = (1e-300, 1e-30, 1e-16, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6)  # added in logarithms
 
 
 def _log_normal(y: Any, mean: Any, std: Any) -> Any:
@@ -25,8 +26,6 @@ def _log_score(y: Any, samples: Any, noise_std: Any) -> Any:
 def _mean_density(y: Any, samples: Any, noise_std: Any) -> Any:
     return np.mean(np.exp(_log_normal(y, samples, noise_std)))
 
-
-_EPS = (1e-300, 1e-30, 1e-16, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6)  # added in logarithms
 
 LOG_SCORE = Exercise(
     "7.1",
