@@ -117,7 +117,9 @@ PREDICTIVE = Exercise(
             "matching mean and variance is close, but the average of Gaussians is no Gaussian.",
             (
                 lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
-                lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
+                lambda y, f, s: norm.logpdf(
+                    y, np.mean(f), np.sqrt(np.sum((f - np.mean(f)) ** 2) / (len(f) - 1) + s**2)
+                ),
             ),
             breaks=True,  # one draw has no sample variance
         ),

@@ -67,7 +67,9 @@ EVIDENCE = Exercise(
         (_RNG.normal(size=(4, 6)), 3 * _RNG.normal(size=4), 1.5, _A([2.3, 0.4])),
         (np.ones((1, 1)), _A([2.0]), 1.2, _A([0.1, 1.0, 10.0])),
         (_RNG.normal(size=(7, 3)), 0.002 * _RNG.normal(size=7), 0.001, _A([0.003])),
-        (_MANY, 0.004 * _RNG.normal(size=90), 0.0037, _A([0.001, 0.002])),  # the determinant is 0
+        # The determinant is 0 in floating point, and then the density infinite as well.
+        (_MANY, 0.004 * _RNG.normal(size=90), 0.0037, _A([0.001, 0.002])),
+        (_MANY, 1e-5 * _RNG.normal(size=90), 1.1e-5, _A([3e-6, 5e-6])),
     ),
     (
         Mistake(
@@ -83,6 +85,12 @@ EVIDENCE = Exercise(
                     )
                 ),
             ),
+        ),
+        Mistake(
+            "the density's own size",
+            "P(D) of hundreds of points is 0 or infinite in floating point: never leave the "
+            "logarithms, take a Gaussian's logpdf.",
+            lambda phi, y, s, c: np.log(np.exp(_log_evidence(phi, y, s, c))),
         ),
         Mistake(
             "likelihood of the MAP weights",

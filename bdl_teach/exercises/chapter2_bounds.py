@@ -310,7 +310,7 @@ BASELINE = Exercise(
             lambda f, g: np.mean(_of_others(f) * g),
         ),
         Mistake(
-            "averaged too early",
+            "always 0",
             "the costs less their baselines have mean 0, whatever the costs: multiply each by its "
             "own score before you average.",
             lambda f, g: 0.0,

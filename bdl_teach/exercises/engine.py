@@ -11,7 +11,9 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -322,12 +324,12 @@ def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
 def read(value: Any) -> Outcome:
     """Turn what a function returned into an array of floats, if numbers are in it.
 
-    NumPy, TensorFlow and plain Python numbers do, alone or in tuples and lists.
+    NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
     """
     if _is_stub(value):
         return None
     try:
-        array = _stack(value) if isinstance(value, tuple | list) else np.asarray(value)
+        array = _stack(value) if isinstance(value, tuple | list) else _array(value)
         if array.dtype.kind in "biuf":
             return np.asarray(array, dtype=np.float64)
     except Exception:  # ragged, or an object that is no array
@@ -335,9 +337,16 @@ def read(value: Any) -> Outcome:
     return Unreadable(_short(value))
 
 
+def _array(value: Any) -> Array:
+    """Make an array, of floats if it holds fractions, decimals or very large integers."""
+    array = np.asarray(value)
+    exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
+    return array.astype(np.float64) if exact else array
+
+
 def _stack(parts: Sequence[Any]) -> Array:
     """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
-    arrays = [np.asarray(part) for part in parts]
+    arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
         arrays = [array.reshape(()) for array in arrays]
     return np.asarray(arrays)

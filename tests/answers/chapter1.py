@@ -408,6 +408,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("1.7", "prior is missing", lambda f, y, s, cs: [weight_space(f, y, s, 1) for c in cs]),
     ("1.7", "only the noise", lambda f, y, s, cs: [stats.norm(0, s).logpdf(y).sum() for c in cs]),
     ("1.7", "another", lambda f, y, s, cs: [weight_space(f, y, s, c) / np.log(10) for c in cs]),
+    ("1.7", "own size", lambda *v: np.log(np.exp(by_cholesky(*v, np.float64)))),
     ("1.7", "expected", jittered),
     ("1.7", "expected", lambda f, y, s, cs: one_step_ahead(f, y, s, np.sort(cs))),
     ("1.7", "expected", lambda f, y, s, cs: cs[np.argmax(one_step_ahead(f, y, s, cs))]),

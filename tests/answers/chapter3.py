@@ -1,5 +1,6 @@
 """Chapter 3: right answers written in another way than the references, and wrong ones."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,7 @@ ALSO: list[tuple[str, Any]] = [
         ),
     ),
     ("3.8", shares_by_halving),
+    ("3.8", lambda m: [Fraction(2 ** (m - i), 2**m - 1) for i in range(1, m + 1)]),
     ("3.8", lambda m: F32(0.5) ** np.arange(1, m + 1, dtype=F32) / (1 - F32(0.5) ** F32(m))),
     ("3.8", lambda m: softmax(-np.log(2) * np.arange(m))),
     ("3.8", lambda m: np.exp2(-np.arange(1.0, m + 1)) / -np.expm1(-m * np.log(2))),
