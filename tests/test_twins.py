@@ -171,7 +171,7 @@ MEAN_FIELD = [
     ("bbb", MIXTURE, 2, GEOMETRIC, 0.7, ROOM),
     ("local", MIXTURE, 1, (1 / 7,) * 7, 2.0, None),
     ("local", Gaussian(0.8), 2, GEOMETRIC, 0.7, ROOM),
-    ("flipout", Gaussian(0.8), 3, (0.25,) * 4, 1.0, ROOM),
+    ("flipout", Gaussian(0.8), 3, (0.25,) * 4, 0.0, ROOM),
 ]
 
 
