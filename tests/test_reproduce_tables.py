@@ -527,7 +527,7 @@ class Painter:
         scores = np.asarray(images).reshape(len(images), -1)[:, :5]
         turn = np.random.default_rng(seed).standard_normal((n_samples, 1, 5))
         logits = 4.0 * (
-            scores[None] + 1.5 * turn * np.arange(1, n_samples + 1)[:, None, None] ** -0.5
+            scores[None] + 0.5 * turn * np.arange(1, n_samples + 1)[:, None, None] ** -0.5
         )
         return log_softmax(logits, axis=-1)
 
@@ -580,7 +580,7 @@ def test_the_gallery_s_figures_are_what_they_say(gallery):
     logs = Painter().log_predict(PICTURES[test], 100, 2)
     p, q = np.exp(logs), Painter().predict((PICTURES[::-1] ** 2)[:20], 100, 2)
     truth = CLASSES[test]
-    accuracies = [np.mean(each.argmax(axis=-1) == truth) for each in (p[0], p.mean(axis=0))]
+    accuracies = [np.mean(each.argmax(axis=-1) == truth) for each in (p[0], p[:30].mean(axis=0))]
     assert accuracies[0] != accuracies[1]  # so that it matters what is averaged
     expected = {
         "test accuracy 30": np.mean(p[:30].mean(axis=0).argmax(axis=-1) == truth),
