@@ -703,14 +703,19 @@ def read_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
 
 
 def test_a_read_only_checkout_with_its_environment_works(
-    root: Path, installer: Installer, read_only: Callable[[], None]
+    root: Path,
+    installer: Installer,
+    read_only: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Also after JupyterLab has written to its settings in its own way."""
+    """Also after JupyterLab has written to its settings in its own way; there is nothing to say."""
     environment.ensure(root)
     settings = json.loads((root / PAGE_CONFIG).read_text())
     (root / PAGE_CONFIG).write_text(json.dumps({**settings, "lockedExtensions": {}}))
+    capsys.readouterr()
     read_only()
     assert environment.ensure(root) == environment.venv_python(root / ".venv")
+    assert capsys.readouterr().err == ""
 
 
 def test_settings_that_cannot_be_written_are_done_without(
