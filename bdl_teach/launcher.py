@@ -208,7 +208,7 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     lacking = environment.missing()
     if lacking:
         say(environment.advice(lacking))
-    return inside("doctor", *flags)
+    return run_here("doctor", *flags)
 
 
 def run_data(options: argparse.Namespace, _: list[str]) -> int:
@@ -245,6 +245,11 @@ def run_inside(name: str, *arguments: str) -> int:
     python = interpreter()
     if environment.is_checkout(ROOT):
         return hand_over([str(python), "-c", INSIDE, name, *arguments])
+    return run_here(name, *arguments)
+
+
+def run_here(name: str, *arguments: str) -> int:
+    """Run `bdl_teach.<name>` in this very process, which is where its packages are."""
     os.environ.update(child_environment())
     return inside(name, *arguments)
 

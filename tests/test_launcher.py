@@ -18,6 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 from bdl_teach import environment, lab_settings, launcher, notebooks, python_version
@@ -573,6 +574,26 @@ def test_an_installer_that_outlives_its_launcher_keeps_the_next_one_out(slow_uv:
     assert environment.is_ready(root / ".venv", root / environment.LOCK)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> None:
+    root = slow_uv.parent
+    slow_uv.write_text(
+        f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from bdl_teach import launcher\n"
+        "launcher.ROOT = pathlib.Path.cwd(); sys.exit(launcher.main(['doctor']))\n"
+    )
+    with subprocess.Popen([sys.executable, str(slow_uv)], cwd=root, stderr=subprocess.PIPE) as one:
+        while not (found := list(root.glob("*.pid"))):
+            time.sleep(0.02)
+        installer = psutil.Process(int(found[0].stem))
+        one.terminate()
+        assert one.wait(60) == 143
+        _, left = psutil.wait_procs([installer], timeout=60)
+        for process in left:
+            process.kill()
+    assert left == []
+
+
 class WindowsError32(PermissionError):
     winerror = environment.SHARING_VIOLATION
 
@@ -703,14 +724,19 @@ def read_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
 
 
 def test_a_read_only_checkout_with_its_environment_works(
-    root: Path, installer: Installer, read_only: Callable[[], None]
+    root: Path,
+    installer: Installer,
+    read_only: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Also after JupyterLab has written to its settings in its own way."""
+    """Also after JupyterLab has written to its settings in its own way; there is nothing to say."""
     environment.ensure(root)
     settings = json.loads((root / PAGE_CONFIG).read_text())
     (root / PAGE_CONFIG).write_text(json.dumps({**settings, "lockedExtensions": {}}))
+    capsys.readouterr()
     read_only()
     assert environment.ensure(root) == environment.venv_python(root / ".venv")
+    assert capsys.readouterr().err == ""
 
 
 def test_settings_that_cannot_be_written_are_done_without(
@@ -758,6 +784,19 @@ def test_a_busy_port_is_a_sentence(taken_port: int) -> None:
         launcher.choose_port(taken_port)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another rule")
+def test_a_port_that_a_stopped_server_has_just_left_can_be_used() -> None:
+    """The system remembers its last connection for a minute; JupyterLab does not mind either."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            server.accept()[0].close()
+            assert client.recv(1) == b""
+    assert launcher.port_fault(port) is None
+
+
 def test_an_impossible_port_is_a_sentence() -> None:
     with pytest.raises(Trouble, match="not between 0 and 65535"):
         launcher.choose_port(70000)
@@ -770,12 +809,29 @@ def test_without_a_wish_the_first_free_port_is_taken(
     assert launcher.choose_port(None) > taken_port
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot replace a process")
+@pytest.mark.parametrize("checkout", [True, False])
+def test_a_command_takes_the_launcher_s_place(
+    root: Path, monkeypatch: pytest.MonkeyPatch, checkout: bool
+) -> None:
+    """In a checkout it runs there, for the paths that its tools read; elsewhere, where we are."""
+    (root / "here").mkdir()
+    monkeypatch.chdir(root / "here")
+    monkeypatch.setattr(launcher, "ROOT", root if checkout else root / "site")
+    became: list[object] = []
+    monkeypatch.setattr(os, "execve", lambda *words: became.extend([Path.cwd(), *words]))
+    launcher.hand_over(["program", "word"])
+    where = root if checkout else root / "here"
+    assert became == [where, "program", ["program", "word"], launcher.child_environment()]
+
+
 class Calls(list[list[str]]):
     """The commands that the launcher would have run, all of them successful."""
 
     codes: dict[str, int]
 
-    def __call__(self, command: list[str], **_: object) -> int:
+    def __call__(self, command: list[str], cwd: Path | None = None, **_: object) -> int:
+        assert cwd == ROOT
         self.append(command)
         return self.codes.get(command[2], 0)
 
@@ -785,7 +841,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     made = Calls()
     made.codes = {}
     monkeypatch.setattr(environment, "ensure", lambda root: Path("PY"))
-    monkeypatch.setattr(launcher, "hand_over", made)
+    monkeypatch.setattr(launcher, "hand_over", lambda command: made(command, cwd=ROOT))
     monkeypatch.setattr(subprocess, "call", made)
     return made
 
@@ -820,6 +876,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(launcher, "ROOT", tmp_path / "site")
     monkeypatch.setattr(environment, "missing", lambda: [])
+    monkeypatch.setattr(launcher, "hand_over", lambda command: pytest.fail("it was started"))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "site"
 
@@ -839,15 +897,20 @@ def test_without_a_checkout_lab_opens_a_copy_of_the_notebooks(
     assert list(site.iterdir()) == []
 
 
-@pytest.mark.parametrize("argv", [["doctor", "--json"], ["data", "--list"], ["bench", "ticks"]])
+@pytest.mark.parametrize(
+    "argv", [["doctor", "--json"], ["data", "--list"], ["bench", "ticks"], ["bench", "--help"]]
+)
 def test_without_a_checkout_a_command_runs_in_this_very_python(
     site: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]
 ) -> None:
+    """As its child it would have found folders that are named in full."""
     ran: list[list[str]] = []
     module = SimpleNamespace(main=lambda words: ran.append(words) or 3)
     monkeypatch.setitem(sys.modules, f"bdl_teach.{argv[0]}", module)
+    os.environ["BDL_TEACH_DATA"] = "data"
     assert launcher.main(argv) == 3
     assert ran == [argv[1:]]
+    assert os.environ["BDL_TEACH_DATA"] == str(Path.cwd() / "data")
 
 
 def test_without_a_checkout_what_is_missing_is_named_and_only_the_doctor_goes_on(
