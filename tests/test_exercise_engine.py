@@ -161,7 +161,11 @@ def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() 
     for said in ("statement a is not true: think of a.", "statement d was left out: think of d."):
         assert said in second
     assert "statement b" not in second
-    assert Session(REGISTRY).check("1.2", "abd").message.startswith("✗ 1.2 1 statement is judged")
+    assert (
+        Session(REGISTRY)
+        .check("1.2", {"a", "b", "d"})
+        .message.startswith("✗ 1.2 1 statement is judged")
+    )
 
 
 def test_a_worked_solution_or_a_stub_is_no_try() -> None:
