@@ -294,8 +294,8 @@ SCORE = Exercise(
             breaks=True,  # one draw
         ),
         Mistake(
-            "the draws' own mean for μ",
-            "the score measures from μ, which is given.",
+            "a mean of the draws subtracted",
+            "(2.10) is the mean of f (z − μ)/σ²: neither the mean of f nor that of z is taken off.",
             lambda f, z, m, s: np.mean(f * (z - z.mean()) / s**2),
         ),
         Mistake(

@@ -21,6 +21,11 @@ _ONE = _RNG.dirichlet(np.ones(5), (1, 4))  # one network
 _LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
 
 
+# Two networks that disagree about 1200 pictures, about each to another degree.
+_OFF = _RNG.permutation(np.linspace(0.02, 0.48, 1200))
+_TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
+
+
 def _total(p: Any) -> Any:
     return entr(np.mean(p, axis=0)).sum(axis=-1)
 
@@ -129,7 +134,7 @@ ENTROPY = Exercise(
             ),
         ),
         Mistake(
-            "averaged over the pictures",
+            "taken over the pictures",
             "one number for each picture: the networks are the first axis.",
             (
                 lambda p: entr(p.mean(axis=1)).sum(axis=-1),
@@ -184,6 +189,8 @@ CROSS_ENTROPY = Exercise(
         (_A([[0.0, 2000.0, -3.0], [-2000.0, -2001.0, -1999.0]]), _A([2, 0])),
         (_A([[300.0, 299.0, 295.0, -80.0], [5.0, 4.0, -38.0, 7.0]]), _A([2, 2])),
         (_A([[1985.0, 2000.0], [-1980.0, -2000.0], [3.0, 2.5]]), _A([0, 1, 1])),
+        (_A([[1000.0, 0.0], [720.0, 0.0], [900.0, 0.0]]), _A([1, 1, 0])),
+        (_A([[120.0, 0.0], [0.0, 95.0]]), _A([1, 0])),
     ),
     (
         Mistake(
@@ -193,6 +200,7 @@ CROSS_ENTROPY = Exercise(
             (
                 lambda f, y: -np.log(_picked(np.exp(f) / np.exp(f).sum(-1, keepdims=True), y)),
                 lambda f, y: np.log(np.exp(f).sum(axis=-1)) - _picked(f, y),
+                lambda f, y: np.log(np.exp(f.astype(np.float32)).sum(axis=-1)) - _picked(f, y),
             ),
             breaks=True,
         ),
@@ -200,7 +208,10 @@ CROSS_ENTROPY = Exercise(
             "log of the rounded softmax",
             "the softmax is safe, but a probability that is rounded to 0 costs infinity: take the "
             "logarithm of the sum, not of the quotient.",
-            lambda f, y: -np.log(_picked(_softmax(f), y)),
+            (
+                lambda f, y: -np.log(_picked(_softmax(f), y)),
+                lambda f, y: -np.log(_picked(_softmax(f.astype(np.float32)), y)),
+            ),
         ),
         Mistake(
             "one maximum for all rows",
@@ -305,6 +316,7 @@ CHOICE = Exercise(
         (_RNG.dirichlet(np.ones(2), (5, 20)), 20),  # every place in the order
         (_RNG.dirichlet(_A([0.5, 2.0, 4.0]), (12, 30)), 30),
         (_RNG.dirichlet(np.ones(10), (4, 25)), 11),
+        (_TWO, 350),
     ),
     (
         Mistake(

@@ -151,7 +151,7 @@ KL = Exercise(
             lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c)) / (2 * d**2) - 0.5,
         ),
         Mistake(
-            "summed",
+            "summed or averaged",
             "return one KL for each element; who wants the sum, or the mean, can take it.",
             (
                 lambda a, b, c, d: np.sum(_kl(a, b, c, d)),

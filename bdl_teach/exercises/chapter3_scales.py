@@ -207,7 +207,6 @@ BAND = Exercise(
             (
                 lambda m, e, s: _band(m, 2 * np.hypot(e, np.sqrt(2) * s)),
                 lambda m, e, s: _band(m, 2 * np.hypot(e, 2 * s)),
-                lambda m, e, s: _band(m, 2 * e + s),
             ),
         ),
         Mistake(
@@ -346,7 +345,7 @@ LOG_PRIOR = Exercise(
             tuple(lambda w, a, b, p, base=base: _log_mixture(w, a, b, p) / base for base in BASES),
         ),
         Mistake(
-            "summed",
+            "summed or averaged",
             "(3.17) is one log density for each weight; their sum is the log prior of the network.",
             (
                 lambda w, a, b, p: np.sum(_log_mixture(w, a, b, p)),

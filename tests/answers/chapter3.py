@@ -148,6 +148,10 @@ def cross_entropy_by_loop(logits: Any, labels: Any) -> Any:
     ]
 
 
+def logsumexp_shifted(f: Any, by: Any) -> Any:
+    return np.log(np.exp(f - by[:, None]).sum(axis=1)) + by
+
+
 def one_shift(f: Any, y: Any) -> Any:
     shifted = f - f.max()
     return np.log(np.exp(shifted).sum(axis=1)) - shifted[range(len(y)), y]
@@ -251,7 +255,7 @@ ALSO: list[tuple[str, Any]] = [
     ("3.13", lambda p, k: tf.math.top_k(information_tf(p), k).indices),
     ("3.13", top(lambda p: information(F32(p)))),
     ("3.13", top(lambda p: information(p) / np.log(2))),
-    ("3.13", lambda p, k: sorted(range(p.shape[1]), key=lambda i: -information(p)[i])[:k]),
+    ("3.13", lambda p, k: sorted(range(p.shape[1]), key=(-information(p)).__getitem__)[:k]),
 ]
 
 # (exercise, what the message must say, wrong answer)
@@ -556,6 +560,12 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.11", "expected", lambda p: stats.entropy(np.exp(np.log(p + 1e-9).mean(0)), axis=-1)),
     ("3.12", "every class", lambda f, y: logsumexp(f, axis=1, keepdims=True) - f),
     ("3.12", "one maximum for all rows", one_shift),
+    ("3.12", "infinite", lambda f, y: logsumexp_shifted(f, f.mean(axis=1)) - f[range(len(y)), y]),
+    (
+        "3.12",
+        "infinite",
+        lambda f, y: logsumexp_shifted(f, f[range(len(y)), y]) - f[range(len(y)), y],
+    ),
     ("3.12", "rounded softmax", lambda f, y: -np.log(softmax(f, axis=1)[range(len(y)), y])),
     ("3.12", "a small number", lambda f, y: -np.log(softmax(f, axis=1)[range(len(y)), y] + 1e-8)),
     ("3.12", "overflow", lambda f, y: np.log(np.exp(f).sum(1)) - f[range(len(y)), y]),
@@ -567,6 +577,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.13", "in the order of the pictures", lambda p, k: np.sort(RIGHT["3.13"](p, k))),
     ("3.13", "over entropy", top(lambda p: information(p) / RIGHT["3.11"](p))),
     ("3.13", "expected", top(lambda p: -information(p)[::-1])),
+    ("3.13", "expected", lambda p, k: np.argpartition(-information(p), k - 1)[:k]),
     ("3.13", "expected", lambda p, k: RIGHT["3.13"](p, k) + 1),
     ("3.13", "expected", lambda p, k: np.argsort(information(p))[-k - 1 : -1]),
     ("3.13", "expected", top(lambda p: p.std(0).max(-1))),
