@@ -28,7 +28,7 @@ PLAN: dict[str, Any] = {
     "noise_std": 0.5,
     "steps": STEPS,
     "learning_rate": 0.05,
-    "cooldown": 0.5,
+    "cooldown": 0.6,
     "seed": SEED,
 }
 
