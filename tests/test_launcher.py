@@ -784,6 +784,20 @@ def test_a_busy_port_is_a_sentence(taken_port: int) -> None:
         launcher.choose_port(taken_port)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another rule")
+def test_a_port_that_a_stopped_server_has_just_left_can_be_used() -> None:
+    """The system remembers its last connection for a minute; JupyterLab does not mind either."""
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            server.accept()[0].close()
+            assert client.recv(1) == b""
+    assert launcher.port_fault(port) is None
+
+
 def test_an_impossible_port_is_a_sentence() -> None:
     with pytest.raises(Trouble, match="not between 0 and 65535"):
         launcher.choose_port(70000)
