@@ -788,6 +788,7 @@ def test_a_busy_port_is_a_sentence(taken_port: int) -> None:
 def test_a_port_that_a_stopped_server_has_just_left_can_be_used() -> None:
     """The system remembers its last connection for a minute; JupyterLab does not mind either."""
     with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
         server.bind(("127.0.0.1", 0))
         server.listen()
         port = server.getsockname()[1]

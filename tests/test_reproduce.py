@@ -413,6 +413,16 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_that_cannot_be_written_is_named_and_not_its_stand_in(tmp_path, monkeypatch):
+    def refuse(source, _):
+        raise OSError(errno.EROFS, "Read-only file system", str(source))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError) as refused:
+        write_whole(tmp_path / "file", "text")
+    assert refused.value.filename == str(tmp_path / "file")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
 def test_a_file_can_be_read_by_whom_other_files_can(tmp_path):
     (tmp_path / "other").touch()
