@@ -269,6 +269,24 @@ def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
         assert set(said) <= set(headings), exercise.number
 
 
+def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
+    """Names that cells load or store, with those of the functions that they define."""
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    made = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    return used | made if context is ast.Store else used
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_the_chapter_goes_on_without_its_solutions(path: Path) -> None:
+    cells: dict[bool, list[str]] = {True: [], False: []}
+    for cell in code_cells(path):
+        cells["solution" in cell.metadata.get("tags", [])].append(cell.source)
+    only_there = names(cells[True], ast.Store) - names(cells[False], ast.Store)
+    assert only_there, "solutions define functions"
+    assert not only_there & names(cells[False], ast.Load)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_links_inside_the_course_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):

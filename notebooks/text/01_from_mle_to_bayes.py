@@ -826,7 +826,9 @@ my_letters = ...  # such as {"a", "b"}
 exercises.check("1.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# The reasons. a: the noise remains. c: "sure and wrong". e: the training error only falls.
+# One reason for each letter.
+# a: the noise remains. b: (1.11). c: "sure and wrong". d: (1.17). e: the training error only falls.
+# f: section 1.5.
 assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -789,8 +789,10 @@ assert exercises.check("2.3", solution_3, record=False)
 exercises.check("2.4", ...)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# The reasons. a: nothing asked for it. c: σ is the spread of one code, far below 1; all codes
-# together fill the prior. e: the code says nothing, it has collapsed.
+# One reason for each letter.
+# a: nothing asked for it. b: ε ~ N(0, I). c: σ is the spread of one code, far below 1; all codes
+# together fill the prior. d: the gap in (2.5) is a KL, and 0. e: the code says nothing, it has
+# collapsed. f: the slope of a constant is 0.
 assert exercises.check("2.4", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -1331,9 +1331,10 @@ my_letters = ...
 exercises.check("3.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# The reasons, for the others as well. a: F = −ELBO. b: only if the family contains it.
-# c: KL[q ‖ P(w)] has no D in it. d: that is what "aleatoric" means. e: as if each point came ten
-# times. f: σ large and |μ| small is a weight that the data say nothing about.
+# One reason for each letter.
+# a: F = −ELBO. b: only if the family contains it. c: KL[q ‖ P(w)] has no D in it. d: that is what
+# "aleatoric" means. e: as if each point came ten times. f: σ large and |μ| small is a weight that
+# the data say nothing about.
 assert exercises.check("3.4", {"a", "c", "e"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
