@@ -809,6 +809,7 @@ my_letters = ...
 exercises.check("5.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# What is wrong with those that are not true:
 # a: (5.14) has another right-hand side. d: γ/(1 + γ²) falls from |γ| = 1 on. f: section 5.10.
 assert exercises.check("5.3", {"b", "c", "e"}, record=False)
 

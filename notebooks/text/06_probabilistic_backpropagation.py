@@ -864,6 +864,7 @@ my_true_statements = ...
 exercises.check("6.3", my_true_statements)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# The letters of the statements that are true:
 solution_3 = "bdf"
 
 assert exercises.check("6.3", solution_3, record=False)

@@ -772,6 +772,7 @@ my_letters = ...
 exercises.check("7.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# The letters of the statements that are true:
 solution_4 = "bde"
 
 assert exercises.check("7.4", solution_4, record=False)
