@@ -127,10 +127,12 @@ def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, 
         np.testing.assert_allclose(parameter, begin - sign * 0.01 * steps, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("cooldown", [0.0, 0.25, 1.0])
-def test_a_run_goes_as_far_as_its_rates_add_up_to(cooldown):
+@pytest.mark.parametrize(("cooldown", "size"), [(0.0, 1.0), (0.25, 1e-3), (1.0, 1e3)])
+def test_a_run_goes_as_far_as_its_rates_add_up_to(cooldown, size):
+    """However large the slope is: far above ε, Adam's steps do not depend on it."""
+
     def slope(parameters, step, block):
-        loss = sum(tf.reduce_sum(p) for p in parameters)
+        loss = size * sum(tf.reduce_sum(p) for p in parameters)
         return loss, tf.stack([loss])
 
     steps, rate = 40, 0.1
@@ -138,7 +140,7 @@ def test_a_run_goes_as_far_as_its_rates_add_up_to(cooldown):
     way = rate * (np.minimum(1.0, left / cooldown) if cooldown else np.ones(steps)).sum()
     trace = minimise(slope, schedule(steps, rate, cooldown))
     for parameter, begin in zip(trace.parameters, START, strict=True):
-        np.testing.assert_allclose(begin - parameter, way, rtol=1e-4)
+        np.testing.assert_allclose(begin - parameter, way, rtol=2e-3)
 
 
 def trace_of(records, parameters=(0.0,)) -> Trace:
