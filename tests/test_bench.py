@@ -278,9 +278,11 @@ def test_the_server_serves_a_copy(tmp_path):
 
 
 HOLDER = """
-import psutil, sys, time
+import psutil, signal, sys, time
 from pathlib import Path
 from bdl_teach.bench import lab
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup pytest` ignores it, and hands that on
 
 class FakeLab(lab.Server):
     def _command(self):
@@ -320,7 +322,7 @@ def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
         if how != "leaves":
             holder.send_signal(getattr(signal, how))
         _, left = psutil.wait_procs(family, timeout=60)
-        for process in left:
+        for process in (*left, holder):
             process.kill()
     assert left == []
     end = time.monotonic() + 60
