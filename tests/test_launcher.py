@@ -620,7 +620,7 @@ def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
 def test_two_launchers_at_once_build_once(
     root: Path, installer: Installer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    second = threading.Thread(target=environment.ensure, args=(root,))
+    second = threading.Thread(target=environment.ensure, args=(root,), daemon=True)
     with environment.exclusive(root / ".venv.lock"):
         second.start()
         while "waiting for it" not in capsys.readouterr().err:
