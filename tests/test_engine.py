@@ -7,6 +7,7 @@ import base64
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -247,6 +248,28 @@ def test_at_the_end_every_explorer_is_closed_and_no_thread_is_left() -> None:
     background.finish()
     assert all(toy._slot.closed for toy in toys)
     assert not any(thread.is_alive() for thread in background._threads)
+
+
+def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, ended, real = threading.Event(), [], threading.Thread.start
+
+    def slowly(thread: threading.Thread) -> None:
+        begun.set()
+        time.sleep(0.2)
+        real(thread)
+
+    def work() -> None:
+        background.start(lambda: ended.append("the second"))
+        ended.append("the first")
+
+    starter = threading.Thread(target=background.start, args=(work,), daemon=True)
+    real(starter)
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    begun.wait(10)
+    background.finish()
+    assert sorted(ended) == ["the first", "the second"]
 
 
 # NUTS beside it

@@ -12,18 +12,20 @@ from collections.abc import Callable
 from typing import Any
 
 _PATIENCE = 30.0  # seconds to wait at exit for one compilation or one window of NUTS to end
+_lock = threading.Lock()  # a thread is started and noted in one go
 _threads: set[threading.Thread] = set()
 _stops: list[Callable[[], Any]] = []
 
 
 def start(work: Callable[[], Any]) -> threading.Thread:
     """Run ``work`` on a daemon thread that is waited for at exit."""
-    _threads.difference_update({thread for thread in _threads if not thread.is_alive()})
     thread = threading.Thread(target=work, daemon=True, name=f"bdl_teach {work.__qualname__}")
-    _threads.add(thread)
-    atexit.unregister(finish)  # exit hooks run last in, first out: ours before TensorFlow's,
-    atexit.register(finish)  # which may have been loaded since the last thread was started
-    thread.start()
+    with _lock:
+        atexit.unregister(finish)  # exit hooks run last in, first out: ours before TensorFlow's,
+        atexit.register(finish)  # which may have been loaded since the last thread was started
+        thread.start()
+        _threads.difference_update({other for other in _threads if not other.is_alive()})
+        _threads.add(thread)
     return thread
 
 
@@ -37,5 +39,13 @@ def finish() -> None:
     """Stop what runs in the background and wait for its threads: at exit, and between tests."""
     for stop in _stops:
         stop()
-    for thread in list(_threads):
+    waited_for: set[threading.Thread] = set()
+    while left := _noted() - waited_for:  # one that ends may have started another
+        thread = left.pop()
         thread.join(_PATIENCE)
+        waited_for.add(thread)
+
+
+def _noted() -> set[threading.Thread]:
+    with _lock:
+        return set(_threads)
