@@ -265,9 +265,9 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
         ended.append("the first")
 
     starter = threading.Thread(target=background.start, args=(work,), daemon=True)
-    real(starter)
     monkeypatch.setattr(threading.Thread, "start", slowly)
-    begun.wait(10)
+    real(starter)
+    assert begun.wait(10)
     background.finish()
     assert sorted(ended) == ["the first", "the second"]
 
