@@ -260,8 +260,12 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
         time.sleep(0.2)
         real(thread)
 
+    def more() -> None:
+        time.sleep(0.5)
+        ended.append("the second")
+
     def work() -> None:
-        background.start(lambda: ended.append("the second"))
+        background.start(more)
         ended.append("the first")
 
     starter = threading.Thread(target=background.start, args=(work,), daemon=True)
@@ -269,7 +273,7 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
     real(starter)
     assert begun.wait(10)
     background.finish()
-    assert sorted(ended) == ["the first", "the second"]
+    assert ended == ["the first", "the second"]
 
 
 # NUTS beside it
