@@ -265,6 +265,7 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
         ended.append("the second")
 
     def work() -> None:
+        time.sleep(0.3)  # whoever waits has seen this thread alone
         background.start(more)
         ended.append("the first")
 
