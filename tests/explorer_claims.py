@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from bdl_teach.widgets.live import Explorer
@@ -26,11 +28,20 @@ def assert_every_control_moves_the_picture(
     explorer: Explorer, moves: Mapping[str, Any], besides: frozenset[str] = frozenset()
 ) -> None:
     """Move every control, except those ``besides``, to its value in ``moves``."""
+    assert_no_panel_lies_on_another(explorer)
     assert set(moves) == set(explorer.state()) - besides
     for name, value in moves.items():
         before = pixels(explorer)
         explorer.set(**{name: value})
         assert (pixels(explorer) != before).any(), f"{name} moved nothing"
+
+
+def assert_no_panel_lies_on_another(explorer: Explorer) -> None:
+    """Compare the places of all panels that are shown."""
+    panels = [panel for panel in explorer._canvas.figure.axes if panel.get_visible()]
+    for one, other in itertools.combinations(panels, 2):
+        common = Bbox.intersection(one.get_position(), other.get_position())
+        assert common is None or min(common.size) < 1e-6, (one.get_title(), other.get_title())
 
 
 def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Explorer) -> None:

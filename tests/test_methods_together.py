@@ -1,5 +1,6 @@
 """Every method on one problem: the same object, finite, in the units of y, better than a point."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,15 @@ def fitted() -> Any:
         return made[name]
 
     return get
+
+
+@pytest.mark.parametrize(
+    "fit", [point.fit, bbb.fit, local_reparam.fit, empirical_bayes.fit, pbp.fit, exact.nuts]
+)
+def test_all_but_the_data_is_given_by_name(fit):
+    kinds = [p.kind for p in inspect.signature(fit).parameters.values()]
+    assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * len(kinds[2:])
+    assert inspect.Parameter.KEYWORD_ONLY not in kinds[:2]
 
 
 @pytest.mark.parametrize("name", METHODS)
