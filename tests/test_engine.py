@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from bdl_teach.widgets import background, controls, nuts
+from bdl_teach.widgets import background, controls, live, nuts
 from bdl_teach.widgets.canvas import Canvas
 from bdl_teach.widgets.live import Explorer
 from bdl_teach.widgets.nuts import NutsRunner
@@ -119,6 +120,15 @@ def test_one_that_is_closed_before_its_first_picture_is_shown_as_a_sentence(
     go_on.set()
     assert list(bundle) == ["text/plain"]
     assert bundle["text/plain"].startswith("This Toy was closed")
+
+
+def test_the_status_says_how_long_the_computation_took_and_not_the_first(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "ms" not in toy.status
+    moments = iter([7.0, 7.25])
+    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: next(moments)))
+    assert toy.set(n=3).status.endswith(" · refit 250 ms")
 
 
 def test_who_waits_while_it_is_closed_is_told(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Every method on one problem: the same object, finite, in the units of y, better than a point."""
 
 import inspect
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,16 @@ import pytest
 
 from bdl_teach import datasets, metrics
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.methods import (
+    bbb,
+    empirical_bayes,
+    exact,
+    image_classifier,
+    local_reparam,
+    pbp,
+    point,
+    vae,
+)
 from bdl_teach.predictive import Predictive
 
 GAP = (0.1, 0.4)
@@ -55,6 +65,13 @@ def test_all_but_the_data_is_given_by_name(fit):
     kinds = [p.kind for p in inspect.signature(fit).parameters.values()]
     assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * len(kinds[2:])
     assert inspect.Parameter.KEYWORD_ONLY not in kinds[:2]
+
+
+def test_what_has_been_fitted_cannot_be_changed():
+    modules = (point, bbb, local_reparam, empirical_bayes, pbp, exact, vae, image_classifier)
+    found = [kind for module in modules for kind in vars(module).values() if is_dataclass(kind)]
+    assert len(found) >= len(modules)
+    assert [kind for kind in found if not kind.__dataclass_params__.frozen] == []
 
 
 @pytest.mark.parametrize("name", METHODS)

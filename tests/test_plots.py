@@ -243,6 +243,7 @@ def test_the_weights_panel_holds_the_prior_the_means_and_the_marginal(ax: Axes, 
     np.testing.assert_array_equal(edges, EDGES)
     counts = np.array([1, 0, 0, 0, 3, 0, 0, 1])  # of the five means; the last lies beyond the frame
     np.testing.assert_allclose(heights, np.maximum(counts / 5 / 0.5, 1e-3))
+    assert artist(ax, "fitted μ").get_fill()
     assert set(artists.artists) == {artist(ax, n) for n in ("fitted μ", "prior", "fitted q")}
 
 
