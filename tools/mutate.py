@@ -110,9 +110,10 @@ def copies(count: int) -> Iterator[queue.Queue[Path]]:
             ignore = shutil.ignore_patterns("__pycache__")
             place.mkdir()
             for part in PARTS:
-                copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-                keywords = {"ignore": ignore} if copy is shutil.copytree else {}
-                copy(ROOT / part, place / part, **keywords)
+                if (ROOT / part).is_dir():
+                    shutil.copytree(ROOT / part, place / part, ignore=ignore)
+                else:
+                    shutil.copy(ROOT / part, place / part)
             places.put(place)
         yield places
 
