@@ -7,7 +7,7 @@ loads when a method is first touched. Any Python 3 can read this file (see pytho
 import importlib
 from types import ModuleType
 
-from bdl_teach.errors import DatasetUnavailable, DivergedError
+from bdl_teach._support.errors import DatasetUnavailable, DivergedError
 
 __version__ = "0.1.0"
 

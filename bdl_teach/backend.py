@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bdl_teach import memory
+from bdl_teach._support import memory
 
 # Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
 # flag a refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from bdl_teach import checks
-from bdl_teach.checks import Array
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks
+from bdl_teach._support import checks
 from bdl_teach.backend import tf, tfd, tfp
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)

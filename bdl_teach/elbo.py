@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks
+from bdl_teach._support import checks
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 

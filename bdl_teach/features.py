@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks
-from bdl_teach.checks import Array
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
 
 KINDS = ("bumps", "polynomial")
 _OVERLAP = 0.75  # width of a bump in distances between neighbours

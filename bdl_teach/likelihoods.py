@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks, elbo
+from bdl_teach import elbo
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 
 LIKELIHOODS = ("gaussian", "bernoulli")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bdl_teach._support.checks import Array
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
-from bdl_teach.errors import DivergedError
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 

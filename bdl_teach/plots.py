@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from bdl_teach import alt_text
-from bdl_teach.checks import Array
+from bdl_teach._support import alt_text
+from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive

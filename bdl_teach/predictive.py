@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logsumexp, ndtr, ndtri
 
-from bdl_teach import checks
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
-from bdl_teach.compiled import Compiled
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 

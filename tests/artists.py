@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets._engine.live import Explorer
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 

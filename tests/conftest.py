@@ -42,5 +42,5 @@ def oracle() -> Callable[[str], Any]:
 def no_thread_outlives_its_module() -> Iterator[None]:
     """Else what an explorer still compiles would count, and slow, in the tests of the next file."""
     yield
-    if "bdl_teach.widgets.background" in sys.modules:
-        sys.modules["bdl_teach.widgets.background"].finish()
+    if "bdl_teach.widgets._engine.background" in sys.modules:
+        sys.modules["bdl_teach.widgets._engine.background"].finish()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bdl_teach import data, datasets
+from bdl_teach import datasets
+from bdl_teach._commands import data
 from bdl_teach.datasets import store
 
 

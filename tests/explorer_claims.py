@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from bdl_teach.widgets.live import Explorer
+from bdl_teach.widgets._engine.live import Explorer
 
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 

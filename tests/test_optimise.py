@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bdl_teach import DivergedError, optimise
+from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
-from bdl_teach.compiled import Compiled
 from bdl_teach.optimise import Schedule, Trace
 
 START = [np.float32([3.0, -2.0]), np.float32([[0.5, 4.0, -1.0]])]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from bdl_teach import compiled, predictive
+from bdl_teach import predictive
+from bdl_teach._support import compiled
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 

@@ -13,8 +13,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from bdl_teach import environment
-from bdl_teach.python_version import SUPPORTED
+from bdl_teach._commands import environment
+from bdl_teach._commands.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

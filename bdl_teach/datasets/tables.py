@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks
-from bdl_teach.checks import Array
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DatasetUnavailable
 from bdl_teach.datasets import store
-from bdl_teach.errors import DatasetUnavailable
 
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
 CALIFORNIA = "california/cal_housing_py3.pkz"  # where scikit-learn keeps the set, as a pickle

@@ -12,8 +12,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from bdl_teach.exercises.engine import Choice, Exercise, Mistake, Result, Session
-from bdl_teach.exercises.record import Progress, place
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Result, Session
+from bdl_teach.exercises._record import Progress, place
 
 __all__ = [
     "REGISTRY",

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import logsumexp, rel_entr
 from scipy.stats import norm
 
-from bdl_teach.exercises.engine import Exercise, Mistake
-from bdl_teach.exercises.faces import BASES, TINY
+from bdl_teach.exercises._engine import Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
 
 _A = np.array
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises.engine import Choice, Exercise, Mistake
-from bdl_teach.exercises.faces import BASES, TINY
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(11)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logsumexp, xlog1py, xlogy
 
-from bdl_teach.exercises.engine import Exercise, Mistake
-from bdl_teach.exercises.faces import BASES, TINY
+from bdl_teach.exercises._engine import Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(22)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.checks import Array
-from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(3)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.checks import Array
-from bdl_teach.exercises.engine import Exercise, Mistake
-from bdl_teach.exercises.faces import BASES, TINY
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
 
 _A = np.array
 _RNG = np.random.default_rng(3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach.exercises._engine import Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises.engine import Exercise, Mistake, Outcome, close
+from bdl_teach.exercises._engine import Exercise, Mistake, Outcome, close
 
 _RNG = np.random.default_rng(6)
 

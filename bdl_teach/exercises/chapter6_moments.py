@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 
 _A = np.array
 _EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add below a line

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from bdl_teach.exercises.engine import Exercise, Mistake
+from bdl_teach.exercises._engine import Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(6)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import erf, expit, logsumexp, ndtr
 from scipy.stats import t as student
 
-from bdl_teach.exercises.engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 
 _A = np.array
 _RNG = np.random.default_rng(7)

@@ -12,13 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 from bdl_teach import elbo
+from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
-from bdl_teach.compiled import Compiled
 from bdl_teach.densities import Prior, scale_mixture_log_prob
-from bdl_teach.methods import mean_field, mean_field_loop
-from bdl_teach.methods.mean_field import REMEDY, Fit
-from bdl_teach.methods.mean_field_loop import Block, Problem
-from bdl_teach.methods.mean_field_plan import Capacity
+from bdl_teach.methods import _mean_field
+from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, Problem
 from bdl_teach.mlp import MLP
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
@@ -70,7 +68,7 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers.
     """
-    return mean_field.fit(
+    return _mean_field.fit(
         _program,
         x,
         y,
@@ -93,7 +91,7 @@ def fit(
 @lru_cache(maxsize=32)
 def _program(network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(mean_field_loop.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
+    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
 
 
 def _free_energy(network: MLP, theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
@@ -106,4 +104,4 @@ def _free_energy(network: MLP, theta: Any, block: Block, p: Problem) -> tuple[An
     w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
-    return mean_field_loop.costs(complexity, network(w, block.x), block, p)
+    return _mean_field.costs(complexity, network(w, block.x), block, p)

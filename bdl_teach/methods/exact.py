@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from bdl_teach import checks, elbo, predictive
+from bdl_teach import elbo, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import tf, tfp
-from bdl_teach.checks import Array
-from bdl_teach.compiled import Compiled
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
-from bdl_teach.errors import DivergedError
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 

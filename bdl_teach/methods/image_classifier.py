@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from bdl_teach import checks, convnet, elbo, memory
+from bdl_teach import elbo
+from bdl_teach._support import checks, memory
+from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
-from bdl_teach.convnet import Built, ConvNet
-from bdl_teach.errors import DivergedError
+from bdl_teach.methods import _convnet as convnet
+from bdl_teach.methods._convnet import Built, ConvNet
 
 REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB

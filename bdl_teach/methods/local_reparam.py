@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach import checks, elbo
+from bdl_teach import elbo
+from bdl_teach._support import checks
+from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
-from bdl_teach.compiled import Compiled
 from bdl_teach.densities import (
     Gaussian,
     Prior,
@@ -31,10 +32,8 @@ from bdl_teach.densities import (
     numpy_or_tensor,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods import mean_field, mean_field_loop
-from bdl_teach.methods.mean_field import Fit
-from bdl_teach.methods.mean_field_loop import Block, Problem
-from bdl_teach.methods.mean_field_plan import Capacity, Plan
+from bdl_teach.methods import _mean_field
+from bdl_teach.methods._mean_field import Block, Capacity, Fit, Plan, Problem
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout")
@@ -125,7 +124,7 @@ def fit(
     """
     checks.choice("estimator", estimator, ESTIMATORS)
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    return mean_field.fit(
+    return _mean_field.fit(
         partial(_program, estimator, isinstance(prior, Gaussian)),
         x,
         y,
@@ -153,9 +152,9 @@ def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     def objective(theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        return mean_field_loop.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
+        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
 
-    return Compiled(mean_field_loop.run(objective))
+    return Compiled(_mean_field.run(objective))
 
 
 def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: Problem) -> Any:

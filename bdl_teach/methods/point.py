@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach import checks, likelihoods, optimise, predictive
+from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
-from bdl_teach.checks import Array
-from bdl_teach.compiled import Compiled
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive

@@ -15,7 +15,7 @@ from typing import Any
 
 import pooch
 
-from bdl_teach.files import write_whole
+from bdl_teach._support.files import write_whole
 from bdl_teach.reproduce.table import Task
 
 Figures = dict[str, float]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bdl_teach.widgets.comparison import ComparisonExplorer
+from bdl_teach.widgets.comparison.explorer import ComparisonExplorer
 from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
 from bdl_teach.widgets.gradient_lab import GradientLab
-from bdl_teach.widgets.gradient_variance import LocalReparamLab
 from bdl_teach.widgets.kl_budget import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
+from bdl_teach.widgets.local_reparam_lab import LocalReparamLab
 from bdl_teach.widgets.pbp_stepper import PBPStepper
-from bdl_teach.widgets.sinusoid import SinusoidExplorer
-from bdl_teach.widgets.vae_explorer import VAEExplorer
+from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
+from bdl_teach.widgets.vae.explorer import VAEExplorer
 
 __all__ = [
     "ComparisonExplorer",

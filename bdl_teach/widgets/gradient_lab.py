@@ -9,11 +9,11 @@ import ipywidgets
 import numpy as np
 
 from bdl_teach import plots
-from bdl_teach.checks import Array
-from bdl_teach.widgets import controls
-from bdl_teach.widgets.canvas import Canvas
-from bdl_teach.widgets.live import Explorer
-from bdl_teach.widgets.prediction import Prediction
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.question import Prediction
 
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost

@@ -9,12 +9,12 @@ import ipywidgets
 import numpy as np
 
 from bdl_teach import datasets, plots
-from bdl_teach.checks import Array
-from bdl_teach.widgets import controls
-from bdl_teach.widgets.canvas import Canvas
-from bdl_teach.widgets.live import Explorer
-from bdl_teach.widgets.prediction import Prediction
-from bdl_teach.widgets.sinusoid_fits import SMALL_ROOM, X_GRID, FreeEnergy, free_energy
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets.sinusoid.fits import SMALL_ROOM, X_GRID, FreeEnergy, free_energy
 
 if TYPE_CHECKING:
     from bdl_teach.methods import bbb

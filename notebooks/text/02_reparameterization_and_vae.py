@@ -62,7 +62,7 @@ from bdl_teach import DatasetUnavailable, datasets, densities, estimators, exerc
 from bdl_teach import expectation_gradients as eg
 from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.methods import vae
-from bdl_teach.methods.vae_model import kl_from_prior
+from bdl_teach.methods.vae import kl_from_prior
 from bdl_teach.plots import BLUE, GREY, ORANGE, RED, panel
 
 plots.lecture_style()

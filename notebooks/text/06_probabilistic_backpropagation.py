@@ -58,7 +58,8 @@ from scipy.special import ndtr
 
 from bdl_teach import DatasetUnavailable, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import bbb, exact, pbp, pbp_listing, pbp_loop, point
+from bdl_teach.methods import bbb, exact, pbp, point
+from bdl_teach.methods.pbp import listing
 from bdl_teach.plots import BLUE, RED, panel
 
 plots.lecture_style()
@@ -454,7 +455,7 @@ assert np.allclose(new, refined)
 # Standardise x and y. Start from the prior, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (6.6)-(6.9), log Z (6.10), gradient backward, update all $m, v$ (6.4)-(6.5) and α, β (6.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (6.14). That is all. From scratch against the package, point by point:
 
 # %% slideshow={"slide_type": "fragment"}
-start = pbp_loop.initial_state((1, 50, 1), seed=0)
+start = pbp.initial_state((1, 50, 1), seed=0)
 w_mean, w_var = ([tf.constant(part) for part in half] for half in (start.mean, start.var))
 alpha, beta = 6.0, 6.0
 xs, ys = ((d - d.mean()) / d.std() for d in (data.x, data.y))
@@ -489,7 +490,7 @@ assert pred.samples is None and (pred.mc_error == 0).all()  # nothing was drawn
 # **The order matters.** Exact beliefs (6.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers:
 
 # %% slideshow={"slide_type": "fragment"}
-from bdl_teach.methods.pbp_replay import replay
+from bdl_teach.methods.pbp.replay import replay
 
 orders = {way: replay(data.x, data.y, 33, shuffle=way == "shuffled").fit.predict(x_grid)
           for way in ("shuffled", "left to right")}
@@ -526,7 +527,7 @@ assert doubt[400] < 0.5 * error[400] < 0.5 * error[10] and noise[40] > 1.5 * noi
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.15
 fresh = datasets.sinusoid(seed=7)
-m_z, v_z = (t.numpy() for t in pbp_loop.forward(
+m_z, v_z = (t.numpy() for t in pbp.forward(
     tf.constant(fit.scaling.inputs(fresh.x)), fit.state.mean, fit.state.var))
 s_y, y_bar = fit.scaling.y_std, fit.scaling.y_mean
 var_y = (v_z + fit.beta / (fit.alpha - 1)) * s_y**2
@@ -579,7 +580,7 @@ for name, found in scores.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 A detective story: the noise that grew
 #
-# A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `methods.pbp_listing`. It runs. It learns. Something is wrong.
+# A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `methods.pbp.listing`. It runs. It learns. Something is wrong.
 
 # %% slideshow={"slide_type": "fragment"}
 from sklearn.model_selection import train_test_split
@@ -605,7 +606,7 @@ def report(name, f):
     return ll
 
 
-sick = pbp_listing.fit(x_train, y_train, epochs=1, seed=0)
+sick = listing.fit(x_train, y_train, epochs=1, seed=0)
 ll_sick = report("the listing", sick)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -640,7 +641,7 @@ for _ in range(20_000):
     alpha_t = 1 / (1 / (alpha_t + 0.5) + 1e-6)
 assert np.isclose(alpha_t, np.sqrt(0.5 / 1e-6), rtol=1e-3)
 
-tampered = pbp_listing.fit(x_train, y_train, epochs=1, seed=0, eps=1e-4)
+tampered = listing.fit(x_train, y_train, epochs=1, seed=0, eps=1e-4)
 report("the listing, eps 1e-4", tampered)
 assert np.isclose(tampered.alpha, np.sqrt(0.5 / 1e-4), rtol=0.05)
 
@@ -648,7 +649,7 @@ assert np.isclose(tampered.alpha, np.sqrt(0.5 / 1e-4), rtol=0.05)
 # Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (6.16). Now the cure: *only* the noise update is replaced by (6.13) in float64. Everything else in the listing stays as it was, float32 network included.
 
 # %% slideshow={"slide_type": "fragment"}
-cured = pbp_listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
+cured = listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
 ll_cured = report("only the noise cured", cured)
 full = pbp.fit(x_train, y_train, hidden_units=(50, 50), epochs=1, seed=0)
 ll_full = report("PBP of this course", full)
@@ -1050,7 +1051,7 @@ assert state.noise_std > 1.5 * fit.noise_std
 # %% slideshow={"slide_type": "fragment"}
 alphas = np.array([-3.0, -4.5, -5.5, -9.0, -20.0])
 stable = pbp.relu_moments(alphas, 1.0)[0]
-printed = pbp_listing.relu_moments(tf.constant(alphas, tf.float32), tf.ones(5))[0].numpy()
+printed = listing.relu_moments(tf.constant(alphas, tf.float32), tf.ones(5))[0].numpy()
 for row in zip(alphas, stable, printed, strict=True):
     print("α = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
 assert (stable > 0).all() and printed.min() < 0

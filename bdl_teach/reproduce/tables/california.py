@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bdl_teach import datasets, metrics
-from bdl_teach.methods import pbp, pbp_listing
+from bdl_teach.methods import pbp
+from bdl_teach.methods.pbp import listing as pbp_listing
 from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error
 
 Results = Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]

@@ -1,0 +1,220 @@
+"""`bench browser`: key press to repainted plot, in JupyterLab in Chromium."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bdl_teach._commands.bench import report
+from bdl_teach._commands.bench.lab import LabError, Server, chromium, find_chromium
+from bdl_teach._commands.bench.page import Effect, ExplorerView, Flood, Notebook
+from bdl_teach._commands.bench.report import Verdict, quantile
+from bdl_teach._commands.notebooks import source
+
+NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"
+NO_CHROMIUM = "No Chromium on PATH: install one to measure in a browser (Debian: chromium)."
+FIRST_S, MEMORY_GB = 12.0, 1.0
+P50_MS, P95_MS, PER_SECOND, LAST_MS = 80.0, 120.0, 10.0, 150.0
+WARM_UP = 3
+
+
+@dataclass(frozen=True)
+class SliderFigures:
+    """What was measured on one slider.
+
+    Attributes:
+        explorer: Place of its explorer in the notebook, from 0.
+        label: Its label.
+        paints: Key press to first repaint, of each step, in ms.
+        unchanged: Steps that moved the slider but repainted nothing.
+        flood: What the drag did; ``None`` where the slider cannot be moved.
+    """
+
+    explorer: int
+    label: str
+    paints: list[float]
+    unchanged: int
+    flood: Flood | None
+
+
+@dataclass
+class Session:
+    """Everything that one run measured, with what went wrong."""
+
+    first_picture_s: float | None = None
+    run_all_s: float | None = None
+    kernel_gb: float | None = None
+    sliders: list[SliderFigures] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def verdicts(self) -> list[Verdict]:
+        """The figures of the whole notebook beside their limits."""
+        return [
+            Verdict("opening to first live plot", self.first_picture_s, "s", FIRST_S),
+            Verdict("kernel memory, chapter run", self.kernel_gb, "GB", MEMORY_GB),
+        ]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bench browser`."""
+    parser.add_argument("--notebook", type=Path, default=NOTEBOOK, help="default: chapter 3")
+    parser.add_argument("--steps", type=int, default=40, help="key presses a slider")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of each drag")
+    parser.add_argument("--slider", default="", help="only sliders whose label contains this")
+    parser.add_argument("--screenshot", type=Path, metavar="DIR", help="save what was seen")
+    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, and judge; 2 means that there was nothing to measure with or on."""
+    path = find_chromium()
+    if path is None:
+        print(NO_CHROMIUM, file=sys.stderr)
+        return 2
+    if not options.notebook.is_file():
+        print(f"No such notebook: {options.notebook}.", file=sys.stderr)
+        return 2
+    try:
+        session = measure(path, options)
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(json.dumps(as_json(session), indent=2) if options.json else as_text(session))
+    missed = [row for row in rows(session) if row[-1] != "ok"]
+    return 1 if session.faults or (options.strict and missed) else 0
+
+
+def measure(path: str, options: argparse.Namespace) -> Session:
+    """Open the notebook, run it, and move every slider."""
+    session = Session()
+    file = options.notebook.resolve()
+    with Server(file.parent) as server, chromium(path) as browser:
+        notebook = Notebook(browser, server, file.name)
+        open_and_run(notebook, server, session)
+        snapshot(notebook, options.screenshot, "run")
+        for view in notebook.distinct_explorers():
+            for slider, label in enumerate(view.sliders):
+                if options.slider in label:
+                    say(f"{label} ...")
+                    figures = drive(notebook, view, slider, options.steps, options.seconds)
+                    session.sliders.append(figures)
+                    snapshot(notebook, options.screenshot, f"{view.number}-{slider}")
+            session.faults += status_faults(notebook, view)
+        session.kernel_gb = max((k.memory_info().rss / 1e9 for k in server.kernels()), default=None)
+        session.faults += [f"a cell raised: {text[-300:]}" for text in notebook.cell_errors()]
+    still = [s for s in session.sliders if not s.paints]
+    session.faults += [f"the slider {s.label!r} changes no picture" for s in still]
+    return session
+
+
+def open_and_run(notebook: Notebook, server: Server, session: Session) -> None:
+    """Run all cells, noting when the first picture came; then wait for background work."""
+    start = time.monotonic()
+    notebook.start_all()
+    session.first_picture_s = notebook.first_picture_s()
+    notebook.await_all()
+    session.run_all_s = time.monotonic() - start
+    if not server.await_calm():
+        session.faults.append("the kernel did not come to rest after the last cell")
+    session.kernel_gb = max((k.memory_info().rss / 1e9 for k in server.kernels()), default=None)
+
+
+def drive(
+    notebook: Notebook, view: ExplorerView, slider: int, steps: int, seconds: float
+) -> SliderFigures:
+    """Single steps up the range and back down, a drag, and back to where the slider was."""
+    notebook.focus(view.number, slider)
+    start = notebook.value(view.number, slider)
+    effects = walk(notebook, view.number, slider, steps + WARM_UP)
+    taken = [e for e in effects if e.moved][WARM_UP:]
+    flood = notebook.flood(view.number, slider, seconds) if taken else None
+    notebook.restore(view.number, slider, start)
+    paints = [e.paints[0] for e in taken if e.paints]
+    label = view.sliders[slider]
+    return SliderFigures(view.number, label, paints, len(taken) - len(paints), flood)
+
+
+def walk(notebook: Notebook, explorer: int, slider: int, steps: int) -> list[Effect]:
+    """Press the right arrow, and turn round where the range ends."""
+    keys = ["ArrowRight", "ArrowLeft"]
+    effects: list[Effect] = []
+    for _ in range(steps):
+        effects.append(notebook.press(explorer, slider, keys[0]))
+        if not effects[-1].moved:
+            keys.reverse()
+        if len(effects) > 4 and not any(effect.paints for effect in effects):
+            break  # dead: it does not move, or nothing follows it
+    return effects
+
+
+def status_faults(notebook: Notebook, view: ExplorerView) -> list[str]:
+    """A status line that speaks of an error."""
+    text = notebook.status(view.number)
+    return [f"status line: {text}"] if "error" in text.lower() else []
+
+
+def snapshot(notebook: Notebook, folder: Path | None, name: str) -> None:
+    """Save what the page shows, if asked to."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        notebook.page.screenshot(path=folder / f"{name}.png")
+
+
+def say(text: str) -> None:
+    """Tell someone who watches where the run is."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+def rows(session: Session) -> list[list[str]]:
+    """The table: one row a slider, with a verdict over its four figures."""
+    return [row(figures) for figures in session.sliders]
+
+
+def row(s: SliderFigures) -> list[str]:
+    """One slider's figures; the last cell names those that miss their limit."""
+    flood = s.flood
+    judged = {
+        "p50": Verdict("p50", quantile(s.paints, 0.5), "ms", P50_MS),
+        "p95": Verdict("p95", quantile(s.paints, 0.95), "ms", P95_MS),
+        "rate": Verdict("rate", flood.pictures_per_s if flood else None, "/s", PER_SECOND, False),
+        "last": Verdict("last", flood.last_ms if flood else None, "ms", LAST_MS),
+    }
+    figures = ["-" if v.value is None else report.number(v.value) for v in judged.values()]
+    missed = [name for name, verdict in judged.items() if not verdict.ok]
+    verdict = "ok" if not missed else f"missed: {', '.join(missed)}"
+    return [f"{s.explorer}: {s.label}", str(len(s.paints)), str(s.unchanged), *figures, verdict]
+
+
+def as_json(session: Session) -> dict[str, Any]:
+    """Everything, for a script."""
+    return {
+        "machine": report.machine(),
+        **asdict(session),
+        "verdicts": [{**asdict(v), "ok": v.ok} for v in session.verdicts()],
+        "rows": rows(session),
+    }
+
+
+def as_text(session: Session) -> str:
+    """Everything, for a reader."""
+    heads = ["explorer: slider", "steps", "no change", "p50 ms", "p95 ms", "drag /s", "last ms", ""]
+    limits = ["(asked for)", "", "", *(f"≤ {x:.0f}" for x in (P50_MS, P95_MS))]
+    limits += [f"≥ {PER_SECOND:.0f}", f"≤ {LAST_MS:.0f}", ""]
+    whole = [verdict.cells() for verdict in session.verdicts()]
+    return "\n".join(
+        [
+            "Key press to the first repaint with other pixels; then a drag of 60 events a second.",
+            report.machine_line(),
+            "",
+            report.table(["figure", "here", "asked for", ""], whole),
+            "",
+            report.table(heads, [limits, *rows(session)]),
+            *(f"FAULT: {fault}" for fault in session.faults),
+        ]
+    )

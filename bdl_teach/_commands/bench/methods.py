@@ -1,0 +1,228 @@
+"""`bench methods`: every method on the sinusoid, and how PBP grows with data and width."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach._commands.bench import report
+from bdl_teach._commands.bench.report import Verdict, seconds
+
+FRESH, DRAWS = 1000, 500
+EPOCHS = 10  # timed for PBP's growth, after one that is not
+SIZES = ((125, 50), (250, 50), (500, 50), (1000, 50), (250, 12), (250, 25), (250, 100), (250, 200))
+N_FEATURES = 13  # Boston's
+SETTINGS = (  # what, points, features, hidden units, epochs, limit in s
+    ("PBP, Boston's size, 40 epochs", 455, 13, (50,), 40, 1.0),
+    ("PBP, California's size, 1 epoch", 18576, 8, (50, 50), 1, 5.0),
+)
+
+
+class Way(NamedTuple):
+    """How one method is fitted to (x, y) from a seed, and what the name leaves out."""
+
+    name: str
+    fit: Callable[[Any, Any, int], Any]
+    repeated: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method on the 32 points of the sinusoid.
+
+    Attributes:
+        name: Which method.
+        startup_s: What the first fit and prediction cost on top: tracing and compiling.
+        refit_s: One fit, once started.
+        predict_s: 500 draws (or the closed form) at 1000 points, once started.
+        log_likelihood: Mean log predictive density of fresh noisy points, nats.
+        rmse: Of the predictive mean on the same points, in the units of y.
+    """
+
+    name: str
+    startup_s: float
+    refit_s: float
+    predict_s: float
+    log_likelihood: float
+    rmse: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What an epoch of PBP costs at one size.
+
+    Attributes:
+        n: Points.
+        width: Units of the one hidden layer.
+        epoch_s: One pass over the points.
+    """
+
+    n: int
+    width: int
+    epoch_s: float
+
+    @property
+    def point_s(self) -> float:
+        """One point."""
+        return self.epoch_s / self.n
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bench methods`."""
+    parser.add_argument("--repeats", type=int, default=10, help="medians are reported")
+    parser.add_argument("--quick", action="store_true", help="leave out NUTS and PBP's growth")
+    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, and judge."""
+    rows = [measure(way, options.repeats) for way in ways() if way.repeated or not options.quick]
+    growth = [] if options.quick else [grow(n, width) for n, width in SIZES]
+    verdicts = [] if options.quick else [judge(*setting) for setting in SETTINGS]
+    if options.json:
+        print(json.dumps(as_json(rows, growth, verdicts), indent=2))
+    else:
+        print(as_text(rows, growth, verdicts))
+    return 1 if options.strict and not all(v.ok for v in verdicts) else 0
+
+
+def ways() -> list[Way]:
+    """Every method with its own default settings, on the network 1-20-20-1 and its noise."""
+    from bdl_teach.densities import ScaleMixture
+    from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+
+    prior = ScaleMixture()
+    return [
+        Way("point, MLE", lambda x, y, seed: point.fit(x, y, seed=seed)),
+        Way("point, MAP", lambda x, y, seed: point.fit(x, y, prior=prior, seed=seed)),
+        Way("bbb", lambda x, y, seed: bbb.fit(x, y, seed=seed)),
+        Way("local_reparam", lambda x, y, seed: local_reparam.fit(x, y, seed=seed)),
+        Way(
+            "local_reparam, Flipout",
+            lambda x, y, seed: local_reparam.fit(x, y, estimator="flipout", seed=seed),
+        ),
+        Way("empirical_bayes", lambda x, y, seed: empirical_bayes.fit(x, y, seed=seed)),
+        Way("pbp, 40 epochs", lambda x, y, seed: pbp.fit(x, y, hidden_units=(20, 20), seed=seed)),
+        Way("exact.nuts", lambda x, y, seed: exact.nuts(x, y, seed=seed), repeated=False),
+    ]
+
+
+def measure(way: Way, repeats: int) -> Row:
+    """Measure one method; between the repeats the seed moves."""
+    from bdl_teach import datasets, metrics
+
+    data, fresh = datasets.sinusoid(), datasets.sinusoid(n=FRESH, seed=1)
+    print(f"{way.name} ...", file=sys.stderr, flush=True)
+    fits: list[Any] = []
+    first = seconds(lambda: fits.append(way.fit(data.x, data.y, 0)))
+    first += seconds(lambda: fits[0].predict(fresh.x, DRAWS))
+    refit, startup = first, math.nan
+    predict = report.median_seconds(lambda _: fits[0].predict(fresh.x, DRAWS), repeats)
+    if way.repeated:
+        refit = report.median_seconds(lambda i: way.fit(data.x, data.y, i), repeats)
+        startup = max(0.0, first - refit - predict)
+    prediction = fits[0].predict(fresh.x, DRAWS)
+    log_likelihood = prediction.log_prob(fresh.y).mean()
+    rmse = metrics.rmse(fresh.y[:, 0], prediction.mean)
+    return Row(way.name, startup, refit, predict, float(log_likelihood), float(rmse))
+
+
+def grow(n: int, width: int) -> Growth:
+    """Measure an epoch of PBP at one size."""
+    print(f"pbp, {n} points, {width} units ...", file=sys.stderr, flush=True)
+    return Growth(n, width, pbp_seconds(n, N_FEATURES, (width,), EPOCHS) / EPOCHS)
+
+
+def judge(
+    what: str, n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int, limit: float
+) -> Verdict:
+    """Measure PBP at the size of a real data set and lay the time beside its limit."""
+    print(f"{what} ...", file=sys.stderr, flush=True)
+    return Verdict(what, pbp_seconds(n, n_features, hidden_units, epochs), "s", limit)
+
+
+def pbp_seconds(n: int, n_features: int, hidden_units: tuple[int, ...], epochs: int) -> float:
+    """Median time of a whole fit on noise of a given size, after a first one that compiles."""
+    from bdl_teach.methods import pbp
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(n, n_features)), rng.normal(size=(n, 1))
+    pbp.fit(x, y, hidden_units=hidden_units, epochs=1)
+
+    def fit(seed: int) -> object:
+        return pbp.fit(x, y, hidden_units=hidden_units, epochs=epochs, seed=seed)
+
+    return report.median_seconds(fit, 3)
+
+
+def exponent(growth: Sequence[Growth], of: str) -> float:
+    """The power of ``"n"`` or ``"width"`` that an epoch grows by, where the other stands still."""
+    other = "width" if of == "n" else "n"
+    still = SIZES[0][1] if of == "n" else SIZES[1][0]
+    kept = [g for g in growth if getattr(g, other) == still]
+    sizes, times = [getattr(g, of) for g in kept], [g.epoch_s for g in kept]
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def as_json(
+    rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Verdict]
+) -> dict[str, Any]:
+    """Everything, for a script."""
+    return {
+        "machine": report.machine(),
+        "fresh_points": FRESH,
+        "draws": DRAWS,
+        "rows": [asdict(row) for row in rows],
+        "pbp": [{**asdict(g), "point_s": g.point_s} for g in growth],
+        "verdicts": [{**asdict(v), "ok": v.ok} for v in verdicts],
+    }
+
+
+def as_text(rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Verdict]) -> str:
+    """Everything, for a reader."""
+    heads = ["method", "start-up s", "refit ms", "predict ms", "test LL", "test RMSE"]
+    body = [
+        [
+            row.name,
+            report.number(row.startup_s),
+            report.number(1e3 * row.refit_s),
+            report.number(1e3 * row.predict_s),
+            f"{row.log_likelihood:.3f}",
+            f"{row.rmse:.3f}",
+        ]
+        for row in rows
+    ]
+    parts = [preamble(), report.table(heads, body)]
+    if growth:
+        parts += [pbp_table(growth)]
+    if verdicts:
+        parts += [report.table(["figure", "here", "asked for", ""], [v.cells() for v in verdicts])]
+    return "\n\n".join(parts)
+
+
+def preamble() -> str:
+    """What is compared, and on what."""
+    return (
+        "Every method on the 32 points of the sinusoid, network 1-20-20-1, own default settings."
+        f"\nA prediction: {DRAWS} draws, or the closed form, at {FRESH} fresh noisy points, on"
+        "\nwhich LL (nats a point) and RMSE are measured. NUTS is run once, compiling included."
+        f"\n{report.machine_line()}"
+    )
+
+
+def pbp_table(growth: Sequence[Growth]) -> str:
+    """What an epoch and a point cost, and how that grows."""
+    body = [
+        [str(g.n), str(g.width), report.number(1e3 * g.epoch_s), report.number(1e6 * g.point_s)]
+        for g in growth
+    ]
+    lines = report.table(["PBP: points", "width", "epoch ms", "point us"], body)
+    powers = " and ".join(f"{of}^{exponent(growth, of):.2f}" for of in ("n", "width"))
+    return f"{lines}\n\nAn epoch grows as {powers} ({N_FEATURES} features, one hidden layer)."

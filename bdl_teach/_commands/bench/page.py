@@ -1,0 +1,233 @@
+"""A notebook in a page of Chromium: run it, press keys on its sliders, see what is repainted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdl_teach._commands.bench.lab import LabError, Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+PROBE = Path(__file__).with_name("probe.js")
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+QUIET_MS, PATIENCE_MS = 150.0, 6000.0
+KERNEL_IS_READY = """() => {
+    const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+    const kernel = context?.session?.kernel;
+    return context?.isReady && kernel?.connectionStatus === "connected" && kernel.status === "idle";
+}"""
+RUN_ALL = """() => {
+    window.bdlDone = false;
+    window.jupyterapp.commands.execute("notebook:run-all-cells")
+        .finally(() => { window.bdlDone = true; });
+}"""
+CELLS = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells"
+SCROLL_THROUGH = """async () => {
+    for (const cell of document.querySelectorAll(".jp-NotebookPanel .jp-Cell")) {
+        cell.scrollIntoView();
+        await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+}"""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one key press or click did.
+
+    Attributes:
+        moved: Whether the slider's value changed, or the button went down or up.
+        paints: Times from the event to each repaint with other pixels, in ms.
+    """
+
+    moved: bool
+    paints: list[float]
+
+
+@dataclass(frozen=True)
+class Flood:
+    """What a drag of many events a second did; see :meth:`Notebook.flood`.
+
+    Attributes:
+        sent: Events sent.
+        pictures_per_s: Repaints a second while they were sent.
+        last_ms: From the last change of the value to the last repaint; ``None`` without one.
+        paints: Number of repaints.
+    """
+
+    sent: int
+    pictures_per_s: float
+    last_ms: float | None
+    paints: int
+
+
+@dataclass(frozen=True)
+class ExplorerView:
+    """An explorer as the page shows it.
+
+    Attributes:
+        number: Its place among the explorers of the notebook, from the top.
+        sliders: Labels of its sliders.
+        buttons: Labels of its buttons.
+        toggles: Numbers of those buttons that stay down until pressed again.
+        choices: Rows of buttons of which one is down, as the numbers of their buttons.
+    """
+
+    number: int
+    sliders: list[str] = field(default_factory=list)
+    buttons: list[str] = field(default_factory=list)
+    toggles: list[int] = field(default_factory=list)
+    choices: list[list[int]] = field(default_factory=list)
+
+
+class Notebook:
+    """One notebook, open in a page of its own.
+
+    Attributes:
+        page: The page, to look further than this class does.
+        console: Errors that the page wrote to its console, or did not catch.
+        patience_ms: How long to wait for a picture that should change.
+    """
+
+    def __init__(self, browser: Browser, server: Server, name: str) -> None:
+        self.patience_ms = PATIENCE_MS
+        self.console: list[str] = []
+        self.page: Page = browser.new_page(viewport={"width": 1500, "height": 1100})
+        self.page.add_init_script(PROBE.read_text(encoding="utf-8"))
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
+        self.page.goto(server.address(name), wait_until="domcontentloaded")
+        open_panel = f"() => document.querySelector({PANEL + ' .jp-Cell'!r})"
+        self._wait(open_panel, 60.0, "the notebook did not open")
+        self._wait(KERNEL_IS_READY, 60.0, "the kernel did not get ready")
+
+    def _wait(self, until: str, timeout_s: float, otherwise: str) -> None:
+        from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+        try:
+            self.page.wait_for_function(until, timeout=1000 * timeout_s)
+        except PlaywrightTimeoutError:
+            said = "; ".join(self.console) or "nothing"
+            sentence = f"Within {timeout_s:.0f} s {otherwise}. The page's console said: {said}."
+            raise LabError(sentence) from None
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.console.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def start_all(self) -> None:
+        """Run every cell, without waiting."""
+        self.page.evaluate(RUN_ALL)
+
+    def await_all(self, timeout_s: float = 600.0) -> None:
+        """Wait until every cell has run, and pass over the notebook so that all is shown."""
+        self._wait("() => window.bdlDone", timeout_s, "the cells did not finish")
+        self.page.evaluate(SCROLL_THROUGH)
+
+    def first_picture_s(self, timeout_s: float = 120.0) -> float:
+        """Wait for the first picture of an explorer; seconds since navigation began."""
+        self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
+        return float(self.page.evaluate("() => window.bdlProbe.paints[0].time")) / 1000
+
+    def explorers(self) -> list[ExplorerView]:
+        """The explorers of the notebook, from top to bottom."""
+        return [ExplorerView(i, **view) for i, view in enumerate(self._probe("list"))]
+
+    def distinct_explorers(self) -> list[ExplorerView]:
+        """The same without further views of an explorer that was shown above."""
+        first: dict[tuple[str, ...], ExplorerView] = {}
+        for view in self.explorers():
+            first.setdefault((*view.sliders, *view.buttons), view)
+        return list(first.values())
+
+    def cell_errors(self) -> list[str]:
+        """What cells raised."""
+        raised = [o for o in self._outputs() if o["output_type"] == "error"]
+        return [f"{output['ename']}: {output['evalue']}" for output in raised]
+
+    def stderr(self) -> list[str]:
+        """What cells, and threads that they started, wrote to stderr."""
+        return ["".join(o["text"]) for o in self._outputs() if o.get("name") == "stderr"]
+
+    def _outputs(self) -> list[dict[str, Any]]:
+        """All outputs, from JupyterLab's model: the page may hold only what is in view."""
+        cells = self.page.evaluate(CELLS)
+        return [output for cell in cells for output in cell.get("outputs", ())]
+
+    def status(self, explorer: int) -> str:
+        """The text of an explorer's status line."""
+        return str(self._probe("status", explorer))
+
+    def question(self, explorer: int) -> str:
+        """What "predict first" says: the question, and the answer once it is unlocked."""
+        return str(self._probe("question", explorer))
+
+    def pictures(self, explorer: int) -> int:
+        """How many pictures an explorer shows that are large enough to see."""
+        return int(self._probe("pictures", explorer))
+
+    def focus(self, explorer: int, slider: int) -> bool:
+        """Give a slider the keyboard."""
+        return bool(self._probe("focus", explorer, slider))
+
+    def value(self, explorer: int, slider: int) -> str:
+        """The value of a slider, in a form that :meth:`restore` takes."""
+        return str(self._probe("value", explorer, slider))
+
+    def restore(self, explorer: int, slider: int, value: str) -> bool:
+        """Move a slider back to ``value`` and wait for the picture; say whether it got there."""
+        start = self._probe("clear")
+        moved = value != self.value(explorer, slider)
+        done = bool(self._probe("restore", explorer, slider, value))
+        if moved:
+            self._settled(explorer, start, self.patience_ms, quiet=500.0)
+        return done
+
+    def press(self, explorer: int, slider: int, key: str) -> Effect:
+        """Press a key on the focused slider, and wait for what it does to the picture."""
+        before = self.value(explorer, slider)
+        start = self._probe("clear")
+        self.page.keyboard.press(key)
+        moved = self.value(explorer, slider) != before
+        paints = self._settled(explorer, start, self.patience_ms if moved else QUIET_MS)
+        pressed: list[float] = self.page.evaluate("() => window.bdlProbe.keys")
+        return Effect(moved, [time - pressed[0] for time in paints] if pressed else [])
+
+    def click(self, explorer: int, button: int, quiet: float = QUIET_MS) -> Effect:
+        """Click a button, and wait until the picture changed and rested for ``quiet`` ms."""
+        before = self.is_down(explorer, button)
+        start = self._probe("clear")
+        self._probe("click", explorer, button)
+        paints = self._settled(explorer, start, self.patience_ms, quiet)
+        moved = self.is_down(explorer, button) != before
+        return Effect(moved, [time - start for time in paints])
+
+    def is_down(self, explorer: int, button: int) -> bool:
+        """Say whether a button stays down."""
+        return bool(self._probe("down", explorer, button))
+
+    def answer(self, explorer: int, choice: int) -> bool:
+        """Choose an answer of "predict first"; says whether the explorer asks anything."""
+        return bool(self._probe("answer", explorer, choice))
+
+    def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
+        """Drag: key events at ``rate`` a second, up and down the range of a slider."""
+        start = self._probe("clear")
+        sent = self._probe("flood", explorer, slider, seconds, rate)
+        paints = self._settled(explorer, sent["changed"], 3000.0, quiet=800.0)
+        every = self._probe("since", explorer, start)
+        during = [time for time in every if time <= sent["changed"]]
+        duration = (sent["changed"] - sent["begin"]) / 1000
+        late = paints[-1] - sent["changed"] if paints else None
+        return Flood(sent["sent"], len(during) / max(duration, 0.1), late, len(every))
+
+    def _settled(
+        self, explorer: int, start: float, timeout: float, quiet: float = QUIET_MS
+    ) -> list[float]:
+        times: list[float] = self._probe("settled", explorer, start, quiet, timeout)
+        return times
+
+    def _probe(self, call: str, *arguments: Any) -> Any:
+        return self.page.evaluate(f"given => window.bdlProbe.{call}(...given)", list(arguments))

@@ -1,0 +1,114 @@
+"""Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
+
+What is there and whole is not fetched again; a file that is cut short counts as missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import posixpath
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from bdl_teach._support.errors import DatasetUnavailable
+from bdl_teach.datasets import UCI, store, tables
+
+ABOUT = {
+    **dict.fromkeys(UCI, "UCI regression set"),
+    "california": "house prices of 20,640 districts",
+    "alzheimers": "2149 patients, binary diagnosis",
+    "fashion-sprite": "900 pictures of clothes",
+    "mnist-test": "10,000 handwritten digits",
+    "digits": "1797 small handwritten digits",
+    "fashion-full": "70,000 pictures of clothes, 30 MB",
+}
+GROUPS = {"uci": UCI, "all": tuple(name for name in ABOUT if name != "fashion-full")}
+
+
+def main(argv: list[str]) -> int:
+    """Fetch or list; each set that cannot be had is one sentence and a non-zero code."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach data", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(_known())}")
+    parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
+    options = parser.parse_args(argv)
+    unknown = [name for name in options.names if name not in _known()]
+    if unknown:
+        parser.error(f"no data set is called {', '.join(unknown)}; there are {', '.join(_known())}")
+    try:
+        print(f"Data folder: {store.folder()}")
+    except ValueError as error:
+        parser.error(str(error))
+    if options.list:
+        return show(_chosen(options.names or list(ABOUT)))
+    return fetch(_chosen(options.names or ["all"]))
+
+
+def _known() -> list[str]:
+    return [*ABOUT, *GROUPS]
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """The sets that names and groups stand for, each once."""
+    return list(dict.fromkeys(one for name in names for one in GROUPS.get(name, (name,))))
+
+
+def show(names: Sequence[str]) -> int:
+    """Print what each set is, whether it is there, and where."""
+    for name in names:
+        print(f"{name:15} {state(name):10} {place(name)}  ({ABOUT[name]})")
+    return 0
+
+
+def fetch(names: Sequence[str]) -> int:
+    """Fetch what is not there yet; go on after a failure, so that one does not cost the rest."""
+    failures = []
+    for name in names:
+        outcome = state(name)
+        if outcome not in ("there", "bundled"):
+            try:
+                _fetch(name)
+                outcome = "fetched"
+            except DatasetUnavailable as error:
+                failures.append(str(error))
+        print(f"{name:15} {outcome:10} {place(name)}")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    print(f"{len(names) - len(failures)} of {len(names)} data sets are ready.")
+    return 1 if failures else 0
+
+
+def state(name: str) -> str:
+    """``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
+    if name == "digits":
+        return "bundled"
+    try:
+        if name == "california":
+            return tables.california_state()
+        found = [store.state(file.path) for file in store.files_of(name)]
+    except OSError:
+        return "unreadable"
+    return next((one for one in found if one != "there"), "there")
+
+
+def place(name: str) -> str:
+    """Where the set is inside the data folder, or would be."""
+    if name == "digits":
+        return "inside scikit-learn"
+    if name == "california":
+        return tables.california_path()
+    paths = [file.path for file in store.files_of(name)]
+    return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
+
+
+def _fetch(name: str) -> None:
+    for file in store.files_of(name):
+        with _bar(name) as bar:
+            store.fetch(file.path, bar)
+
+
+def _bar(name: str) -> tqdm[Any]:
+    """A bar in bytes on a terminal, nothing in a log; pooch learns the total as it starts."""
+    return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)

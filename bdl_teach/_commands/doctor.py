@@ -1,0 +1,225 @@
+"""What works on this machine: `python3 -m bdl_teach doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from bdl_teach._commands.environment import Trouble
+from bdl_teach._commands.python_version import SUPPORTED
+
+MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
+DISK_GB = 0.5
+FRONT_END = "@jupyter-widgets/jupyterlab-manager"
+FRONT_END_MAJOR = {"8": "5"}  # ipywidgets 8 is drawn by version 5 of its front end
+Look = Callable[[], "str | Quantity"]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Quantity(NamedTuple):
+    """A measured value, as a number so that scripts can use it."""
+
+    number: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.number:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        name: What was looked at.
+        text: What was found, or what to do about it.
+        ok: Whether it is as it should be.
+        needed: Whether the course fails without it.
+        number: The measured value, where there is one.
+    """
+
+    name: str
+    text: str
+    ok: bool
+    needed: bool
+    number: float | None = None
+
+    def __str__(self) -> str:
+        mark = "ok" if self.ok else "FAIL" if self.needed else "note"
+        return f"{mark:<5}{self.name:<24}{self.text}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the report line by line; the code is non-zero if something needed is missing."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach doctor", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print it for a script")
+    as_json = parser.parse_args(argv).json
+    findings = []
+    for name, needed, look in LOOKS:
+        findings.append(examine(name, needed, look))
+        if not as_json:
+            print(findings[-1], flush=True)
+    well = all(finding.ok for finding in findings if finding.needed)
+    if as_json:
+        report = {finding.name: asdict(finding) for finding in findings}
+        print(json.dumps({"ok": well, "findings": report}, indent=2))
+    else:
+        print("All that is needed is here." if well else "Something needed is missing (FAIL).")
+    return 0 if well else 1
+
+
+def examine(name: str, needed: bool, look: Look) -> Finding:
+    """Look at one thing; whatever goes wrong becomes the finding."""
+    try:
+        found = look()
+    except Trouble as trouble:
+        return Finding(name, str(trouble), False, needed)
+    except Exception as error:  # a broken package can raise anything on import
+        return Finding(name, f"{type(error).__name__}: {error}", False, needed)
+    number = found.number if isinstance(found, Quantity) else None
+    return Finding(name, str(found), True, needed, number)
+
+
+def python() -> str:
+    """The version of the Python that runs this, and where it is."""
+    found = platform.python_version()
+    if found.rpartition(".")[0] not in SUPPORTED:
+        raise Trouble(f"{found}, but {', '.join(SUPPORTED)} are supported")
+    return f"{found} ({sys.executable})"
+
+
+def tensorflow() -> str:
+    """TensorFlow's version, after it has really been imported."""
+    backend = importlib.import_module("bdl_teach.backend")
+    return str(backend.tf.__version__)
+
+
+def tensorflow_probability() -> str:
+    """TensorFlow Probability's version, after it has really been imported."""
+    backend = importlib.import_module("bdl_teach.backend")
+    return str(backend.tfp.__version__)
+
+
+def tf_keras() -> str:
+    """The version of Keras 2, which TensorFlow Probability's layers need."""
+    importlib.import_module("bdl_teach.backend")  # says "Keras 2" before TensorFlow loads
+    return str(importlib.import_module("tf_keras").__version__)
+
+
+def xla() -> str:
+    """Whether XLA compiles here; without it refits work, but are slower."""
+    if not importlib.import_module("bdl_teach._support.compiled").xla_available():
+        raise Trouble("does not compile here; refits run in plain graph mode, more slowly")
+    return "compiles"
+
+
+def ipywidgets() -> str:
+    """The widgets' version, and that of the extension that draws them in JupyterLab."""
+    from jupyter_core.paths import jupyter_path
+
+    kernel_side = version("ipywidgets")
+    for folder in jupyter_path("labextensions"):
+        package = Path(folder) / FRONT_END / "package.json"
+        if package.is_file():
+            front_end = json.loads(package.read_text(encoding="utf-8"))["version"]
+            if front_end.split(".")[0] != FRONT_END_MAJOR.get(kernel_side.split(".")[0]):
+                raise Trouble(f"{kernel_side} does not fit its front end {front_end} ({package})")
+            return f"{kernel_side}, front end {front_end}"
+    raise Trouble(f"{kernel_side}, but JupyterLab has no {FRONT_END}: install jupyterlab_widgets")
+
+
+def jupyterlab() -> str:
+    """JupyterLab's version."""
+    importlib.import_module("jupyterlab")
+    return version("jupyterlab")
+
+
+def ipykernel() -> str:
+    """The kernel's version: 7 would run widget callbacks on a second thread."""
+    importlib.import_module("ipykernel")
+    found = version("ipykernel")
+    if int(found.split(".")[0]) >= 7:
+        raise Trouble(f"{found}, but a version below 7 is needed: pip install 'ipykernel<7'")
+    return found
+
+
+def kernel() -> str:
+    """The Python that JupyterLab starts for a notebook."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    spec = KernelSpecManager().get_kernel_spec("python3")
+    program = spec.argv[0]
+    if Path(program).name == program or Path(program) == Path(sys.executable):
+        return f"python3 of {sys.prefix}"
+    raise Trouble(f"'python3' would start {program}; remove {spec.resource_dir}")
+
+
+def memory() -> Quantity:
+    """Memory that is free now."""
+    import psutil
+
+    free = psutil.virtual_memory().available / 1e9
+    if free < MEMORY_GB:
+        raise Trouble(f"{free:.1f} GB free; a chapter wants {MEMORY_GB} GB: close something")
+    return Quantity(round(free, 1), "GB free")
+
+
+def disk() -> Quantity:
+    """Disk space that is free now where the course lies."""
+    free = shutil.disk_usage(Path(__file__).parent).free / 1e9
+    if free < DISK_GB:
+        raise Trouble(f"{free:.1f} GB free; notebooks and caches want {DISK_GB} GB")
+    return Quantity(round(free, 1), "GB free")
+
+
+def browser() -> str:
+    """The Chromium that the browser tests would use."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        raise Trouble("no Chromium on PATH; only the browser tests need one")
+    return found
+
+
+def refit() -> Quantity:
+    """The time of one refit of the sinusoid, compiled before."""
+    from bdl_teach import datasets, densities
+    from bdl_teach.methods import bbb
+
+    data = datasets.sinusoid()
+    prior = densities.ScaleMixture(sigma1=1.5, sigma2=0.1, pi=0.5)
+    for _ in range(2):  # the first one compiles
+        start = time.perf_counter()
+        bbb.fit(data.x, data.y, prior=prior, noise_std=data.noise_std)
+        seconds = time.perf_counter() - start
+    return Quantity(round(1000 * seconds), "ms (1500 steps, 32 points)")
+
+
+LOOKS: tuple[tuple[str, bool, Look], ...] = (
+    ("Python", True, python),
+    ("TensorFlow", True, tensorflow),
+    ("TensorFlow Probability", True, tensorflow_probability),
+    ("tf_keras", True, tf_keras),
+    ("XLA", False, xla),
+    ("JupyterLab", True, jupyterlab),
+    ("ipywidgets", True, ipywidgets),
+    ("ipykernel", True, ipykernel),
+    ("kernel of notebooks", True, kernel),
+    ("memory", False, memory),
+    ("disk", False, disk),
+    ("browser for tests", False, browser),
+    ("refit", True, refit),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

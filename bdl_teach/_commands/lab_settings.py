@@ -1,0 +1,62 @@
+"""JupyterLab's settings that the explorers rely on; put there by the launcher and by Binder.
+
+Standard library only: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bdl_teach._support.files import write_whole
+
+OVERRIDES: dict[str, dict[str, Any]] = {
+    # A widget's callbacks stay on the kernel's main thread (see widgets/live.py).
+    "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
+    # No question about news over the first picture, and no request to a web site.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+# Parts of JupyterLab that say in the browser's tab and in the status bar whether the kernel is
+# busy: with each tick of a slider they are drawn anew, twice. Without them a picture comes about
+# 10 ms sooner (chapter 3, two cores); the circle in the notebook's toolbar still says it.
+PAGE_CONFIG: dict[str, dict[str, bool]] = {
+    "disabledExtensions": {
+        "@jupyterlab/application-extension:faviconbusy": True,
+        "@jupyterlab/apputils-extension:kernel-status": True,
+        "@jupyterlab/console-extension:kernel-status": True,  # this and the next cannot be
+        "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
+    }
+}
+
+
+def write_settings(prefix: Path) -> None:
+    """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them.
+
+    JupyterLab writes to these files too (which extensions are locked, say): what else they hold
+    stays, and a file that says what it should is not touched.
+
+    Raises:
+        OSError: A file has to change and cannot be written.
+    """
+    for path, settings in (
+        (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
+        (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
+    ):
+        there = _read(path)
+        wanted = {name: {**_table(there.get(name)), **ours} for name, ours in settings.items()}
+        if {**there, **wanted} != there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a file of settings holds; nothing where it is missing or broken."""
+    try:
+        return _table(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

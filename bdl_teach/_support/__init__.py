@@ -1,0 +1,1 @@
+"""What stands behind the mathematics: argument checks, compiled programs, memory, words."""

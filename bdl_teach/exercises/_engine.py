@@ -1,0 +1,445 @@
+"""How an answer is run, compared with the reference and with known mistakes, and reported."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import linecache
+import os
+import re
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._record import OPEN, SOLVED, WRONG, Progress
+
+# The course computes in float32, and an answer may take another order: a share of each value may
+# be off, and where zero is expected, a share of the largest value beside it.
+RELATIVE, OF_LARGEST = 3e-5, 1e-6
+_LIBRARIES = tuple(
+    f"{folder}{os.sep}"
+    for folder in (
+        Path(__file__).resolve().parents[1],
+        *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What a function returned when it is nothing that can be compared; ``text`` says what."""
+
+    text: str
+
+
+# What one call came to: an array, the exception that it raised, what was no number, or None
+# where nothing (or `...`) was returned.
+Outcome = Array | BaseException | Unreadable | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a check found; true if the answer is right, and quiet as the last line of a cell.
+
+    Attributes:
+        number: Number of the exercise.
+        solved: Whether the answer is right.
+        message: The sentence that was printed.
+    """
+
+    number: str
+    solved: bool
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.solved
+
+    def _ipython_display_(self) -> None:
+        """Show nothing: the message has been printed."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake, recognised by what it computes in every case.
+
+    Attributes:
+        name: The mistake in a few words.
+        hint: What to think about, as a sentence.
+        wrong: The answer with this mistake: a function; or several, for its many faces.
+        recognises: For a mistake that no list of functions covers: says of (outcomes, expected)
+            whether it explains them all.
+        breaks: Whether NaN is what this mistake gives in some case. Otherwise NaN matches nothing.
+    """
+
+    name: str
+    hint: str
+    wrong: Any = None
+    recognises: Callable[[Sequence[Outcome], Sequence[Outcome]], bool] | None = None
+    breaks: bool = False
+
+    @property
+    def faces(self) -> tuple[Any, ...]:
+        """The functions that make this mistake."""
+        if self.wrong is None:
+            return ()
+        return self.wrong if isinstance(self.wrong, tuple) else (self.wrong,)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise that asks for a function.
+
+    Attributes:
+        number: Such as ``"3.1"``.
+        title: What the learner's progress calls it.
+        section: Section of the notebook to read.
+        reference: A right answer.
+        cases: Arguments to try it on; together they tell every known mistake from the others.
+        mistakes: Known mistakes.
+        rtol: Share of a value by which an answer may be off.
+        atol: Where zero is expected: share of the largest value of that answer.
+        compared: Of (answer, *case), what to compare; the answer itself if not given.
+    """
+
+    number: str
+    title: str
+    section: str
+    reference: Any
+    cases: tuple[tuple[Any, ...], ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    rtol: float = RELATIVE
+    atol: float = OF_LARGEST
+    compared: Callable[..., Any] | None = None
+
+    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+        """Return (mark, sentence) for an answer.
+
+        Args:
+            answer: What the learner gave.
+            tries: How many wrong answers came before it.
+        """
+        if _is_stub(answer):
+            return OPEN, "nothing to check yet: replace the ... and run the cell again."
+        if not callable(answer):
+            return WRONG, f"expected a function, got {_short(answer)}."
+        outcomes = [outcome(answer, case) for case in self.cases]
+        if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
+            return OPEN, "nothing to check yet: the function returns nothing or `...`."
+        expected = [outcome(self.reference, case) for case in self.cases]
+        if self.same(outcomes, expected):
+            return SOLVED, "right."
+        return WRONG, self._diagnose(outcomes, expected)
+
+    def same(
+        self, got: Sequence[Outcome], want: Sequence[Outcome], *, breaks: bool = False
+    ) -> bool:
+        """Whether outcomes agree in every case: in shape, in value, in the error raised."""
+        cases = zip(self.cases, got, want, strict=True)
+        return all(self._same(case, a, b, breaks) for case, a, b in cases)
+
+    def _same(self, case: tuple[Any, ...], a: Outcome, b: Outcome, breaks: bool) -> bool:
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+            return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
+        a = _fit(a, b)
+        if a.shape != b.shape:
+            return False
+        if self.compared is not None:
+            a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
+        return close(a, b, self.rtol, self.atol, equal_nan=breaks)
+
+    def _diagnose(self, outcomes: Sequence[Outcome], expected: Sequence[Outcome]) -> str:
+        """Name the one mistake that explains every case, or say where the answer differs."""
+        found = [m for m in self.mistakes if self._explains(m, outcomes, expected)]
+        if len(found) == 1:
+            return f"{found[0].name}: {found[0].hint} Read section {self.section}."
+        for case, got, want in zip(self.cases, outcomes, expected, strict=True):
+            if not self._same(case, got, want, False):
+                return self._differs(case, got, want, outcomes, expected)
+        raise AssertionError("unreachable: some outcome differs")
+
+    def _explains(
+        self, mistake: Mistake, outcomes: Sequence[Outcome], expected: Sequence[Outcome]
+    ) -> bool:
+        """Whether a mistake would have given all these outcomes."""
+        if mistake.recognises is not None:
+            return mistake.recognises(outcomes, expected)
+        return any(
+            self.same(outcomes, given, breaks=mistake.breaks) for given in self._given[mistake.name]
+        )
+
+    @cached_property
+    def _given(self) -> dict[str, list[list[Outcome]]]:
+        """What each face of each mistake computes, worked out at the first wrong answer."""
+        return {
+            mistake.name: [[outcome(face, case) for case in self.cases] for face in mistake.faces]
+            for mistake in self.mistakes
+        }
+
+    def _differs(
+        self, case: Any, got: Any, want: Any, outcomes: Sequence[Outcome], expected: Any
+    ) -> str:
+        """Describe a difference that no known mistake explains."""
+        where = f"for {self._arguments(case)}"
+        if isinstance(got, BaseException):
+            said = f"{type(got).__name__}: {got}".rstrip(".: ")
+            return f"{where} your function raised {said}{_line(got)}."
+        if got is None:
+            return f"{where} your function returned nothing: does every way through it return?"
+        if isinstance(got, Unreadable):
+            return f"{where} expected {_kind(want)}, and your function returned {got.text}."
+        got = _fit(got, want)
+        if isinstance(want, BaseException) or got.shape != want.shape:
+            return f"{where} expected {_kind(want)}, got {_kind(got)}."
+        if not np.isfinite(got).all() and np.isfinite(want).all():
+            return f"{where} your answer contains {_first_bad(got)}. Read section {self.section}."
+        if self.same([_negated(o) for o in outcomes], expected):
+            return f"the sign is wrong everywhere. Read section {self.section}."
+        differs = f"expected {_show(want, got)}, got {_show(got, want)}"
+        return f"{where} {differs}. Read section {self.section}."
+
+    def _arguments(self, case: tuple[Any, ...]) -> str:
+        names = inspect.signature(self.reference).parameters
+        return ", ".join(f"{n}={_show(v)}" for n, v in zip(names, case, strict=True))
+
+
+@dataclass(frozen=True)
+class Choice(Exercise):
+    """An exercise that asks which of some statements are true.
+
+    A first wrong answer hears how many statements it has wrong, a later one which.
+
+    Attributes:
+        statements: For each letter, what to say if the answer has it wrong.
+    """
+
+    statements: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+        """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
+        if _is_stub(answer):
+            return OPEN, "nothing to check yet: put the letters of the true statements."
+        letters = _letters(answer)
+        if letters is None or not letters <= set(self.statements):
+            known = ", ".join(self.statements)
+            return WRONG, f"expected a set of letters out of {known}, got {_short(answer)}."
+        wrong = sorted(letters ^ self.reference)
+        if not wrong:
+            return SOLVED, "right."
+        if tries == 0:
+            return WRONG, self._how_many(len(wrong))
+        said = [self._which(letter, letter in letters) for letter in wrong]
+        return WRONG, f"{' '.join(said)} Read section {self.section}."
+
+    def _how_many(self, count: int) -> str:
+        many = "1 statement is" if count == 1 else f"{count} statements are"
+        return (
+            f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next wrong "
+            f"answer you are told which. Read section {self.section}."
+        )
+
+    def _which(self, letter: str, chosen: bool) -> str:
+        verdict = "is not true" if chosen else "was left out"
+        return f"statement {letter} {verdict}: {self.statements[letter]}"
+
+
+class Session:
+    """The exercises that a learner has tried.
+
+    Args:
+        registry: The exercises by their numbers.
+        progress: What was solved, here and in earlier sessions; only here if not given.
+    """
+
+    def __init__(self, registry: Mapping[str, Exercise], progress: Progress | None = None) -> None:
+        self._registry = registry
+        self._progress = Progress() if progress is None else progress
+
+    def check(self, number: str, answer: Any, *, record: bool = True) -> Result:
+        """Check an answer and print what was found; see :func:`bdl_teach.exercises.check`."""
+        exercise = self._registry[self._known(number)]
+        tries = self._progress.tries(number) if record else 0
+        mark, sentence = exercise.find(answer, tries)
+        uncounted = "" if record else "(not counted) "
+        result = Result(number, mark == SOLVED, f"{mark} {number} {uncounted}{sentence}")
+        if record and mark != OPEN:
+            self._progress.add(number, mark)
+        print(result.message)
+        return result
+
+    def _known(self, number: Any) -> str:
+        """Refuse what is no exercise's number; 3.10 as a number would be 3.1."""
+        if not isinstance(number, str):
+            raise ValueError(
+                f'number: expected text such as "3.10", got {number!r}; as a number, 3.10 is 3.1'
+            )
+        if number not in self._registry:
+            raise ValueError(f"number: expected one of {', '.join(self._registry)}, got {number!r}")
+        return number
+
+    def table(self, chapter: int | None = None) -> str:
+        """One line an exercise, of one chapter or of all, and how many are solved."""
+        wanted, marks = self._of(chapter), self._progress.marks()
+        rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
+        solved = sum(marks.get(n) == SOLVED for n in wanted)
+        return "\n".join([*rows, f"solved {solved} of {len(wanted)}"])
+
+    def reset(self, chapter: int | None = None) -> str:
+        """Forget what was tried in one chapter or in all; return a sentence about it."""
+        wanted, marks = self._of(chapter), self._progress.marks()
+        solved = sum(marks.get(n) == SOLVED for n in wanted)
+        self._progress.forget(wanted)
+        return f"Forgotten: {solved} solved of {len(wanted)}."
+
+    def _of(self, chapter: int | None) -> list[str]:
+        """The numbers of a chapter's exercises, or of all."""
+        chapters = sorted({int(number.split(".")[0]) for number in self._registry})
+        if chapter is not None and chapter not in chapters:
+            known = ", ".join(map(str, chapters))
+            raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
+        return [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
+
+
+def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
+    """Run a function on one case; nothing that it does gets out."""
+    arguments = copy.deepcopy(case)
+    try:
+        with np.errstate(all="ignore"):
+            value = function(*arguments)
+    except (Exception, SystemExit) as error:  # whatever a learner's code raises
+        return error
+    if any(not np.array_equal(a, b) for a, b in zip(arguments, case, strict=True)):
+        return ValueError("it changed its argument; work on a copy")
+    return read(value)
+
+
+def read(value: Any) -> Outcome:
+    """Turn what a function returned into an array of floats, if numbers are in it.
+
+    NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
+    """
+    if _is_stub(value):
+        return None
+    try:
+        array = _stack(value) if isinstance(value, tuple | list) else _array(value)
+        if array.dtype.kind in "biuf":
+            return np.asarray(array, dtype=np.float64)
+    except Exception:  # ragged, or an object that is no array
+        pass
+    return Unreadable(_short(value))
+
+
+def _array(value: Any) -> Array:
+    """Make an array, of floats if it holds fractions, decimals or very large integers."""
+    array = np.asarray(value)
+    exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
+    return array.astype(np.float64) if exact else array
+
+
+def _stack(parts: Sequence[Any]) -> Array:
+    """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
+    arrays = [_array(part) for part in parts]
+    if {array.shape for array in arrays} == {(), (1,)}:
+        arrays = [array.reshape(()) for array in arrays]
+    return np.asarray(arrays)
+
+
+def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
+    """Whether arrays of one shape agree, each value by its own size.
+
+    Args:
+        got: What was computed.
+        want: What was expected.
+        rtol: Share of each expected value by which it may be off.
+        atol: Where the expected value is 0 (to rounding): share of the largest one.
+        equal_nan: Whether NaN agrees with NaN.
+    """
+    finite = np.abs(want[np.isfinite(want)])
+    largest = finite.max(initial=0.0) or 1.0
+    allowed = np.where(np.abs(want) > 1e-12 * largest, rtol * np.abs(want), atol * largest)
+    with np.errstate(invalid="ignore"):
+        near = (got == want) | (np.isfinite(got) & np.isfinite(want) & (abs(got - want) <= allowed))
+    return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
+
+
+def _fit(got: Array, want: Any) -> Array:
+    """A number may come as an array of one, alone or in a pair."""
+    if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
+        return got[..., 0] if got.shape == (*want.shape, 1) else got
+    return got
+
+
+def _line(error: BaseException) -> str:
+    """Say in which line of the learner's own code an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.lineno and not f.filename.startswith(_LIBRARIES)]
+    if not own:
+        return ""
+    last = own[-1]
+    text = (last.line or linecache.getline(last.filename, last.lineno or 0)).strip()
+    return f", in line {last.lineno}" + (f": `{text}`" if text else "")
+
+
+def _is_stub(value: Any) -> bool:
+    """Whether a value, or a part of a tuple, is still to be filled in."""
+    if isinstance(value, tuple | list) and len(value):
+        return any(part is None or part is Ellipsis for part in value)
+    return value is None or value is Ellipsis
+
+
+def _letters(answer: Any) -> set[str] | None:
+    """The letters of an answer: text, a collection of them, or a mapping to true or false."""
+    if isinstance(answer, Mapping):
+        answer = [letter for letter, holds in answer.items() if holds]
+    if isinstance(answer, str):
+        words = re.findall(r"\w+", answer)
+        answer = words if all(len(word) == 1 for word in words) else list("".join(words))
+    try:
+        parts = [re.sub(r"[\W_]", "", str(part)).lower() for part in answer]
+    except TypeError:
+        return None
+    return {part for part in parts if part}
+
+
+def _negated(value: Outcome) -> Outcome:
+    return np.asarray(-value) if isinstance(value, np.ndarray) else value
+
+
+def _kind(value: Any) -> str:
+    """What kind of thing an outcome is, in words."""
+    if not isinstance(value, np.ndarray):
+        return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
+    return f"shape {value.shape}" if value.shape else "one number"
+
+
+def _first_bad(value: Array) -> str:
+    bad = value[~np.isfinite(value)].ravel()[0]
+    return "NaN" if np.isnan(bad) else "an infinite value"
+
+
+def _show(value: Any, other: Any = None) -> str:
+    """Write a value with six figures, or with all where six do not tell it from ``other``."""
+    text = _digits(value, 6)
+    if other is not None and text == _digits(other, 6):
+        text = _digits(value, 16)
+    return text
+
+
+def _digits(value: Any, digits: int) -> str:
+    # NumPy would write 8 as "8.", and a sentence would end twice.
+    formatter: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}
+    text = np.array2string(np.asarray(value), threshold=8, edgeitems=2, formatter=formatter)
+    return " ".join(text.split())  # a matrix on one line
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

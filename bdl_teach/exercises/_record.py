@@ -1,0 +1,111 @@
+"""What a learner has solved: a small file that outlives the kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import platformdirs
+
+from bdl_teach._support.files import write_whole
+
+SOLVED, OPEN, WRONG = "✓", "·", "✗"
+VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is kept
+_ORDER = (OPEN, WRONG, SOLVED)
+
+
+def place() -> Path | None:
+    """The file: ``$BDL_TEACH_PROGRESS``, if not empty, or else one in the user's data folder."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen is not None:
+        return Path(chosen).expanduser().absolute() if chosen else None
+    return Path(platformdirs.user_data_dir("bdl_teach", appauthor=False)) / "progress.json"
+
+
+class Progress:
+    """The mark of each exercise that was tried, and how many wrong answers it has had.
+
+    Args:
+        path: The file that keeps it. Without one, nothing outlives this object. A file that
+            cannot be read or written costs no answer: a sentence says so once.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._tried: dict[str, tuple[str, int]] = {}
+        self._told = False
+
+    def marks(self) -> dict[str, str]:
+        """The best mark of each exercise that was tried."""
+        self._read()
+        return {number: mark for number, (mark, _) in self._tried.items()}
+
+    def tries(self, number: str) -> int:
+        """How many wrong answers an exercise has had."""
+        self._read()
+        return self._tried.get(number, (OPEN, 0))[1]
+
+    def add(self, number: str, mark: str) -> None:
+        """Note an answer; what was solved once stays solved."""
+        self._read()
+        before, wrong = self._tried.get(number, (OPEN, 0))
+        self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
+        self._write()
+
+    def forget(self, numbers: Iterable[str]) -> None:
+        """Forget everything about some exercises."""
+        self._read()
+        for number in numbers:
+            self._tried.pop(number, None)
+        self._write()
+
+    def _read(self) -> None:
+        """Take what the file holds: another notebook may have written to it."""
+        if self._path is None or self._is_special():
+            return
+        try:
+            held = json.loads(self._path.read_text(encoding="utf-8"))
+            self._tried = {str(n): _entry(value) for n, value in held.items()}
+        except FileNotFoundError:
+            if not self._told:
+                self._tried = {}
+        except OSError as error:
+            self._tell(f"{self._path} cannot be read: {error.strerror}")
+        except (ValueError, AttributeError):
+            aside = self._path.with_suffix(".damaged")
+            os.replace(self._path, aside)
+            self._tell(f"{self._path} was no record of yours; it is now {aside}")
+
+    def _write(self) -> None:
+        if self._path is None or self._is_special():
+            return
+        text = json.dumps(self._tried, ensure_ascii=False, indent=0)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path, text)
+        except OSError as error:
+            self._tell(f"{self._path} cannot be written: {error.strerror}")
+
+    def _is_special(self) -> bool:
+        """Whether a folder or a device is at the file's place: nothing may be put there."""
+        special = self._path is not None and self._path.exists() and not self._path.is_file()
+        if special:
+            self._tell(f"{self._path} is no file")
+        return special
+
+    def _tell(self, sentence: str) -> None:
+        if not self._told:
+            print(f"({sentence}. What you solve now counts until the kernel ends.)")
+        self._told = True
+
+
+def _entry(value: object) -> tuple[str, int]:
+    """Check one entry of the file."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"expected [mark, wrong answers], got {value!r}")
+    mark, wrong = value
+    if mark not in _ORDER or not isinstance(wrong, int):
+        raise ValueError(f"expected [mark, wrong answers], got {value!r}")
+    return mark, wrong

@@ -1,0 +1,427 @@
+"""What the mean-field methods share: the posterior that they return, and the run of the loop.
+
+A method brings its objective; from here it gets what is round it: the checks at the door,
+minibatches, padding that keeps sliders from compiling, common noise, Adam and the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import elbo, optimise, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach.backend import tf
+from bdl_teach.densities import Prior, ScaleMixture, as_prior
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+STRIDE = 97  # distance in a table of noise between two draws of one step
+
+
+class Problem(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Any  # [chunks, rows, d]
+    y: Any  # [chunks, rows, 1]
+    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
+    eps: Any  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    zeta: Any  # [table, chunks, units, rows]: noise of each data point; () where it has none
+    n_samples: Any  # S
+    n_chunks: Any  # chunks that hold data points
+    prior: Any  # [3]: σ₁, σ₂, π
+    noise_std: Any
+    kl_weight: Any
+    kl_shares: Any  # [slots]: π_i of each minibatch
+    n_batches: Any
+
+
+class Block(NamedTuple):
+    """What one block of a step sees: one draw, and one chunk of the data points."""
+
+    x: Any  # [rows, d]
+    y: Any  # [rows, 1]
+    row_weight: Any  # [rows, 1]: 1 for a data point of this step's minibatch
+    kl_share: Any  # π of the minibatch
+    eps: Any  # [n_weights]
+    zeta: Any  # [units, rows], or ()
+
+
+def run(objective: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the function that a method compiles: ``objective(theta, block, problem)`` by Adam."""
+
+    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, problem: Problem) -> Any:
+        return optimise.adam(
+            lambda theta, step, i: objective(theta, make_block(step, i, problem), problem),
+            [mu, rho + tf.zeros_like(mu)],
+            schedule,
+            n_blocks=n_blocks,
+        )
+
+    return loop
+
+
+def make_block(step: Any, i: Any, p: Problem) -> Block:
+    """Gather what block ``i`` of a step sees.
+
+    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
+    """
+    draw, chunk = i // p.n_chunks, i % p.n_chunks
+    batch, row = step % p.n_batches, step + STRIDE * draw
+    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
+    eps = tf.gather(p.eps, row % p.eps.shape[0])
+    zeta = p.zeta
+    if tf.is_tensor(zeta):
+        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
+    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
+    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
+    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
+
+
+def costs(complexity: Any, f: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+    """Return one block's share of a step's free energy, and of what is recorded of it.
+
+    Args:
+        complexity: The whole KL, or an estimate of it, in nats.
+        f: Outputs of the network at the block's data points ``[rows, 1]``.
+        block: The block.
+        p: The problem.
+
+    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
+    """
+    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
+    complexity = complexity / (n_samples * n_chunks)
+    likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight) / n_samples
+    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
+    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
+    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
+
+
+class Capacity(NamedTuple):
+    """Sizes to compile for, so that every smaller problem runs without compiling again.
+
+    Attributes:
+        n: Data points.
+        hidden_units: Width of each hidden layer.
+        n_samples: Weight draws a step: 1, or more than 1.
+        chunk: Points evaluated at a time; all at once if ``None``. With chunks, fewer points
+            take less time in the same program.
+    """
+
+    n: int
+    hidden_units: tuple[int, ...]
+    n_samples: int
+    chunk: int | None = None
+
+    @property
+    def looped(self) -> bool:
+        """Whether a step goes through several blocks: one draw and one chunk of points each."""
+        return self.n_samples > 1 or self.chunk is not None
+
+
+def schedule(steps: int, learning_rate: float, cooldown: float) -> optimise.Schedule:
+    """Make the loop's schedule of what the user asked for, checked."""
+    return optimise.Schedule(
+        tf.constant(checks.count("steps", steps)),
+        as_float(checks.positive("learning_rate", learning_rate)),
+        as_float(checks.probability("cooldown", cooldown)),
+    )
+
+
+class Plan(NamedTuple):
+    """A problem laid out for a compiled loop: what does not depend on the method.
+
+    Attributes:
+        network: The network asked for.
+        padded: The network that the loop is compiled for.
+        capacity: The sizes that the loop is compiled for.
+        seed: Seed of the starting point and of all noise.
+        n_rows: Rows of the tables of noise.
+        start: Standard normal starting point ``[padded.n_weights]``, 0 where there is padding.
+        n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
+        fields: The fields of ``Problem`` that hold the data points, ε and the counts.
+    """
+
+    network: MLP
+    padded: MLP
+    capacity: Capacity
+    seed: int
+    n_rows: int
+    start: Array
+    n_blocks: Any
+    fields: dict[str, Any]
+
+    def embed(self, values: Array) -> Any:
+        """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
+        return as_float(embed(values, self.network, self.padded))
+
+
+def lay_out(
+    x: Array,
+    y: Array,
+    network: MLP,
+    n_samples: int,
+    steps: int,
+    seed: int,
+    capacity: Capacity | None,
+) -> Plan:
+    """Lay out checked data ``[n, d]``, ``[n, 1]`` for a loop; the counts are checked here.
+
+    Raises:
+        ValueError: A count is out of range, or the problem does not fit the capacity.
+    """
+    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
+    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
+    _check_room(capacity, len(x), network, n_samples)
+    padded = MLP(network.n_inputs, capacity.hidden_units)
+    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
+    start, eps = _noise(network, padded, n_rows, seed)
+    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
+    fields = {
+        "x": _chunks(x, capacity),
+        "y": _chunks(y, capacity),
+        "row_weight": _chunks(np.ones_like(y), capacity),
+        "eps": eps,
+        "n_samples": tf.constant(n_samples),
+        "n_chunks": tf.constant(n_chunks),
+    }
+    n_blocks = tf.constant(n_samples * n_chunks) if capacity.looped else None
+    return Plan(network, padded, capacity, seed, n_rows, start, n_blocks, fields)
+
+
+def _n_rows(steps: int, n_samples: int) -> int:
+    """Rows of the table of ε: enough that the draws of one step are different rows."""
+    rows = max(steps, 1000, n_samples)
+    return rows + (rows % STRIDE == 0)
+
+
+@lru_cache(maxsize=4)
+def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Any]:
+    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
+
+    Both depend on the network and the seed alone, so that moving any other slider moves only
+    what it names; a larger capacity sees the same numbers.
+    """
+    rng = np.random.default_rng(seed)
+    start = rng.standard_normal(network.n_weights)
+    table = noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
+    if padded != network:
+        table = np.zeros((n_rows, padded.n_weights), np.float32)
+        table[:, network.positions_in(padded)] = noise
+    return embed(start, network, padded), tf.constant(table)
+
+
+def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
+    wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
+        room >= units
+        for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
+    )
+    if not wide or capacity.n < n or capacity.n_samples < n_samples:
+        wanted = Capacity(n, network.hidden_units, n_samples)
+        raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
+    if capacity.chunk is not None:
+        checks.count("capacity.chunk", capacity.chunk)
+
+
+def embed(values: Array, network: MLP, padded: MLP) -> Array:
+    """Place ``values`` [..., n_weights] in the flat vector of ``padded``; zeros elsewhere."""
+    out = np.zeros((*values.shape[:-1], padded.n_weights))
+    out[..., network.positions_in(padded)] = values
+    return out
+
+
+def _chunks(values: Array, capacity: Capacity) -> Any:
+    """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
+    rows = capacity.chunk or capacity.n
+    out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
+    out[: len(values)] = values
+    return as_float(out.reshape(-1, rows, values.shape[1]))
+
+
+def as_float(values: Any) -> Any:
+    """Return ``values`` as a float32 tensor."""
+    return tf.constant(values, tf.float32)
+
+
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std or the prior"
+)
+_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted mean-field posterior.
+
+    Attributes:
+        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
+        std: σ of each weight ``[n_weights]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
+            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
+            ``kl_weight``.
+        capacity: Sizes that it was compiled for.
+    """
+
+    mean: Array
+    std: Array
+    network: MLP
+    noise_std: float
+    history: dict[str, Array]
+    capacity: Capacity
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
+        return np.abs(self.mean) / self.std
+
+    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks drawn from the posterior.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive`` with ``samples`` ``[s, m]``.
+
+        Raises:
+            ValueError: x does not fit the network, or S < 1.
+        """
+        weights = predictive.draw_weights(
+            self.mean,
+            self.std,
+            checks.count("n_samples", n_samples),
+            checks.count("seed", seed, 0),
+        )
+        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
+
+    def evaluate(self, weights: Any, x: Any) -> Array:
+        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of ``network``.
+            x: Inputs ``[m, d]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+
+        Raises:
+            ValueError: The shapes do not fit the network.
+        """
+        weights = checks.inputs("weights", weights, self.network.n_weights)
+        return predictive.evaluate_weights(
+            self._padded,
+            embed(weights, self.network, self._padded),
+            checks.inputs("x", x, self.network.n_inputs),
+        )
+
+    @property
+    def _padded(self) -> MLP:
+        return MLP(self.network.n_inputs, self.capacity.hidden_units)
+
+
+# (number of data points, plan) -> the estimator's table [table, chunks, units, rows], or ()
+RowNoise = Callable[[int, Plan], Any]
+
+
+def no_row_noise(*_: Any) -> Any:
+    """Let no data point have noise of its own."""
+    return ()
+
+
+def fit(
+    program: Callable[[MLP], Compiled],
+    x: Any,
+    y: Any,
+    *,
+    prior: Prior | None,
+    noise_std: float,
+    hidden_units: tuple[int, ...],
+    steps: int,
+    learning_rate: float,
+    n_samples: int,
+    kl_weight: float,
+    n_batches: int,
+    kl_scheme: str,
+    initial_rho: float,
+    cooldown: float,
+    seed: int,
+    capacity: Capacity | None,
+    row_noise: RowNoise = no_row_noise,
+) -> Fit:
+    """Check the arguments of ``bbb.fit``, run a method's program on them, return its posterior.
+
+    Args:
+        program: Gives the compiled loop of a network: a ``Compiled`` of :func:`run`'s arguments.
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: This and what follows: see ``bbb.fit``.
+        noise_std: In the units of y, > 0.
+        hidden_units: Width of each hidden layer.
+        steps: Adam steps.
+        learning_rate: Adam step size, > 0.
+        n_samples: Draws averaged in each step.
+        kl_weight: Factor on the KL term, >= 0.
+        n_batches: Minibatches an epoch.
+        kl_scheme: How they share the KL.
+        initial_rho: Starting value of every ρ.
+        cooldown: Share of the steps over which the learning rate falls.
+        seed: Seed of the starting point and of all noise.
+        capacity: Sizes to compile for.
+        row_noise: Maps the number of data points and the plan to the noise of each point.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The free energy left the finite numbers.
+    """
+    x, y = checks.regression_data(x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    n_batches = _batches(n_batches, len(x))
+    shares = elbo.minibatch_weights(n_batches, kl_scheme)
+    plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
+    problem = Problem(
+        **plan.fields,
+        unit_mask=plan.embed(np.ones(network.n_weights)),
+        zeta=row_noise(len(x), plan),
+        prior=as_float(prior.mixture),
+        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        kl_weight=as_float(checks.non_negative("kl_weight", kl_weight)),
+        kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
+        n_batches=tf.constant(n_batches),
+    )
+    trace = program(plan.padded)(
+        as_float(prior.std * plan.start),
+        as_float(checks.number("initial_rho", initial_rho)),
+        schedule(steps, learning_rate, cooldown),
+        plan.n_blocks,
+        problem,
+    )
+    return _fitted(trace, network, plan.padded, float(noise_std), plan.capacity)
+
+
+def _batches(n_batches: int, n: int) -> int:
+    n_batches = checks.count("n_batches", n_batches)
+    if n_batches > n:
+        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+    return n_batches
+
+
+def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
+    names = ("free_energy", "complexity_cost", "likelihood_cost")
+    history = optimise.history(trace, names, REMEDY)
+    used = network.positions_in(padded)
+    mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
+    return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)

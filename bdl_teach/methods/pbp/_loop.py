@@ -1,0 +1,224 @@
+"""Probabilistic backpropagation as one compiled loop: a pass over points, a prior refinement.
+
+Everything is float64: α and β of the noise need it, and the loop is bound by the number of
+operations, not by their width.
+
+Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach.backend import tf
+from bdl_teach.methods.pbp._moments import (
+    adf_update,
+    gamma_update,
+    linear_moments,
+    log_z,
+    relu_moments,
+)
+
+PRIOR_ALPHA = PRIOR_BETA = 6.0  # Gamma(6, 6) over the noise precision and the weights' precision
+_SMALLEST_VAR = 1e-100
+_LARGEST_CAVITY_VAR = 1e6
+
+
+class State(NamedTuple):
+    """What probabilistic backpropagation knows after some points; arrays or tensors, float64.
+
+    Attributes:
+        mean: Mean of each layer's weights, ``[out, in + 1]`` each, the bias last.
+        var: Their variances, likewise.
+        noise: [α, β] of the Gamma over the noise precision.
+        prior: [α, β] of the Gamma over λ, the precision of the weights' prior; see
+            :func:`refine_prior` for when it is improper.
+        factors: The approximate prior factor of each weight ``[n_weights, 4]``, as natural
+            parameters: 1/v, m/v, and its shares of α and of β.
+    """
+
+    mean: tuple[Any, ...]
+    var: tuple[Any, ...]
+    noise: Any
+    prior: Any
+    factors: Any
+
+
+class Scaling(NamedTuple):
+    """What is subtracted and divided by at the door, and undone at the way out.
+
+    Attributes:
+        x_mean: ``[d]``.
+        x_std: ``[d]``, 1 for a constant column.
+        y_mean: In the units of y.
+        y_std: In the units of y, 1 for a constant target.
+    """
+
+    x_mean: Array
+    x_std: Array
+    y_mean: float
+    y_std: float
+
+    @classmethod
+    def of(cls, x: Array, y: Array) -> Scaling:
+        """Measure training data ``x`` [n, d] and ``y`` [n, 1]."""
+        constant, x_mean, x_std = np.ptp(x, axis=0) == 0, x.mean(axis=0), x.std(axis=0)
+        # A constant becomes 0. But rounding gives one such as naval's 0.998 a deviation of 1e-13,
+        # which the authors' program divides by: it becomes ±1, a second bias, and the published
+        # figures rest on that. So it does here, without blowing up other values of the column.
+        bias = np.where(constant & (x_std > 0), np.sign(x[0] - x_mean), 0.0)
+        x_mean, x_std = np.where(constant, x[0] - bias, x_mean), np.where(constant, 1.0, x_std)
+        y_std = float(y.std()) if np.ptp(y) > 0 else 1.0
+        return cls(x_mean, x_std, float(y.mean()), y_std)
+
+    def inputs(self, x: Array) -> Array:
+        """Standardised inputs ``[n, d]``."""
+        return np.asarray((x - self.x_mean) / self.x_std)
+
+    def targets(self, y: Array) -> Array:
+        """Standardised targets ``[n]``."""
+        return np.asarray((y[:, 0] - self.y_mean) / self.y_std)
+
+
+def initial_state(
+    sizes: Sequence[int], seed: int, noise: tuple[float, float] = (PRIOR_ALPHA, PRIOR_BETA)
+) -> State:
+    """Return the prior as a state, with means drawn to break the symmetry of the units.
+
+    Args:
+        sizes: Units per layer, inputs and output included.
+        seed: Seed of the means, N(0, 1/(in + 1)).
+        noise: α > 1 and β > 0 of the Gamma over the noise precision.
+
+    Source: Hernández-Lobato & Adams 2015, section 3.4 and the authors' program.
+    """
+    rng = np.random.default_rng(seed)
+    shapes = [(n_out, n_in + 1) for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True)]
+    mean = tuple(rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in shapes)
+    prior_var = PRIOR_BETA / (PRIOR_ALPHA - 1.0)
+    factors = np.zeros((sum(m.size for m in mean), 4))
+    factors[:, 0] = 1.0 / prior_var
+    var = tuple(np.full(shape, prior_var) for shape in shapes)
+    return State(mean, var, np.array(noise), np.array([PRIOR_ALPHA, PRIOR_BETA]), factors)
+
+
+def forward(x: Any, mean: Sequence[Any], var: Sequence[Any]) -> tuple[Any, Any]:
+    """Mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
+
+    Source: Hernández-Lobato & Adams 2015, section 3.1 and eq. 13-18.
+    """
+    z_mean, z_var = x, tf.zeros_like(x)
+    for weight_mean, weight_var in zip(mean[:-1], var[:-1], strict=True):
+        z_mean, z_var = relu_moments(*linear_moments(z_mean, z_var, weight_mean, weight_var))
+    z_mean, z_var = linear_moments(z_mean, z_var, mean[-1], var[-1])
+    return z_mean[:, 0], z_var[:, 0]
+
+
+@lru_cache(maxsize=1)
+def advance() -> Compiled:
+    """Compile: learn from points order[start:stop] one by one, then refine the prior if told to.
+
+    The program takes (state, x [n, d], y [n], order [n], start, stop, refine) and returns
+    (state, trace [n, 3]): α and β after each point, and its log Z before. Points, limits and the
+    flag are tensors, so that only shapes compile again.
+    """
+
+    def run(state: State, x: Any, y: Any, order: Any, start: Any, stop: Any, refine: Any) -> Any:
+        def learn(i: Any, state: State, trace: Any) -> tuple[Any, State, Any]:
+            row = tf.gather(order, [i])
+            state, score = learn_point(state, tf.gather(x, row), tf.gather(y, row))
+            return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
+
+        trace = tf.TensorArray(tf.float64, size=x.shape[0], element_shape=[3])
+        begin = (start, state, trace)
+        _, state, trace = tf.while_loop(lambda i, *_: i < stop, learn, begin)
+        return tf.cond(refine, lambda: refine_prior(state), lambda: state), trace.stack()
+
+    return Compiled(run)
+
+
+def learn_point(state: State, x: Any, y: Any) -> tuple[State, Any]:
+    """One step of assumed density filtering: weights by the gradient of log Z, then α and β."""
+    parameters = (state.mean, state.var)
+    alpha, beta = state.noise[0], state.noise[1]
+    with tf.GradientTape() as tape:
+        tape.watch(parameters)
+        f_mean, f_var = forward(x, *parameters)
+        score = tf.reduce_sum(log_z(y, f_mean, f_var, alpha, beta))
+    d_mean, d_var = tape.gradient(score, parameters)
+    updates = [
+        _valid(m, v, *adf_update(m, v, dm, dv))
+        for m, v, dm, dv in zip(*parameters, d_mean, d_var, strict=True)
+    ]
+    mean, var = zip(*updates, strict=True)
+    noise = tf.stack(gamma_update(alpha, beta, (y - f_mean)[0], f_var[0]))
+    sound = tf.reduce_all(tf.math.is_finite(noise)) & (noise[0] > 1.0) & (noise[1] > 0.0)
+    noise = tf.where(sound, noise, state.noise)
+    return State(mean, var, noise, state.prior, state.factors), score
+
+
+def _valid(m: Any, v: Any, new_m: Any, new_v: Any) -> tuple[Any, Any]:
+    """Keep a weight as it is where its update would leave no Gaussian."""
+    good = (new_v > _SMALLEST_VAR) & tf.math.is_finite(new_m) & tf.math.is_finite(new_v)
+    return tf.where(good, new_m, m), tf.where(good, new_v, v)
+
+
+def refine_prior(state: State) -> State:
+    """One sweep of expectation propagation over the prior factors N(w_i | 0, 1/λ), in order.
+
+    Each factor is taken out of the approximation, multiplied in exactly, and projected again.
+    As in the authors' program, a factor is refined wherever what is left without it (its cavity)
+    is proper, even if this leaves λ a Gamma with α <= 1: then few cavities are, and the sweep
+    all but ends. To keep λ proper by skipping such factors instead lets β run away (yacht, two
+    hidden layers, 40 fits: RMSE 3.4 instead of 0.85).
+
+    Source: Hernández-Lobato & Adams 2015, section 3.3.
+    """
+    mean = tf.concat([tf.reshape(m, [-1]) for m in state.mean], 0)
+    var = tf.concat([tf.reshape(v, [-1]) for v in state.var], 0)
+    rows = tf.concat([mean[:, None], var[:, None], state.factors], 1)  # [n_weights, 6]
+    out = tf.TensorArray(tf.float64, size=rows.shape[0], element_shape=[6])
+
+    def one(i: Any, prior: Any, out: Any) -> tuple[Any, Any, Any]:
+        prior, row = _refine_weight(prior, tf.gather(rows, i))
+        return i + 1, prior, out.write(i, row)
+
+    begin = (tf.constant(0), state.prior, out)
+    _, prior, out = tf.while_loop(lambda i, *_: i < rows.shape[0], one, begin)
+    rows = out.stack()
+    return state._replace(
+        mean=_like(rows[:, 0], state.mean),
+        var=_like(rows[:, 1], state.var),
+        prior=prior,
+        factors=rows[:, 2:],
+    )
+
+
+def _refine_weight(prior: Any, row: Any) -> tuple[Any, Any]:
+    """Refine the factor of one weight: [α, β] of λ, and [m, v, four of the factor]."""
+    m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
+    cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
+    cavity_m, cavity_v = cavity_shift / cavity_precision, 1.0 / cavity_precision
+    alpha, beta = prior[0] - alpha_share, prior[1] - beta_share
+    total = cavity_v + beta / (alpha - 1.0)  # Z = N(cavity mean | 0, total)
+    slope = -cavity_m / total
+    curve = 0.5 * (slope**2 - 1.0 / total)
+    new_m, new_v = adf_update(cavity_m, cavity_v, slope, curve)
+    new_prior = tf.stack(gamma_update(alpha, beta, cavity_m, cavity_v))
+    factor = [1.0 / new_v - cavity_precision, new_m / new_v - cavity_shift]
+    new_row = tf.stack([new_m, new_v, *factor, new_prior[0] - alpha, new_prior[1] - beta])
+    good = (cavity_v > 0.0) & (cavity_v < _LARGEST_CAVITY_VAR) & (alpha > 1.0) & (beta > 0.0)
+    good &= tf.reduce_all(tf.math.is_finite(new_row))
+    return tf.where(good, new_prior, prior), tf.where(good, new_row, row)
+
+
+def _like(flat: Any, shapes: Sequence[Any]) -> tuple[Any, ...]:
+    """Cut a flat vector into matrices of the given shapes."""
+    pieces = tf.split(flat, [int(np.prod(s.shape)) for s in shapes])
+    return tuple(tf.reshape(p, s.shape) for p, s in zip(pieces, shapes, strict=True))

@@ -1,0 +1,229 @@
+"""A simplified listing of PBP that is in circulation, rebuilt with its faults: not for use.
+
+For teaching only; ``pbp`` is the method. What it lacks or does otherwise:
+
+- every division adds eps = 1e-6 to the denominator, also 1/(Z Z₂/Z₁² (α+1)/α − 1) ≈ 1/(1/α):
+  α stops at √(0.5/eps) = 707, while β goes on growing, and with it the noise;
+- all of it is float32;
+- gradients are summed over a batch and a variance that would be negative becomes 0, for good;
+- the moments of the ReLU lose their digits for α <= −5, where the mean turns negative;
+- points come in the order of the data, and the prior of the weights is never refined.
+
+Source: the book chapter of the course, section 5.7; Hernández-Lobato & Adams 2015 is the paper.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.errors import DivergedError
+from bdl_teach.backend import tf, tfd
+from bdl_teach.densities import HALF_LOG_TWO_PI
+from bdl_teach.methods.pbp import Fit
+from bdl_teach.methods.pbp._loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
+from bdl_teach.methods.pbp._moments import gamma_update, linear_moments
+
+REMEDY = "learn one point at a time, batch_size=1: a sum of ADF updates is not an ADF update"
+NOISE_UPDATES = ("listing", "stable")
+_EPS = 1e-6
+
+
+class _State(NamedTuple):
+    mean: tuple[Any, ...]  # [out, in + 1] each
+    var: tuple[Any, ...]
+    noise: Any  # [2]: α, β
+
+
+def fit(
+    x: Any,
+    y: Any,
+    *,
+    hidden_units: tuple[int, ...] = (50, 50),
+    epochs: int = 1,
+    batch_size: int = 1,
+    noise_update: str = "listing",
+    eps: float = _EPS,
+    n_records: int = 40,
+    seed: int = 0,
+) -> Fit:
+    """Run the listing.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer.
+        epochs: Passes over the data, in their order.
+        batch_size: Points whose gradients are summed; its default in the listing is 16, its
+            example uses 1.
+        noise_update: ``"listing"``, or ``"stable"`` to repair nothing but the update of α and β
+            (``pbp.gamma_update`` in float64; for batches of 1).
+        eps: What the listing's noise update adds to its denominators, >= 0.
+        n_records: How often an epoch is recorded, >= 1.
+        seed: Seed of the starting point.
+
+    Returns:
+        A :class:`pbp.Fit` with ``history``: ``points`` learned so far, ``alpha``, ``beta`` and
+        ``noise_std`` in the units of y. Its ``predict`` uses the sound moments.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The weights left the finite numbers, as summed gradients can make them.
+    """
+    x, y = checks.regression_data(x, y)
+    widths = checks.layer_widths("hidden_units", hidden_units)
+    size = checks.count("batch_size", batch_size)
+    if checks.choice("noise_update", noise_update, NOISE_UPDATES) == "stable" and size > 1:
+        raise ValueError(f"batch_size: expected 1 to go with noise_update='stable', got {size}")
+    scaling = Scaling.of(x, y)
+    state = _initial_state((x.shape[1], *widths, 1), checks.count("seed", seed, 0))
+    data = (_float(scaling.inputs(x)), _float(scaling.targets(y)[:, None]))
+    slack = _float(checks.non_negative("eps", eps))
+    n_batches, program = -(-len(x) // size), _program(size, noise_update)
+    stops = np.linspace(0, n_batches, checks.count("n_records", n_records) + 1).astype(int)
+    records = []
+    for epoch in range(checks.count("epochs", epochs)):
+        for start, stop in zip(stops[:-1], stops[1:], strict=True):
+            state = program(state, *data, *map(_int, (start, stop)), slack)
+            points = epoch * len(x) + min(stop * size, len(x))
+            records.append((points, *state.noise.numpy()))
+        if not all(np.isfinite(m).all() for m in state.mean):
+            raise DivergedError((epoch + 1) * n_batches, REMEDY)
+    return _fitted(state, records, scaling)
+
+
+@lru_cache(maxsize=8)
+def _program(batch_size: int, noise_update: str) -> Compiled:
+    def run(state: _State, x: Any, y: Any, start: Any, stop: Any, eps: Any) -> Any:
+        def learn(i: Any, state: _State) -> tuple[Any, _State]:
+            rows = i * batch_size + tf.range(batch_size)
+            weight = tf.cast(rows < x.shape[0], tf.float32)[:, None]  # the last batch is short
+            rows = tf.minimum(rows, x.shape[0] - 1)
+            batch = tf.gather(x, rows), tf.gather(y, rows), weight
+            return i + 1, _learn(state, *batch, eps, noise_update)
+
+        _, state = tf.while_loop(lambda i, _: i < stop, learn, (start, state))
+        return state
+
+    return Compiled(run)
+
+
+def _learn(state: _State, x: Any, y: Any, weight: Any, eps: Any, noise_update: str) -> _State:
+    parameters = (state.mean, state.var)
+    alpha, beta = (tf.cast(state.noise[i], tf.float32) for i in range(2))
+    with tf.GradientTape() as tape:
+        tape.watch(parameters)
+        f_mean, f_var = _forward(x, *parameters)  # [batch, 1]
+        total = f_var + _safe_divide(beta, alpha - 1.0)
+        square = (y - f_mean) ** 2
+        score = tf.reduce_sum(weight * _log_density(square, total))
+    d_mean, d_var = tape.gradient(score, parameters)
+    steps = zip(state.mean, state.var, d_mean, d_var, strict=True)
+    mean, var = zip(*(_update(*step) for step in steps), strict=True)
+    if noise_update == "stable":
+        double = (tf.cast(t[0, 0], tf.float64) for t in (y - f_mean, f_var))
+        noise = tf.stack(gamma_update(state.noise[0], state.noise[1], *double))
+    else:
+        noise = _update_noise(alpha, beta, square, f_var, total, weight, eps)
+    return _State(mean, var, tf.cast(noise, tf.float64))
+
+
+def _update(m: Any, v: Any, dm: Any, dv: Any) -> tuple[Any, Any]:
+    return m + v * dm, tf.maximum(v - v**2 * (dm**2 - 2.0 * dv), 0.0)
+
+
+def _update_noise(
+    alpha: Any, beta: Any, square: Any, f_var: Any, total: Any, weight: Any, eps: Any
+) -> Any:
+    """Update α and β as the listing does, eps in each denominator included."""
+    one = f_var + _safe_divide(beta, alpha, eps)
+    two = f_var + beta / (alpha + 1.0)
+    l21 = tf.reduce_sum(weight * _log_ratio(square, two, one, eps))
+    l10 = tf.reduce_sum(weight * _log_ratio(square, one, total, eps))
+    ratio = _bounded_exp(l21 - l10)  # Z Z₂ / Z₁²
+    if_up = _bounded_exp(l21) * (alpha + 1.0 - _bounded_exp(l10 - l21) * alpha)
+    if_down = _bounded_exp(l10) * (ratio * (alpha + 1.0) - alpha)
+    rate = tf.maximum(tf.where(l21 >= l10, if_up, if_down), 0.0)
+    growth = tf.maximum(ratio * _safe_divide(alpha + 1.0, alpha, eps) - 1.0, 0.0)
+    return tf.stack([_safe_divide(1.0, growth, eps), _safe_divide(beta, rate, eps)])
+
+
+def _forward(x: Any, mean: Any, var: Any) -> tuple[Any, Any]:
+    z_mean, z_var = x, tf.zeros_like(x)
+    for weight_mean, weight_var in zip(mean[:-1], var[:-1], strict=True):
+        z_mean, z_var = relu_moments(*linear_moments(z_mean, z_var, weight_mean, weight_var))
+    a_mean, a_var = linear_moments(z_mean, z_var, mean[-1], var[-1])
+    return a_mean, a_var
+
+
+def relu_moments(mean: Any, var: Any) -> tuple[Any, Any]:
+    """Rectified moments as the listing has them, in the precision of the tensors given.
+
+    Args:
+        mean: Tensor of any shape.
+        var: Tensor of the same shape.
+
+    Returns:
+        (mean, variance); for α = mean/√var <= −5 both may be negative.
+    """
+    normal = tfd.Normal(tf.zeros([], mean.dtype), 1.0)
+    std = tf.sqrt(tf.maximum(var, 0.0))
+    alpha = _safe_divide(mean, std)
+    inverse = _safe_divide(1.0, alpha)
+    above = normal.cdf(alpha)
+    far = -alpha + inverse * (2.0 * inverse**2 - 1.0)
+    gamma = tf.where(alpha < -30.0, far, _safe_divide(normal.prob(alpha), above))
+    inner = mean + std * gamma
+    out = above * inner
+    spread = above * var * (1.0 - gamma * (gamma + alpha))
+    return out, out * inner * normal.cdf(-alpha) + spread
+
+
+def _log_density(square: Any, var: Any) -> Any:
+    return -0.5 * square / (var + _EPS) - HALF_LOG_TWO_PI - 0.5 * tf.math.log(var + _EPS)
+
+
+def _log_ratio(square: Any, v1: Any, v2: Any, eps: Any) -> Any:
+    """Log N(r | 0, v1) − log N(r | 0, v2)."""
+    quadratic = 0.5 * square * _safe_divide(v2 - v1, v1 * v2, eps)
+    return -quadratic - 0.5 * tf.math.log(_safe_divide(v1, v2, eps) + eps)
+
+
+def _safe_divide(a: Any, b: Any, eps: Any = _EPS) -> Any:
+    return a / tf.where(b >= 0.0, b + eps, b - eps)
+
+
+def _bounded_exp(value: Any) -> Any:
+    return tf.exp(tf.minimum(value, 20.0))
+
+
+def _initial_state(sizes: tuple[int, ...], seed: int) -> _State:
+    rng, mean, var = np.random.default_rng(seed), [], []
+    for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True):
+        scale = np.sqrt(2.0 / np.array([n_in] * n_in + [n_out]))  # He, biases by their own number
+        mean.append(_float(scale * rng.standard_normal((n_out, n_in + 1))))
+        var.append(_float(1.0 / rng.gamma(PRIOR_ALPHA, 1.0 / PRIOR_BETA, (n_out, n_in + 1))))
+    return _State(tuple(mean), tuple(var), tf.constant([PRIOR_ALPHA, PRIOR_BETA], tf.float64))
+
+
+def _fitted(state: _State, records: list[tuple[float, ...]], scaling: Scaling) -> Fit:
+    mean, var = (tuple(t.numpy().astype(np.float64) for t in part) for part in state[:2])
+    points, alpha, beta = np.array(records).T
+    noise_std = np.sqrt(beta / (alpha - 1.0)) * scaling.y_std
+    history = {"points": points, "alpha": alpha, "beta": beta, "noise_std": noise_std}
+    nothing: Array = np.zeros((sum(m.size for m in mean), 4))
+    prior = np.array([PRIOR_ALPHA, PRIOR_BETA])
+    return Fit(State(mean, var, state.noise.numpy(), prior, nothing), scaling, history)
+
+
+def _float(values: Any) -> Any:
+    return tf.constant(values, tf.float32)
+
+
+def _int(value: Any) -> Any:
+    return tf.constant(value, tf.int32)

@@ -1,0 +1,350 @@
+"""The one live engine: a slider tick is stored, one worker refits and redraws the latest.
+
+The handler only stores the values and wakes the worker, so that values which come while a
+refit runs replace each other: none queues up, and the last one is never lost. Rendering holds a
+process-wide lock, since Jupyter may run widget callbacks on another thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any, ClassVar
+
+import ipywidgets
+
+from bdl_teach._support.errors import DivergedError
+from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.question import Prediction, PredictionBox
+
+# The notebook builder sets this, so that a committed output holds the finished picture.
+WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
+
+
+class Explorer(ipywidgets.VBox):  # type: ignore[misc]
+    """Controls over one picture that is recomputed on every tick.
+
+    A subclass says which controls there are, what a tick computes, and how it is drawn. Creating
+    an explorer closes the one of the same class before it, which from then on is a still picture.
+
+    Attributes:
+        result: What the last tick computed; ``None`` before the first.
+        ticks: How many pictures have been made.
+    """
+
+    ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
+    PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
+    PREDICTION: ClassVar[Prediction | None] = None  # asked above the picture
+    WORK: ClassVar[str] = "refit"  # what a tick does, in the status line before its time
+    _newest: ClassVar[dict[type, Explorer]] = {}
+
+    def __init__(self, **values: Any) -> None:
+        self.result: Any = None
+        self.ticks = 0
+        self._process = os.getpid()
+        self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
+        self._controls: dict[str, Any] = self._make_controls()
+        self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
+        with RENDER_LOCK:
+            self._canvas = self._make_canvas()
+            self._notice = _make_notice(self._canvas)
+        self._image = _make_image(*self._canvas.pixels)
+        asked = self.PREDICTION
+        question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
+        words = controls.for_screen_readers(self.ALT)
+        super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
+        try:
+            self._assign(values)
+        except ValueError:
+            self.close()
+            raise
+        for control in self._controls.values():
+            control.observe(self._on_change, names="value")
+        self._replace_the_one_before()
+        self._say("Loading TensorFlow …")
+        background.start(self._work)
+        self._request()
+
+    # What a subclass defines.
+
+    def _make_controls(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _make_rows(self) -> list[Any]:
+        raise NotImplementedError
+
+    def _make_canvas(self) -> Canvas:
+        raise NotImplementedError
+
+    def _compute(self, values: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _draw(self, result: Any) -> None:
+        raise NotImplementedError
+
+    def _describe(self, result: Any) -> str:
+        raise NotImplementedError
+
+    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+        """Refuse values that each control takes but that do not go with the state they make."""
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Yield what to compile in the background once the first picture is there."""
+        return iter(())
+
+    # What a user calls.
+
+    def set(self, **values: Any) -> Explorer:
+        """Move controls as a user would, and wait for the picture that shows it.
+
+        Args:
+            **values: New value of each named control.
+
+        Returns:
+            The explorer itself.
+
+        Raises:
+            ValueError: No such control, or a value outside its range; then none has moved.
+            RuntimeError: It has been closed, or lives in another process.
+            DivergedError: The fit diverged; whatever else a tick raises comes through as well.
+        """
+        self._must_live()
+        self._assign(values)
+        self._request()
+        return self.wait()
+
+    def wait(self, timeout: float = 120.0) -> Explorer:
+        """Wait for the picture of the latest values, and raise what its computation raised."""
+        self._must_live()
+        self._slot.wait(timeout)
+        self._must_live()
+        return self
+
+    def warm(self, timeout: float = 300.0) -> Explorer:
+        """Wait until everything that a control can ask for has been compiled."""
+        self.wait(timeout)
+        if not self._warmed.wait(timeout):
+            raise TimeoutError(f"expected the compilations within {timeout:g} s")
+        return self
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """Names of the presets."""
+        return tuple(self.PRESETS)
+
+    def preset(self, name: str) -> Explorer:
+        """Set all controls to the preset ``name`` and wait for its picture."""
+        if name not in self.PRESETS:
+            raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
+        return self.set(**self.PRESETS[name][1])
+
+    def state(self) -> dict[str, Any]:
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
+        return {name: control.value for name, control in self._controls.items()}
+
+    @property
+    def status(self) -> str:
+        """Text of the status line."""
+        return html.unescape(self._status.value)
+
+    def png(self) -> bytes:
+        """Return the current picture as PNG."""
+        with RENDER_LOCK:
+            return as_png(self._canvas.render())
+
+    def close(self) -> None:
+        """Stop the worker and take the widgets away, here and in the browser."""
+        self._slot.close()
+        if Explorer._newest.get(type(self)) is self:
+            del Explorer._newest[type(self)]
+        for widget in _parts(self):
+            widget.close()
+        super().close()
+        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Give the live view, and beside it a picture and a sentence for where widgets are dead.
+
+        Of a closed explorer there is the picture, and the sentence says that it is closed.
+        """
+        if self._slot.closed:
+            bundle: dict[str, Any] = {"text/plain": _sentence(self._closed())}
+        else:
+            if os.environ.get(WAIT_VARIABLE):
+                self.wait()
+            bundle = super()._repr_mimebundle_(**options)
+        if self.result is not None:
+            said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
+            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
+            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
+        return bundle
+
+    # The engine.
+
+    def _replace_the_one_before(self) -> None:
+        previous = Explorer._newest.pop(type(self), None)
+        if previous is not None and previous._process == self._process:
+            previous.close()
+        Explorer._newest[type(self)] = self
+
+    def _must_live(self) -> None:
+        """Raise if no worker will ever answer.
+
+        Raises:
+            RuntimeError: The explorer has been closed, or its worker is in another process.
+        """
+        if self._slot.closed:
+            raise RuntimeError(self._closed())
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"this {type(self).__name__} lives in the process that made it; a forked process "
+                "has no thread to refit it: use it there"
+            )
+
+    def _closed(self) -> str:
+        name = type(self).__name__
+        return (
+            f"this {name} was closed, by close() or because a newer one was made: use the newer "
+            f"one, or make another with {name}()"
+        )
+
+    def _assign(self, values: Mapping[str, Any]) -> None:
+        """Set control values without a tick: all of them, or none and an error.
+
+        Whoever watches a control hears of it when all have their values.
+
+        Raises:
+            ValueError: No such control, a value that it would refuse or silently clip, or values
+                that do not go together.
+        """
+        for name, value in values.items():
+            if name not in self._controls:
+                known = ", ".join(self._controls)
+                raise ValueError(f"{name}: expected one of the controls {known}")
+            controls.check(name, self._controls[name], value)
+        self._check(values, {**self.state(), **values})
+        self._quiet = True
+        try:
+            with ExitStack() as held:
+                for name in values:
+                    held.enter_context(self._controls[name].hold_trait_notifications())
+                for name, value in values.items():
+                    self._controls[name].value = value
+        finally:
+            self._quiet = False
+
+    def _choose(self, name: str) -> None:
+        """Answer a click on a preset's button."""
+        self._assign(self.PRESETS[name][1])
+        self._request()
+
+    def _resample(self) -> None:
+        """Answer a click on "resample": the next seed, where there is a slider of that name."""
+        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
+        self._request()
+
+    def _on_change(self, _change: Any) -> None:
+        if not self._quiet:
+            self._request()
+
+    def _request(self) -> None:
+        self._slot.put(self.state())
+
+    def _work(self) -> None:
+        """Worker thread: recompute and redraw for the latest values until closed."""
+        while (job := self._slot.take()) is not None:
+            version, values = job
+            error: BaseException | None = None
+            try:
+                self._tick(values)
+            except BaseException as raised:  # handed to whoever waits, and said in the status
+                error = raised
+                self._show_failure(raised)
+            self._slot.done(version, error)
+            if self.ticks == 1 and error is None:
+                background.start(self._do_chores)
+
+    def _tick(self, values: dict[str, Any]) -> None:
+        start = time.perf_counter()
+        result = self._compute(values)
+        computed = time.perf_counter()
+        with RENDER_LOCK:
+            self._draw(result)
+            self._notice.set_visible(False)
+            picture = as_data_url(self._canvas.render())
+        self.result = result
+        self.ticks += 1
+        self._image.value = picture
+        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
+        self._say(f"{self._describe(result)}{spent}")
+
+    def _show_failure(self, error: BaseException) -> None:
+        """Put the failure as a sentence over the last picture; the next tick works again."""
+        kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
+        sentence = f"{kind}{error}"
+        with RENDER_LOCK:
+            self._notice.set_text(_sentence(sentence))
+            self._notice.set_visible(True)
+            self._image.value = as_data_url(self._canvas.render())
+        self._say(sentence)
+
+    def _do_chores(self) -> None:
+        """Compile what the sliders may ask for later, while the learner reads."""
+        try:
+            for chore in self._chores():
+                if self._slot.closed:
+                    return
+                chore()
+        finally:
+            self._warmed.set()
+
+    def _say(self, sentence: str) -> None:
+        self._status.value = html.escape(sentence)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _make_image(width: int, height: int) -> Any:
+    """Make the picture's widget.
+
+    It has its size from the start, so that the browser keeps its place. Without, a picture that
+    comes while its cell is out of sight may stay without height for ever (Chromium). It has no
+    tooltip, though that would be its title: with one, JupyterLab shows no newer picture. And no
+    alternative text, since ipywidgets has none: its words come after it.
+    """
+    layout = {"width": "100%", "max_width": f"{width}px"}
+    return ipywidgets.Image(format="url", width=str(width), height=str(height), layout=layout)
+
+
+def _make_notice(canvas: Canvas) -> Any:
+    """Make the box over the whole picture in which failures are said."""
+    box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
+    notice = canvas.figure.text(
+        0.5, 0.5, "", ha="center", va="center", fontsize=15, wrap=True, zorder=20, bbox=box
+    )
+    canvas.animate([notice])
+    return notice
+
+
+def _parts(widget: Any) -> list[Any]:
+    """All widgets that hang on ``widget``: children, layouts and styles, deepest first."""
+    parts: list[Any] = []
+    for child in getattr(widget, "children", ()):
+        parts += [*_parts(child), child]
+    return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]
+
+
+@background.at_exit
+def _close_all() -> None:
+    for explorer in list(Explorer._newest.values()):
+        if explorer._process == os.getpid():  # a forked process leaves its parent's alone
+            explorer.close()

@@ -1,0 +1,1 @@
+"""All methods on one data set, beside NUTS."""

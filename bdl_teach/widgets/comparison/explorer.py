@@ -1,0 +1,279 @@
+"""The comparison explorer: every method and NUTS on one problem, the sinusoid with a gap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets.comparison import fits as comparison_fits
+from bdl_teach.widgets.comparison.fits import METHODS, Problem
+from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.predictive import Predictive
+
+X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
+_REACH = 1.96  # standard deviations of a 95 % interval
+_KEPT = 60  # predictives kept, over all values of the sliders
+_EPOCHS = (10, 20, 40, 100, 200, 400)
+_SLOWEST = "pbp"
+_PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
+_DEFAULTS: dict[str, Any] = {
+    "n": 32,
+    "noise_std": 1.0,
+    "gap": 0.3,
+    "seed": 0,
+    "epochs": 100,
+    "mle": False,
+    "map": True,
+    "bbb": True,
+    "local": False,
+    "eb": False,
+    "pbp": True,
+    "nuts": False,
+}
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """What one tick computed.
+
+    Attributes:
+        data: The training points.
+        x_grid: Where everything predicts ``[m, 1]``.
+        regions: Masks ``[m]`` of ``"data"``, ``"gap"`` and ``"outside"``.
+        predictions: The predictive of each chosen method on ``x_grid``, by its short name.
+        coverage: Share of new noisy points inside the 95 % interval, by method and region.
+        nuts: The gold standard's predictive, if it is shown and computed.
+        nuts_report: R-hat and effective sample size as a sentence, or why there is none.
+        gap: Distance to NUTS by method and region, in the units of y: the root mean square over
+            x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+    """
+
+    data: datasets.Regression1D
+    x_grid: Array
+    regions: Mapping[str, Array]
+    predictions: Mapping[str, Predictive]
+    coverage: Mapping[str, Mapping[str, float]]
+    nuts: Predictive | None = None
+    nuts_report: str = ""
+    gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+class ComparisonExplorer(Explorer):
+    """Choose methods, and move the problem under them; what changed is fitted again.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Six small plots, one a method: data points with a gap, the method's mean and ±2 sd bands, "
+        "and NUTS if chosen. Beside them, for each method, the share of new points inside its 95 % "
+        "interval: among the data, in the gap, outside."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        question="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
+        "many of 100 new points in the gap fall into its 95 % interval?",
+        choices=("about 95", "more than 95: it is unsure there", "far fewer"),
+        answer=2,
+        because="The mean passes far below the peak, and the band in the gap is about as narrow as "
+        "among the data.",
+        control="gap",
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
+        "all methods": (
+            "Six ways to train the same network; in the gap each falls short of its 95 %",
+            {**_DEFAULTS, **dict.fromkeys(METHODS, True)},
+        ),
+        "no gap": (
+            "Without a gap: among the data MAP holds a little less than 95 %, PBP more",
+            {**_DEFAULTS, "gap": 0.0},
+        ),
+        "few points": (
+            "8 points: Bayes by Backprop holds most new points among the data, few in the gap",
+            {**_DEFAULTS, "n": 8},
+        ),
+        "loud noise": (
+            "σ = 3: all three lose the peak, and fall short of 95 % in the gap",
+            {**_DEFAULTS, "noise_std": 3.0},
+        ),
+        "PBP, few epochs": (
+            "10 epochs: PBP takes the noise for three times as loud, and covers by being vague",
+            {**_DEFAULTS, "epochs": 10},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        made = {
+            "n": controls.choice_slider(
+                "data points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
+            ),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.3, 3.0, 0.1, "sd of the noise, in data and models"
+            ),
+            "gap": controls.slider(
+                "width of the gap", d["gap"], 0.0, 0.4, 0.02, "no data around x = ¼"
+            ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and noise"),
+            "epochs": controls.choice_slider(
+                "PBP epochs", d["epochs"], _EPOCHS, "passes over the data; moves PBP only"
+            ),
+        }
+        for name, method in METHODS.items():
+            made[name] = controls.toggle(method.label, method.hint)
+            made[name].value = d[name]
+        made["nuts"] = controls.toggle(
+            "compare with NUTS", "sample the true posterior in the background: some seconds"
+        )
+        return made
+
+    def _make_rows(self) -> list[Any]:
+        self._nuts = NutsRunner(X_GRID, self._request)
+        self._fits: dict[Any, Predictive] = {}
+        sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
+        chosen = [self._controls[name] for name in (*METHODS, "nuts")]
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [
+            self._nuts.bar,
+            controls.grid(sliders, columns=3),
+            controls.row(chosen),
+            controls.row(presets),
+        ]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 5.0)
+        left = canvas.figure.add_gridspec(
+            2, 3, left=0.06, right=0.66, top=0.83, bottom=0.105, wspace=0.1, hspace=0.27
+        )
+        truth = datasets.sinusoid().truth(X_GRID)
+        self._panels = {
+            name: MethodPanel(canvas, left[i // 3, i % 3], method.label, X_GRID[:, 0], truth)
+            for i, (name, method) in enumerate(METHODS.items())
+        }
+        first = next(iter(self._panels.values()))
+        canvas.figure.legend(
+            *first.legend(), loc="upper left", bbox_to_anchor=(0.035, 1.0), ncols=4,
+            fontsize=8.5, frameon=False, columnspacing=1.2, handlelength=1.8,
+        )  # fmt: skip
+        right = canvas.figure.add_gridspec(1, 1, left=0.775, right=0.985, top=0.83, bottom=0.105)
+        rows = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), rows)
+        return canvas
+
+    def _compute(self, values: dict[str, Any]) -> ComparisonResult:
+        problem = Problem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+        chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
+        done: dict[str, Predictive] = {}
+        shown, fitted = time.perf_counter(), False
+        for name in chosen:
+            if done and self.state() != values:  # the sliders moved on: their tick is next
+                break
+            key = (name, problem, values["epochs"] if name == _SLOWEST else None)
+            late = fitted and time.perf_counter() - shown > _PATIENCE_S
+            if late or (name == _SLOWEST and key not in self._fits):
+                self._show(_result(problem, done), chosen[len(done) :])
+                shown = time.perf_counter()
+            fitted |= key not in self._fits
+            done[name] = self._predict(key, values["epochs"])
+        job = partial(comparison_fits.sample, problem)
+        gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
+        return _result(problem, done, gold.prediction, gold.report)
+
+    def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
+        """Return a method's predictive, fitted unless it has been before."""
+        name, problem, _ = key
+        if key not in self._fits:
+            self._fits[key] = METHODS[name].fit(problem, epochs).predict(X_GRID, 200)
+            while len(self._fits) > _KEPT:
+                self._fits.pop(next(iter(self._fits)))
+        return self._fits[key]
+
+    def _show(self, result: ComparisonResult, waiting: Sequence[str]) -> None:
+        """Show a picture before all methods are done."""
+        with RENDER_LOCK:
+            self._draw(result)
+            for name in waiting:
+                self._panels[name].say("being fitted …")
+            self._notice.set_visible(False)
+            picture = as_data_url(self._canvas.render())
+        self._image.value = picture
+
+    def _draw(self, result: ComparisonResult) -> None:
+        x, y = result.data.x[:, 0], result.data.y[:, 0]
+        inside = result.x_grid[result.regions["gap"], 0]
+        gap = (float(inside[0]), float(inside[-1])) if len(inside) else None
+        for name, panel in self._panels.items():
+            panel.update(x, y, gap, result.predictions.get(name), result.nuts)
+        self._coverage.update(result.coverage)
+
+    def _describe(self, result: ComparisonResult) -> str:
+        parts = [
+            f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '.0f', 100)}%"
+            for name, shares in result.coverage.items()
+        ]
+        sentence = f"{len(result.data.x)} points. 95 % intervals hold (data / gap / outside): "
+        sentence += ", ".join(parts) or "no method chosen"
+        if result.gap:
+            gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
+            sentence += f"; gap to NUTS: {', '.join(gaps)}"
+        return f"{sentence}. {result.nuts_report}".strip()
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Compile the methods that are not chosen yet."""
+        for method in METHODS.values():
+            yield partial(method.fit, Problem(), 10)
+
+    def close(self) -> None:
+        """Stop the worker, and NUTS with it, and take the widgets away."""
+        self._nuts.close()
+        super().close()
+
+
+def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
+    """Write the numbers of the three regions, a dash where a region is empty."""
+    return "/".join("–" if np.isnan(v) else f"{times * v:{form}}" for v in by_region.values())
+
+
+def _result(
+    problem: Problem,
+    predictions: Mapping[str, Predictive],
+    nuts: Predictive | None = None,
+    nuts_report: str = "",
+) -> ComparisonResult:
+    """Put the predictives beside the truth, and beside NUTS if it is there."""
+    from bdl_teach import calibration
+
+    data, regions = problem.data, problem.regions(X_GRID[:, 0])
+    truth = data.truth(X_GRID)[:, 0]
+
+    def covered(p: Predictive) -> dict[str, float]:
+        reach = _REACH * p.total_std
+        ends = (p.mean - reach, p.mean + reach)
+        each = calibration.expected_coverage(truth, data.noise_std, *ends)
+        return {name: calibration.average(each, mask) for name, mask in regions.items()}
+
+    def distances(p: Predictive, gold: Predictive) -> dict[str, float]:
+        return {name: calibration.distance(p, gold, mask) for name, mask in regions.items()}
+
+    gap = {} if nuts is None else {n: distances(p, nuts) for n, p in predictions.items()}
+    shown = {**predictions, **({"nuts": nuts} if nuts else {})}
+    coverage = {name: covered(p) for name, p in shown.items()}
+    return ComparisonResult(data, X_GRID, regions, predictions, coverage, nuts, nuts_report, gap)

@@ -1,0 +1,1 @@
+"""Bayes by Backprop on the noisy sinusoid, refitted at each tick."""

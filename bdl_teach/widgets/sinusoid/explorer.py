@@ -1,0 +1,253 @@
+"""The sinusoid explorer: Bayes by Backprop on 32 points, refitted on every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bdl_teach import datasets, plots
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
+from bdl_teach.widgets.sinusoid.fits import INSIDE, LARGE_ROOM, X_GRID, SinusoidResult
+
+_DEFAULTS: dict[str, Any] = {
+    "sigma1": 1.5,
+    "sigma2": 0.1,
+    "pi": 0.5,
+    "noise_std": 1.0,
+    "kl_weight": 1.0,
+    "n_samples": 1,
+    "n_predictions": 200,
+    "width": 20,
+    "n": 32,
+    "seed": 0,
+    "prior_functions": False,
+    "nuts": False,
+}
+
+
+class SinusoidExplorer(Explorer):
+    """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
+        "energy by training step; the prior against the fitted weights."
+    )
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
+        "happens to the dark (epistemic) band?",
+        ("It vanishes everywhere", "It shrinks, least outside the data", "It grows"),
+        1,
+        "A small KL weight lets the likelihood sharpen every weight that the data speak about; "
+        "outside the data little pulls on the functions, and they go on disagreeing.",
+        "kl_weight",
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
+        "few points": (
+            "Six points: the mean loses the sine, and the band widens among the data",
+            {**_DEFAULTS, "n": 6},
+        ),
+        "many points": (
+            "64 points: epistemic falls among the data, noise stays",
+            {**_DEFAULTS, "n": 64},
+        ),
+        "loud noise": (
+            "σ = 3: the noise hides the sine; the mean follows less of it, both bands widen",
+            {**_DEFAULTS, "noise_std": 3.0},
+        ),
+        "narrow prior": (
+            "σ₁ = σ₂ = 0.3: the prior holds the weights too tightly to reach the peaks",
+            {**_DEFAULTS, "sigma1": 0.3, "sigma2": 0.3},
+        ),
+        "cold posterior": (
+            "KL weight 0.01: the band shrinks, as if each point had been seen a hundred times",
+            {**_DEFAULTS, "kl_weight": 0.01},
+        ),
+        "KL takes over": (
+            "KL weight 10: complexity costs too much; the mean flattens, the band widens",
+            {**_DEFAULTS, "kl_weight": 10.0},
+        ),
+        "calm gradients": (
+            "10 weight samples a step: a smoother descent, a lower free energy",
+            {**_DEFAULTS, "n_samples": 10},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, Any]:
+        return {**_model_sliders(), **_size_sliders(), **_overlays()}
+
+    def _make_rows(self) -> list[Any]:
+        self._nuts = NutsRunner(X_GRID, self._request)
+        *sliders, prior, nuts = self._controls.values()
+        resample = controls.button("resample", "next seed: other data and noise", self._resample)
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [
+            self._nuts.bar,
+            controls.grid(sliders, columns=3),
+            controls.row([prior, nuts, resample, *presets]),
+        ]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.6)
+        grid = canvas.figure.add_gridspec(
+            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            wspace=0.19, hspace=0.85,
+        )  # fmt: skip
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        self._history = plots.history_panel(canvas.figure.add_subplot(grid[0, 1]))
+        canvas.animate(self._history.artists)
+        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        return canvas
+
+    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "What the network believes about y", "x", "y")
+        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        x = X_GRID[:, 0]
+        self._before = plots.FunctionArtists(ax, x, "10 prior functions")
+        self._band = plots.PredictiveArtists(ax, x, n_functions=10)
+        self._gold = plots.OverlayArtists(ax, x, "NUTS")
+        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._points = plots.draw_data(ax, [], [])
+        plots.legend_above(ax, columns=4)
+        self._function_axes = ax
+        canvas.animate(self._before.artists)
+        canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
+
+    def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Prior against the fitted weights", "weight w", "density (log)")
+        edges = np.linspace(-5, 5, 61)
+        ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
+        self._weights = plots.WeightArtists(ax, edges)
+        plots.legend_above(ax, columns=3)
+        canvas.animate(self._weights.artists)
+
+    def _compute(self, values: dict[str, Any]) -> SinusoidResult:
+        result = sinusoid_fits.refit(**_fit_values(values))
+        if values["prior_functions"]:
+            weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
+            result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
+        return self._beside_nuts(result, values)
+
+    def _beside_nuts(self, result: SinusoidResult, values: dict[str, Any]) -> SinusoidResult:
+        """Add the gold standard, if it is asked for and there; otherwise have it computed."""
+        from bdl_teach import calibration
+
+        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
+        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
+        gold = self._nuts.ask(values["nuts"], key, job)
+        if gold.prediction is None:
+            return replace(result, nuts_report=gold.report)
+        return replace(
+            result,
+            nuts=gold.prediction,
+            nuts_report=gold.report,
+            gap=calibration.distance(result.prediction, gold.prediction, INSIDE),
+            gap_outside=calibration.distance(result.prediction, gold.prediction, ~INSIDE),
+        )
+
+    def _draw(self, result: SinusoidResult) -> None:
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
+        self._band.update(result.prediction)
+        if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
+            plots.legend_above(self._function_axes, columns=4)
+            self._canvas.redraw_background()
+        self._history.update(result.fit.history)
+        self._weights.update(result.prior, result.fit.mean, result.fit.std)
+
+    def _describe(self, result: SinusoidResult) -> str:
+        sd = result.prediction.epistemic_std
+        spread = (
+            f"epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
+            f"at x = ±1.5"
+        )
+        if not sd.any():
+            spread = "one drawn network shows no epistemic sd"
+        sentence = f"{len(result.data.x)} points: {result.cost}; {spread}"
+        if result.gap is not None:
+            sentence += (
+                f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
+            )
+        return f"{sentence}. {result.nuts_report}".strip()
+
+    def _chores(self) -> Iterator[Callable[[], Any]]:
+        """Compile the large room."""
+        yield partial(sinusoid_fits.refit, **_fit_values({**_DEFAULTS, "n": LARGE_ROOM[0]}))
+
+    def close(self) -> None:
+        """Stop the worker, and NUTS with it, and take the widgets away."""
+        self._nuts.close()
+        super().close()
+
+
+def _model_sliders() -> dict[str, Any]:
+    """What the model assumes, and how much of its posterior is drawn."""
+    d = _DEFAULTS
+    return {
+        "sigma1": controls.slider(
+            "prior σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
+        ),
+        "sigma2": controls.log_slider(
+            "prior σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
+        ),
+        "pi": controls.slider("prior π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
+        "noise_std": controls.slider(
+            "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
+        ),
+        "kl_weight": controls.log_slider(
+            "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+        ),
+        "n_predictions": controls.log_slider(
+            "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
+        ),
+    }
+
+
+def _size_sliders() -> dict[str, Any]:
+    """Which data, how many, how large a network, how calm its gradients."""
+    d = _DEFAULTS
+    return {
+        "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+        "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
+        "width": controls.count_slider(
+            "hidden width", d["width"], 2, 20, "units in each of the two hidden layers"
+        ),
+        "n_samples": controls.count_slider(
+            "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
+        ),
+    }
+
+
+def _overlays() -> dict[str, Any]:
+    """What may be drawn beside the fit."""
+    return {
+        "prior_functions": controls.toggle(
+            "prior functions", "ten networks drawn from the prior, before any data"
+        ),
+        "nuts": controls.toggle(
+            "compare with NUTS", "sample the true posterior in the background: half a minute"
+        ),
+    }
+
+
+def _fit_values(values: dict[str, Any]) -> dict[str, Any]:
+    """The control values that a refit depends on."""
+    wanted = {
+        name: value for name, value in values.items() if name not in ("nuts", "prior_functions")
+    }
+    return {**wanted, "n_predictions": round(values["n_predictions"])}

@@ -1,0 +1,1 @@
+"""The latent map of a VAE that is trained in view."""

@@ -1,0 +1,254 @@
+"""The VAE explorer: a map of the latent space, what each place decodes to, and β."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import ipywidgets
+import numpy as np
+
+from bdl_teach import plots
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets.vae.trainer import RATES, STEPS, Order, Trained, Trainer, pictures
+
+REACH = 3.5  # of the sliders and the map
+_ROWS = 5  # of the generated pictures
+_PER_CLASS = 40  # digits on the map
+_VAE, _PLAIN = "VAE", "plain autoencoder"
+_CIRCLE = np.exp(1j * np.linspace(0.0, 2.0 * np.pi, 121))
+_COLOURS = (
+    plots.BLUE, plots.RED, plots.GREEN, plots.PURPLE, plots.BLACK,
+    plots.ORANGE, plots.SKY, plots.GREY, plots.RED, plots.BLUE,
+)  # fmt: skip
+_DEFAULTS: dict[str, Any] = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": _VAE}
+
+
+@dataclass(frozen=True)
+class VAEResult:
+    """What one tick computed.
+
+    Attributes:
+        order: What the sliders ask for.
+        trained: The model that is shown: that one, or the newest while it is trained; ``None``
+            before the first.
+        z: Place of the two sliders ``[2]``.
+        image: What z decodes to ``[8, 8]``.
+        codes: Means of q(z | x) of the digits on the map ``[n, 2]``.
+        labels: Their classes ``[n]``.
+        generated: Pictures decoded from z ~ N(0, I) ``[25, 8, 8]``.
+    """
+
+    order: Order
+    trained: Trained | None
+    z: Array
+    image: Array
+    codes: Array
+    labels: Array
+    generated: Array
+
+    @property
+    def finished(self) -> bool:
+        """Whether the model is the one asked for, trained to the end."""
+        return self.trained is not None and (
+            self.trained.finished and self.trained.order == self.order
+        )
+
+    @property
+    def name(self) -> str:
+        """What is asked for, in words."""
+        return f"VAE, β = {self.order.beta:.3g}" if self.order.variational else "Plain autoencoder"
+
+    @property
+    def progress(self) -> str:
+        """How far its training is, in words."""
+        training = f"training with seed {self.order.seed}"
+        if self.trained is None:
+            return f"{training} starts …"
+        done = self.trained.stage if self.trained.order == self.order else 0
+        return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
+
+
+class VAEExplorer(Explorer):
+    """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Three plots: a map of the latent space with digits drawn where they are encoded; the "
+        "picture that the chosen z decodes to; 25 pictures generated from the prior."
+    )
+    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+        "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
+        "plain autoencoder": (
+            "No KL: the codes go where they like, and some digits are hardly ever generated",
+            {**_DEFAULTS, "kind": _PLAIN},
+        ),
+        "β = 0.1": (
+            "Little KL: more codes outside the circles, and z says more",
+            {**_DEFAULTS, "beta": 0.1},
+        ),
+        "β = 2": (
+            "More KL: the digits move together, and the pictures blur",
+            {**_DEFAULTS, "beta": 10**0.3},
+        ),
+        "collapse": (
+            "β = 10: the code says nothing; every z decodes to the mean digit",
+            {**_DEFAULTS, "beta": 10.0},
+        ),
+        "off the map": (
+            "z = (3.5, 3.5): the decoder answers where no digit has ever been",
+            {**_DEFAULTS, "z1": REACH, "z2": REACH},
+        ),
+    }
+
+    PREDICTION: ClassVar[Prediction] = Prediction(
+        "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
+        "on the map?",
+        ("Spread out further", "Much as before", "All at the origin"),
+        2,
+        "Saying where a digit lies costs nats of KL, now ten times each. Between β = 2 and 4 "
+        "already two numbers begin to save less than they cost; the encoder falls silent: "
+        "posterior collapse.",
+        "beta",
+    )
+    WORK: ClassVar[str] = "decoded in"
+
+    def _make_controls(self) -> dict[str, Any]:
+        d = _DEFAULTS
+        return {
+            "z1": controls.slider("z₁", d["z1"], -REACH, REACH, 0.1, "first latent coordinate"),
+            "z2": controls.slider("z₂", d["z2"], -REACH, REACH, 0.1, "second latent coordinate"),
+            "beta": controls.log_slider(
+                "β", d["beta"], -2, 1, ".3g", "factor on the KL term: trains anew, 2 seconds"
+            ),
+            "seed": controls.count_slider(
+                "seed", d["seed"], 0, 9, "of the training: trains anew, 2 seconds"
+            ),
+            "kind": ipywidgets.ToggleButtons(
+                options=[("variational", _VAE), ("plain", _PLAIN)],
+                value=d["kind"],
+                description="model",
+                tooltips=["draws z, pays KL", "neither draws z nor pays KL; β has no effect"],
+            ),
+        }
+
+    def _make_rows(self) -> list[Any]:
+        self._trainer = Trainer(self._request)
+        *sliders, kind = self._controls.values()
+        presets = controls.preset_buttons(self.PRESETS, self._choose)
+        return [self._trainer.bar, controls.grid(sliders), controls.row([kind, *presets])]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.3)
+        grid = canvas.figure.add_gridspec(
+            1, 3, width_ratios=(1.12, 0.9, 1.0), left=0.055, right=0.985, top=0.83, bottom=0.12,
+            wspace=0.16,
+        )  # fmt: skip
+        self._make_map(canvas, canvas.figure.add_subplot(grid[0]))
+        decoded, generated = (canvas.figure.add_subplot(grid[i]) for i in (1, 2))
+        self._decoded = _picture(canvas, decoded, "Decoded: p(x | z) at your z", 8)
+        side = _ROWS * 9 - 1
+        self._generated = _picture(canvas, generated, "Generated: z ~ N(0, I), decoded", side)
+        self._progress = canvas.figure.text(0.985, 0.97, "", ha="right", va="top", color=plots.RED)
+        canvas.animate([self._progress])
+        return canvas
+
+    def _make_map(self, canvas: Canvas, ax: Any) -> None:
+        plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
+        ax.set(xlim=(-REACH - 0.3, REACH + 0.3), ylim=(-REACH - 0.3, REACH + 0.3), aspect="equal")
+        for radius in (1.0, 2.0):
+            ring = radius * _CIRCLE
+            label = "prior, 1 and 2 sd" if radius == 1.0 else None
+            ax.plot(ring.real, ring.imag, "--", color=plots.GREY, lw=1.4, label=label)
+        self._classes = [
+            ax.plot([], [], ls="", marker=f"${digit}$", ms=6.5, mew=0.4, color=colour)[0]
+            for digit, colour in enumerate(_COLOURS)
+        ]
+        (self._place,) = ax.plot(
+            [], [], "o", mfc="none", mec=plots.BLACK, mew=3.0, ms=15, label="your z"
+        )
+        plots.legend_above(ax, columns=2)
+        canvas.animate([*self._classes, self._place])
+
+    def _compute(self, values: dict[str, Any]) -> VAEResult:
+        variational = values["kind"] == _VAE
+        beta = float(values["beta"]) if variational else 1.0
+        order = Order(variational, beta, values["seed"])
+        trained = self._trainer.get(order)
+        z = np.array([values["z1"], values["z2"]])
+        if trained is None:
+            blank = np.zeros((_ROWS**2, 8, 8))
+            return VAEResult(order, None, z, blank[0], np.zeros((0, 2)), np.zeros(0), blank)
+        x, labels = pictures()
+        shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
+        fit = trained.fit
+        return VAEResult(
+            order=order,
+            trained=trained,
+            z=z,
+            image=fit.decode(z[None]).reshape(8, 8),
+            codes=fit.encode(x[shown])[0],
+            labels=labels[shown],
+            generated=fit.sample(_ROWS**2, seed=0).reshape(-1, 8, 8),
+        )
+
+    def _draw(self, result: VAEResult) -> None:
+        inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
+        for digit, artist in enumerate(self._classes):
+            artist.set_data(*inside[result.labels == digit].T)
+        self._place.set_data(result.z[:1], result.z[1:])
+        self._decoded.set_data(result.image)
+        self._generated.set_data(_mosaic(result.generated))
+        self._progress.set_text("" if result.finished else f"{result.name}: {result.progress}")
+
+    def _describe(self, result: VAEResult) -> str:
+        name, trained = result.name, result.trained
+        if trained is None or not result.finished:
+            return f"{name}: {result.progress}"
+        outside = (np.abs(result.codes) > REACH).any(axis=1).mean()
+        if trained.scores is None:
+            return f"{name}: {outside:.0%} of the codes lie outside the map."
+        elbo, reconstruction, kl = trained.scores
+        return (
+            f"{name}: for a held-out digit, ELBO {elbo:.1f} nats = reconstruction "
+            f"{reconstruction:.1f} − KL {kl:.2f}; {outside:.0%} of the codes outside the map."
+        )
+
+    def wait(self, timeout: float = 120.0) -> VAEExplorer:
+        """Wait for the picture of the latest values, their model trained to the end."""
+        super().wait(timeout)
+        self._trainer.wait(timeout)
+        super().wait(timeout)
+        return self
+
+    def close(self) -> None:
+        """Stop the worker, and the training with it, and take the widgets away."""
+        self._trainer.close()
+        super().close()
+
+
+def _picture(canvas: Canvas, ax: Any, title: str, side: int) -> Any:
+    """Make an image artist of ``side`` pixels: 0 white, 1 black."""
+    ax.set_title(title, fontsize=11, loc="left")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)  # the picture would cover half of them
+    image = ax.imshow(np.zeros((side, side)), cmap="gray_r", vmin=0.0, vmax=1.0)
+    canvas.animate([image])
+    return image
+
+
+def _mosaic(images: Array) -> Array:
+    """Lay 25 pictures [25, 8, 8] out in rows, a grey pixel between them."""
+    cells = np.pad(images, ((0, 0), (0, 1), (0, 1)), constant_values=0.35)  # [25, 9, 9]
+    rows = cells.reshape(_ROWS, _ROWS, 9, 9).swapaxes(1, 2).reshape(9 * _ROWS, 9 * _ROWS)
+    return np.asarray(rows[:-1, :-1])

@@ -1,0 +1,186 @@
+"""Trains variational autoencoders in the background, in stages that can be watched."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ipywidgets
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import background
+
+if TYPE_CHECKING:
+    from bdl_teach.methods import vae
+
+RATES = (0.004, 0.004, 0.004, 0.004, 0.004, 0.004, 0.002, 0.0005)  # of each stage
+STEPS = 250  # of a stage
+N_TRAIN = 1500  # digits trained on; the other 297 are held out
+_KEPT = 24
+
+
+class Order(NamedTuple):
+    """What to train.
+
+    Attributes:
+        variational: A VAE, or a plain autoencoder.
+        beta: Factor on the KL term.
+        seed: Seed of the training.
+    """
+
+    variational: bool
+    beta: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model after some stages of its training.
+
+    Attributes:
+        order: What was ordered.
+        stage: Stages done; ``len(RATES)`` is the end.
+        fit: The model.
+        scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
+    """
+
+    order: Order
+    stage: int
+    fit: vae.Fit
+    scores: tuple[float, float, float] | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether this is the end of the training."""
+        return self.stage == len(RATES)
+
+
+@lru_cache(maxsize=1)
+def pictures() -> tuple[Array, Array]:
+    """The digits as rows ``[1797, 64]`` in [0, 1], and their classes ``[1797]``."""
+    digits = datasets.digits()
+    return digits.images.reshape(len(digits.images), -1), digits.labels
+
+
+class Trainer:
+    """Trains one order at a time; a newer one replaces the one that is running.
+
+    Args:
+        on_stage: Called after each stage.
+
+    Attributes:
+        bar: A progress bar, shown while a training runs.
+        newest: The model of the stage that ended last; ``None`` before the first.
+    """
+
+    def __init__(self, on_stage: Callable[[], Any]) -> None:
+        self._on_stage = on_stage
+        self._changed = threading.Condition()
+        self._order: Order | None = None
+        self._finished: dict[Order, Trained] = {}
+        self._errors: dict[Order, Exception] = {}
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.newest: Trained | None = None
+        self.bar = ipywidgets.IntProgress(
+            description="training", bar_style="success", max=len(RATES),
+            layout={"width": "100%", "display": "none"},
+        )  # fmt: skip
+
+    def get(self, order: Order) -> Trained | None:
+        """Return the model for ``order`` if it is finished; else train it, and return the newest.
+
+        Raises:
+            Exception: What the training raised; asking again after that trains again.
+        """
+        with self._changed:
+            if order in self._errors:
+                raise self._errors.pop(order)
+            if order in self._finished:
+                self._order, self.newest = None, self._finished[order]
+            elif order != self._order:
+                self._order = order
+                self._thread = self._thread or background.start(self._work)
+            self._changed.notify_all()
+            return self.newest
+
+    def wait(self, timeout: float) -> None:
+        """Wait until nothing is being trained.
+
+        Raises:
+            TimeoutError: It took longer than ``timeout`` seconds.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._closed or self._order is None, timeout):
+                raise TimeoutError(f"expected a trained model within {timeout:g} s, got none")
+
+    def close(self) -> None:
+        """Stop after the running stage, and end the thread."""
+        with self._changed:
+            self._order, self._closed = None, True
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        while not self._closed:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._order is not None)
+                order = self._order
+            if order is not None:
+                self._train(order)
+
+    def _train(self, order: Order) -> None:
+        self.bar.value, self.bar.layout.display = 0, None
+        fit = None
+        try:
+            for number in range(len(RATES)):
+                if self._order != order:  # the sliders have moved on
+                    return
+                fit = _stage(order, number, fit)
+                self._publish(Trained(order, number + 1, fit, _scores(fit)))
+        except Exception as error:  # raised by the tick that asks for the model
+            with self._changed:
+                self._errors[order] = error
+            self._on_stage()
+        finally:
+            self.bar.layout.display = "none"
+            with self._changed:
+                if self._order == order:
+                    self._order = None
+                self._changed.notify_all()
+
+    def _publish(self, trained: Trained) -> None:
+        with self._changed:
+            if trained.finished:
+                self._finished[trained.order] = trained
+                while len(self._finished) > _KEPT:
+                    self._finished.pop(next(iter(self._finished)))
+            if self._order == trained.order:
+                self.newest = trained
+        self.bar.value = trained.stage
+        self._on_stage()
+
+
+def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
+    from bdl_teach.methods import vae
+
+    return vae.fit(
+        pictures()[0][:N_TRAIN],
+        beta=order.beta,
+        steps=STEPS,
+        learning_rate=RATES[number],
+        cooldown=0.0,
+        seed=len(RATES) * order.seed + number,  # other minibatches and noise in each stage
+        variational=order.variational,
+        start=start,
+    )
+
+
+def _scores(fit: vae.Fit) -> tuple[float, float, float] | None:
+    if not fit.variational:
+        return None
+    elbo, reconstruction, kl = fit.elbo(pictures()[0][N_TRAIN:], n_samples=5)
+    return float(elbo.mean()), float(reconstruction.mean()), float(kl.mean())

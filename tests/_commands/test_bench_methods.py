@@ -1,0 +1,75 @@
+"""`bench methods` measures what it says; no test looks at a time."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bdl_teach._commands import bench
+from bdl_teach._commands.bench import methods
+from bdl_teach._commands.bench.methods import Growth, Row
+from bdl_teach._commands.bench.report import Verdict
+from bdl_teach.methods import point
+
+ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("exact.nuts", float("nan"), 60.0, 0.1, -1, 1)]
+
+
+def growth(power_n=1.0, power_width=0.5):
+    return [Growth(n, width, 1e-5 * n**power_n * width**power_width) for n, width in methods.SIZES]
+
+
+def test_every_method_is_there_once_and_nuts_is_run_once():
+    ways = methods.ways()
+    names = [way.name for way in ways]
+    assert len(set(names)) == len(names)
+    for name in ("point", "bbb", "local_reparam", "empirical_bayes", "pbp", "exact.nuts"):
+        assert any(each.startswith(name) for each in names), name
+    assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
+
+
+def test_the_powers_are_those_of_the_times():
+    assert methods.exponent(growth(1.0, 0.5), "n") == pytest.approx(1.0)
+    assert methods.exponent(growth(1.2, 1.5), "width") == pytest.approx(1.5)
+
+
+def test_the_table_says_how_pbp_grows():
+    text = methods.as_text(ROWS, growth(), [Verdict("PBP", 0.7, "s", 1.0)])
+    assert "An epoch grows as n^1.00 and width^0.50" in text
+    assert "0.700 s" in text
+    assert "exact.nuts         nan" in text
+
+
+def test_a_point_costs_its_share_of_the_epoch():
+    assert Growth(250, 50, 0.5).point_s == pytest.approx(0.002)
+
+
+def test_a_method_is_measured_on_fresh_points_and_refitted_from_other_seeds():
+    seeds = []
+
+    def fit(x, y, seed):
+        seeds.append(seed)
+        return point.fit(x, y, hidden_units=(3,), steps=60, seed=seed)
+
+    row = methods.measure(methods.Way("point", fit), repeats=2)
+    assert seeds == [0, 0, 1]
+    assert np.isfinite([row.refit_s, row.log_likelihood, row.rmse]).all()
+    assert 1.0 < row.rmse < 12.0  # the noise, and a sine of amplitude 10 around 0
+
+
+def test_a_quick_run_measures_the_repeated_ways_only(monkeypatch, capsys):
+    monkeypatch.setattr(methods, "measure", lambda way, repeats: ROWS[0])
+    monkeypatch.setattr(methods, "grow", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr(methods, "judge", lambda *_: pytest.fail("measured"))
+    assert bench.main(["methods", "--quick", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["rows"]) == len(methods.ways()) - 1
+    assert told["pbp"] == told["verdicts"] == []
+
+
+def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
+    monkeypatch.setattr(methods, "measure", lambda way, repeats: ROWS[0])
+    monkeypatch.setattr(methods, "grow", lambda n, width: Growth(n, width, 1e-3 * n * width))
+    monkeypatch.setattr(methods, "pbp_seconds", lambda n, *_: 1.5)
+    assert bench.main(["methods", "--strict"]) == 1
+    assert "MISSED" in capsys.readouterr().out
+    assert bench.main(["methods"]) == 0

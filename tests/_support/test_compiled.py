@@ -1,0 +1,177 @@
+"""XLA where it works, plain graphs where it does not, and one trace whatever the values."""
+
+import gc
+import itertools
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from bdl_teach import datasets, predictive
+from bdl_teach._support import compiled
+from bdl_teach._support.compiled import Compiled
+from bdl_teach.backend import tf
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import bbb
+
+GRID = np.linspace(-1.0, 1.0, 11)[:, None]
+ROOM = bbb.Capacity(n=16, hidden_units=(5, 5), n_samples=10)
+SWEEP = {
+    "prior": [ScaleMixture(0.3, 0.01, 0.1), ScaleMixture(2.0, 0.2, 1.0), Gaussian(0.5)],
+    "noise_std": [0.2, 2.0],
+    "kl_weight": [0.0, 0.3],
+    "n_samples": [2, 3, 10],
+    "hidden_units": [(2, 2), (3, 5)],
+    "learning_rate": [0.01, 0.02],
+    "cooldown": [0.0, 1.0],
+    "initial_rho": [-3.0, 0.0],
+    "n_batches": [2, 7],
+    "kl_scheme": ["geometric"],
+    "seed": [1, 2],
+    "steps": [10, 30],
+}
+
+
+def refit(n: int = 8, n_predictions: int = 20, **changes) -> np.ndarray:
+    """Fit a little network with room to grow, and return its predictions."""
+    data = datasets.sinusoid(n=n)
+    options = {"hidden_units": (4, 4), "steps": 20, "capacity": ROOM, **changes}
+    return bbb.fit(data.x, data.y, **options).predict(GRID, n_predictions).mean
+
+
+def test_no_value_compiles_again():
+    still, before = refit(), compiled.trace_count()
+    changes = [{name: value} for name, values in SWEEP.items() for value in values]
+    changes += [{"n": 4}, {"n": 16}, {"n_predictions": 1}, {"n_predictions": 200}]
+    results = [refit(**change) for change in changes]
+    assert compiled.trace_count() == before
+    moved = [np.abs(result - still).max() > 1e-6 for result in results]
+    # The geometric scheme shares the KL of one batch as the uniform one does; all others move.
+    assert [c for c, m in zip(changes, moved, strict=True) if not m] == [{"kl_scheme": "geometric"}]
+
+
+def test_a_shape_compiles_again():
+    """Else the trace count would prove nothing."""
+    square = Compiled(lambda x: x * x)
+    for values in ([1.0], [2.0], [3.0]):
+        square(tf.constant(values))
+    assert square.traces == 1
+    before = compiled.trace_count()
+    square(tf.constant([1.0, 2.0]))
+    assert square.traces == 2
+    assert compiled.trace_count() == before + 1
+
+
+def test_the_count_keeps_programs_that_are_gone():
+    """Else it falls whenever Python collects garbage, in the middle of another test."""
+    before = compiled.trace_count()
+    Compiled(lambda x: x + x)(tf.constant([1.0]))
+    gc.collect()
+    assert compiled.trace_count() == before + 1
+
+
+def test_the_probe_finds_xla_here_or_says_no():
+    assert compiled.xla_available() in (True, False)
+    program = Compiled(lambda x: tf.reduce_sum(x * x))
+    assert float(program(tf.constant([3.0, 4.0]))) == 25.0
+
+
+def test_only_a_new_shape_gives_memory_back(monkeypatch):
+    released = []
+    monkeypatch.setattr(compiled.memory, "release", lambda: released.append(1))
+    square = Compiled(lambda x: x * x)
+    for values, times in (([1.0], 1), ([2.0], 1), ([1.0, 2.0], 2)):
+        square(tf.constant(values))
+        assert len(released) == times
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_program_is_compiled_where_xla_works(monkeypatch, works):
+    graph, asked = tf.function, []
+
+    def function(body, **options):
+        asked.append(options)
+        return graph(body, autograph=False)
+
+    monkeypatch.setattr(compiled.tf, "function", function)
+    monkeypatch.setattr(compiled, "xla_available", lambda: works)
+    assert float(Compiled(lambda x: 2.0 * x)(tf.constant(3.0))) == 6.0
+    assert asked == [{"jit_compile": works, "autograph": False}]
+
+
+def test_two_threads_build_one_program_between_them():
+    class Gate:
+        """A lock that both threads reach before either of them may go on."""
+
+        def __init__(self):
+            self.both, self.lock = threading.Barrier(2, timeout=60), threading.Lock()
+
+        def __enter__(self):
+            self.both.wait()
+            self.lock.acquire()
+
+        def __exit__(self, *_):
+            self.lock.release()
+
+    double = Compiled(lambda x: 2.0 * x)
+    double._lock = Gate()
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(double, [tf.constant(1.0), tf.constant(2.0)]))
+    assert [float(r) for r in results] == [2.0, 4.0]
+    assert double.traces == 1
+
+
+def test_learners_are_not_warned_of_new_shapes_and_of_all_else_they_are():
+    logger = tf.get_logger()
+    texts = ("5 out of the last 5 calls to f triggered tf.function retracing.", "Out of memory")
+    records = [logger.makeRecord("tf", logging.WARNING, "", 0, text, (), None) for text in texts]
+    assert [bool(logger.filter(record)) for record in records] == [False, True]
+
+
+@pytest.fixture
+def no_xla(monkeypatch) -> None:
+    """A machine on which nothing compiles, and on which nothing has been compiled yet."""
+    graph = tf.function
+
+    def function(body, jit_compile=False, **options):
+        if jit_compile:
+            raise tf.errors.UnimplementedError(None, None, "no compiler on this platform")
+        return graph(body, **options)
+
+    monkeypatch.setattr(compiled.tf, "function", function)
+    for module, name in (
+        (compiled, "xla_available"),
+        (bbb, "_program"),
+        (predictive, "_evaluator"),
+    ):
+        fresh = lru_cache(getattr(module, name).__wrapped__)
+        monkeypatch.setattr(module, name, fresh)
+
+
+def test_without_xla_the_fit_is_the_same_and_one_line_says_so(request, caplog):
+    fast = refit()
+    request.getfixturevalue("no_xla")
+    with caplog.at_level(logging.WARNING):
+        slow, again = refit(), refit()
+    assert not compiled.xla_available()
+    np.testing.assert_allclose(slow, fast, rtol=1e-3, atol=1e-4)
+    np.testing.assert_array_equal(slow, again)
+    assert [record.name for record in caplog.records] == ["bdl_teach"]
+    assert "XLA is not available" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [0.0, 4.0])
+def test_a_probe_that_computes_nonsense_means_no(monkeypatch, caplog, wrong):
+    monkeypatch.setattr(compiled.tf, "function", lambda *_, **__: lambda x: wrong)
+    fresh = lru_cache(compiled.xla_available.__wrapped__)
+    with caplog.at_level(logging.WARNING):
+        assert [fresh() for _ in range(3)] == [False] * 3
+    assert len(caplog.records) == 1
+
+
+def test_each_network_has_its_own_program():
+    for a, b in itertools.combinations([(2,), (3,), (2, 2)], 2):
+        assert bbb._program(bbb.MLP(1, a)) is not bbb._program(bbb.MLP(1, b))

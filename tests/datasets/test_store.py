@@ -1,0 +1,505 @@
+"""The data folder stays sound: no break of a download leaves a file that is taken for whole."""
+
+import errno
+import gzip
+import hashlib
+import io
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pooch
+import pytest
+import requests
+from datafiles import expect, plant
+from joblib import numpy_pickle
+from loopback import PATH, RIGHT, Server, empty_folder
+from sklearn.datasets import _california_housing, fetch_california_housing
+
+from bdl_teach import DatasetUnavailable, datasets
+from bdl_teach._commands import data
+from bdl_teach.datasets import store, tables
+
+Oracle = Callable[[str], Any]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def home(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return empty_folder(tmp_path / "data", server, monkeypatch)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def refusal() -> str:
+    with pytest.raises(DatasetUnavailable) as caught:
+        store.fetch(PATH)
+    return str(caught.value)
+
+
+def test_a_file_is_fetched_once_and_then_read_in_place(
+    home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announced: list[Any] = []
+    monkeypatch.setattr(pooch.get_logger(), "handle", announced.append)
+    level = pooch.get_logger().level
+    for _ in range(2):
+        assert store.fetch(PATH).read_bytes() == RIGHT
+    assert server.asked == 1
+    assert files_in(home) == [PATH]
+    assert announced == [], "pooch keeps quiet"
+    assert pooch.get_logger().level == level
+
+
+def test_the_loader_reads_what_was_fetched(home: Path) -> None:
+    table = datasets.uci("yacht")
+    assert (table.x.shape, table.y.shape) == ((60_000, 1), (60_000,))
+
+
+@pytest.mark.parametrize("content", [b"", RIGHT[:-1], RIGHT[:20_000], RIGHT[::-1]])
+def test_a_half_or_damaged_file_is_not_taken_for_whole(home: Path, content: bytes) -> None:
+    (home / "uci").mkdir(parents=True)
+    (home / PATH).write_bytes(content)
+    assert store.state(PATH) == "damaged"
+    assert store.fetch(PATH).read_bytes() == RIGHT
+    assert store.state(PATH) == "there"
+
+
+def test_a_damaged_file_that_cannot_be_replaced_is_named(home: Path, server: Server) -> None:
+    (home / "uci").mkdir(parents=True)
+    (home / PATH).write_bytes(RIGHT[:-1])
+    server.stop()
+    message = refusal()
+    assert f"yacht: {home / PATH} is damaged" in message
+    assert "no connection" in message
+    assert (home / PATH).read_bytes() == RIGHT[:-1]
+
+
+def test_without_a_network_the_error_says_what_to_do(home: Path, server: Server) -> None:
+    server.stop()
+    message = refusal()
+    for part in (
+        f"{home / PATH} is not there",
+        server.address,
+        "`python3 -m bdl_teach data yacht`",
+    ):
+        assert part in message
+    assert files_in(home) == []
+
+
+def test_wrong_bytes_are_refused_and_leave_nothing(home: Path, server: Server) -> None:
+    server.gives = RIGHT.replace(b"1", b"7")
+    assert "wrong SHA-256" in refusal()
+    assert files_in(home) == []
+
+
+@pytest.mark.parametrize("claims", [len(RIGHT), 1000])
+def test_a_download_that_is_cut_short_leaves_nothing(
+    home: Path, server: Server, claims: int
+) -> None:
+    server.gives, server.claims = RIGHT[:1000], claims
+    assert re.search("broke off|cut short", refusal())
+    assert files_in(home) == []
+    server.gives, server.claims = RIGHT, len(RIGHT)
+    assert store.fetch(PATH).read_bytes() == RIGHT
+
+
+@pytest.mark.parametrize("status", [403, 404, 503])
+def test_a_server_that_refuses_is_quoted(home: Path, server: Server, status: int) -> None:
+    server.status = status
+    assert f"the server answered {status}" in refusal()
+    assert files_in(home) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+        (PermissionError(errno.EACCES, "Permission denied"), "the folder cannot be written"),
+        (OSError(errno.EROFS, "Read-only file system"), "the folder cannot be written"),
+        (requests.ReadTimeout("slow"), "did not answer in time"),
+        (OSError("something else"), "something else"),
+    ],
+)
+def test_a_break_in_the_middle_is_a_sentence_and_leaves_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def breaks(self: object, address: str, output: str, *_: object) -> None:
+        Path(output).write_bytes(RIGHT[:5000])
+        raise error
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", breaks)
+    assert words in refusal()
+    assert files_in(home) == []
+
+
+def test_a_read_only_folder_is_read_and_never_written(
+    home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.fetch(PATH)
+    asked, opened = server.asked, os.open
+
+    def forbid(path: object, flags: int, *rest: object, **more: object) -> int:
+        assert not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT), path
+        return opened(path, flags, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", forbid)  # what tempfile makes its files with
+    os.chmod(home / "uci", 0o500)
+    os.chmod(home, 0o500)
+    try:
+        assert store.fetch(PATH).read_bytes() == RIGHT
+    finally:
+        os.chmod(home, 0o700)
+        os.chmod(home / "uci", 0o700)
+    assert server.asked == asked
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_kill_in_the_middle_leaves_no_file_that_is_taken_for_whole(
+    home: Path, server: Server
+) -> None:
+    program = (
+        "import os, signal, sys, pathlib, pooch\n"
+        "from bdl_teach.datasets import store\n"
+        "def half(self, address, output, *_):\n"
+        "    pathlib.Path(output).write_bytes(b'1.5 2.5\\n' * 5000)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "pooch.HTTPDownloader.__call__ = half\n"
+        f"store.fetch({PATH!r})\n"
+    )
+    died = subprocess.run([sys.executable, "-c", program], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert not (home / PATH).exists()
+    assert store.state(PATH) == "missing"
+    (left,) = files_in(home)
+    long_ago = time.time() - 2 * store._STALE_S
+    for path in home.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
+    assert store.fetch(PATH).read_bytes() == RIGHT
+    assert files_in(home) == [PATH], f"{left} is still there"
+
+
+def test_a_download_that_is_under_way_is_left_alone(home: Path) -> None:
+    with store.apart(home / "uci") as theirs:
+        (theirs / "half").write_bytes(RIGHT[:100])
+        begun = time.time() - 2 * store._STALE_S
+        os.utime(theirs, (begun, begun))  # long ago, but bytes still come
+        store.fetch(PATH)
+        assert (theirs / "half").exists()
+    assert files_in(home) == [PATH]
+
+
+@pytest.mark.parametrize("blocked", ["data", "data/uci"])
+def test_a_folder_that_cannot_be_made_is_a_sentence(home: Path, blocked: str) -> None:
+    place = home.parent / blocked
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(b"")
+    assert f"failed: {home / 'uci'} is not a folder" in refusal()
+    assert place.read_bytes() == b""
+
+
+def test_the_folder_is_the_environment_s_or_the_user_s_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BDL_TEACH_DATA", "~/lecture")
+    assert datasets.folder() == Path.home() / "lecture"
+    monkeypatch.setenv("BDL_TEACH_DATA", "")
+    assert datasets.folder() == Path(pooch.os_cache("bdl_teach"))
+
+
+@pytest.mark.parametrize("typed", ["mine", "./mine", "../mine"])
+def test_a_relative_folder_would_be_another_in_each_notebook_and_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    monkeypatch.setenv("BDL_TEACH_DATA", typed)
+    here = os.path.join(os.getcwd(), typed.removeprefix("./"))
+    words = f"BDL_TEACH_DATA: expected the whole path of a folder, got '{typed}'.*{here}$"
+    for load in (datasets.folder, datasets.california, lambda: datasets.uci("yacht")):
+        with pytest.raises(ValueError, match=words):
+            load()
+    with pytest.raises(SystemExit):
+        data.main(["--list"])
+    assert "BDL_TEACH_DATA: expected the whole path" in capsys.readouterr().err
+
+
+def test_each_file_has_a_pinned_address_and_a_hash() -> None:
+    for file in store.FILES.values():
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        by_commit = r"raw\.githubusercontent\.com/.+/[0-9a-f]{40}/"
+        by_number = r"ndownloader\.figshare\.com/files/\d+$"
+        assert re.match(f"https://({by_commit}|{by_number})", file.address)
+
+
+def test_addresses_and_hashes_are_those_that_were_written_down_apart(oracle: Oracle) -> None:
+    ours = {f.path: [f.dataset, f.address, f.sha256] for f in store.FILES.values()}
+    assert ours == oracle("data_files")["files"]
+
+
+def test_every_set_has_files_and_no_file_is_fetched_but_through_the_register() -> None:
+    assert {file.dataset for file in store.FILES.values()} == set(data.ABOUT) - {"digits"}
+
+
+# The whole of Fashion-MNIST, in four files
+
+
+def idx(array: np.ndarray) -> bytes:
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape)
+    return gzip.compress(head + array.astype(np.uint8).tobytes(), compresslevel=1, mtime=0)
+
+
+@pytest.fixture
+def clothes(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """A small Fashion-MNIST on the server: 30 pictures and 10, the n-th all of grey n."""
+    pictures = np.broadcast_to(np.arange(40)[:, None, None], (40, 28, 28))
+    labels = np.arange(40) % 10
+    parts = [idx(part) for part in (pictures[:30], labels[:30], pictures[30:], labels[30:])]
+    made: dict[str, bytes] = {}
+    for file, content in zip(store.files_of("fashion-full"), parts, strict=True):
+        at = f"/{Path(file.path).name}"
+        made[file.path] = server.files[at] = content
+        served = replace(file, address=server.root + at)
+        monkeypatch.setitem(store.FILES, file.path, served)
+        expect(monkeypatch, file.path, content)
+    return made
+
+
+def test_the_whole_of_fashion_is_fetched_once_training_first(
+    home: Path, server: Server, clothes: dict[str, bytes]
+) -> None:
+    for _ in range(2):
+        fashion = datasets.fashion_sprite(full=True)
+    assert server.asked == 4
+    assert files_in(home) == sorted(clothes)
+    assert fashion.name == "fashion-full"
+    assert fashion.images.shape == (40, 28, 28)
+    np.testing.assert_array_equal(fashion.images[:, 5, 7], np.arange(40, dtype=np.float32) / 255)
+    np.testing.assert_array_equal(fashion.labels, np.arange(40) % 10)
+    assert data.state("fashion-full") == "there"
+
+
+def test_blank_pictures_of_the_right_shapes_are_damaged(home: Path) -> None:
+    for part, n in (("train", 60_000), ("t10k", 10_000)):
+        place = home / "images" / "fashion-mnist"
+        place.mkdir(parents=True, exist_ok=True)
+        pictures, labels = np.zeros((n, 28, 28), np.uint8), np.arange(n) % 10
+        (place / f"{part}-images-idx3-ubyte.gz").write_bytes(idx(pictures))
+        (place / f"{part}-labels-idx1-ubyte.gz").write_bytes(idx(labels))
+    assert data.state("fashion-full") == "damaged"
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_forged_pictures_of_the_right_shape_are_damaged_and_never_given(
+    home: Path, server: Server, clothes: dict[str, bytes], part: int
+) -> None:
+    datasets.fashion_sprite(full=True)
+    path = list(clothes)[part]
+    shape = datasets.images._read_idx(home / path).shape
+    (home / path).write_bytes(idx(np.ones(shape)))
+    assert data.state("fashion-full") == "damaged"
+    server.stop()
+    with pytest.raises(DatasetUnavailable, match=f"fashion-full: .*{path} is damaged"):
+        datasets.fashion_sprite(full=True)
+
+
+def test_pictures_that_come_forged_are_refused(
+    home: Path, server: Server, clothes: dict[str, bytes]
+) -> None:
+    server.files["/train-labels-idx1-ubyte.gz"] = idx(np.zeros(30))
+    with pytest.raises(DatasetUnavailable, match="train-labels.* is not there.*wrong SHA-256"):
+        datasets.fashion_sprite(full=True)
+    assert [path for path in files_in(home) if "train-labels" in path] == []
+
+
+# California: the archive, or what scikit-learn has made of it
+
+ARCHIVE = "california/cal_housing.tgz"
+BY_SKLEARN = [8, 7, 2, 3, 4, 5, 6, 1, 0]  # its order of the archive's columns
+
+
+@pytest.fixture(scope="module")
+def districts() -> np.ndarray:
+    """Made-up districts, as many as there are, with the archive's nine columns."""
+    rng = np.random.default_rng(0)
+    return np.round(rng.uniform(1.0, 9.0, (20_640, 9)), 2)
+
+
+@pytest.fixture(scope="module")
+def archive(districts: np.ndarray) -> bytes:
+    """They as scikit-learn downloads them."""
+    text = "\n".join(",".join(map(repr, row)) for row in districts.tolist()).encode()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as files:
+        for name, content in {
+            "CaliforniaHousing/cal_housing.data": text,
+            "CaliforniaHousing/cal_housing.domain": b"words",
+        }.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            files.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.fixture
+def kept(
+    home: Path, server: Server, districts: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """They as scikit-learn keeps them; the archive cannot be fetched."""
+    file = replace(store.FILES[ARCHIVE], address=f"{server.root}/archive")
+    monkeypatch.setitem(store.FILES, ARCHIVE, file)
+    server.files["/archive"] = b"nothing of use"
+    place = home / tables.CALIFORNIA
+    place.parent.mkdir(parents=True)
+    numbers = districts[:, BY_SKLEARN]
+    joblib.dump(numbers, place, compress=6)
+    sha256 = hashlib.sha256(numbers.tobytes(order="F")).hexdigest()
+    monkeypatch.setattr(tables, "_CALIFORNIA_SHA256", sha256)
+    return place
+
+
+def assert_as_sklearn_has_it(table: datasets.Table, kept: Path) -> None:
+    theirs = fetch_california_housing(data_home=str(kept.parent), download_if_missing=False)
+    np.testing.assert_array_equal(table.x, theirs.data)
+    np.testing.assert_array_equal(table.y, theirs.target)
+    assert table.feature_names == tuple(theirs.feature_names)
+
+
+def test_california_s_archive_is_the_one_that_scikit_learn_downloads() -> None:
+    ours, theirs = store.FILES[ARCHIVE], _california_housing.ARCHIVE
+    assert (ours.address, ours.sha256) == (theirs.url, theirs.checksum)
+    assert Path(ours.path).name == theirs.filename
+
+
+def test_what_scikit_learn_keeps_is_read_as_scikit_learn_reads_it(
+    home: Path, server: Server, kept: Path
+) -> None:
+    assert_as_sklearn_has_it(datasets.california(), kept)
+    assert (data.state("california"), data.place("california")) == ("there", tables.CALIFORNIA)
+    assert server.asked == 0
+
+
+def test_the_archive_gives_the_same_table_and_is_fetched_once(
+    home: Path, server: Server, kept: Path, archive: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files["/archive"] = archive
+    expect(monkeypatch, ARCHIVE, archive)
+    apart = home.parent / "sklearn" / kept.name
+    apart.parent.mkdir()
+    kept.rename(apart)
+    assert (data.state("california"), data.place("california")) == ("missing", ARCHIVE)
+    for _ in range(2):
+        assert_as_sklearn_has_it(datasets.california(), apart)
+    assert server.asked == 1
+    assert files_in(home) == [ARCHIVE]
+    assert (data.state("california"), data.place("california")) == ("there", ARCHIVE)
+
+
+def test_no_pickle_is_unpickled(
+    home: Path, server: Server, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the right one: every way to unpickle leads through ``pickle``'s two machines."""
+
+    def forbid(*_: object, **__: object) -> None:
+        pytest.fail("something was unpickled")
+
+    for name in ("load", "loads", "Unpickler", "_load", "_loads", "_Unpickler"):
+        monkeypatch.setattr(pickle, name, forbid)
+    monkeypatch.setattr(numpy_pickle.NumpyUnpickler, "load", forbid)
+    assert data.state("california") == "there"
+    datasets.california()
+
+
+class Spy:
+    """What makes a file of the given name when it is unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.trace,)
+
+
+def test_listing_the_sets_executes_no_planted_pickle(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, place = home.parent / "it was executed", home / tables.CALIFORNIA
+    place.parent.mkdir(parents=True)
+    joblib.dump(Spy(trace), place, compress=6)
+    assert data.main(["--list"]) == 0
+    assert "california      damaged" in capsys.readouterr().out
+    assert not trace.exists()
+    joblib.load(place)
+    assert trace.exists(), "the trap works"
+
+
+@pytest.mark.parametrize("compress", [0, 6, ("gzip", 3), ("lzma", 1)])
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "after the right numbers"])
+def test_loading_executes_no_planted_pickle(
+    home: Path, kept: Path, districts: np.ndarray, compress: object, beside: bool
+) -> None:
+    trace = home.parent / "it was executed"
+    numbers = [np.asfortranarray(districts[:, BY_SKLEARN])] if beside else []
+    joblib.dump([*numbers, Spy(trace)], kept, compress=compress)
+    with pytest.raises(DatasetUnavailable, match=f"{kept} is damaged"):
+        datasets.california()
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a pickle", zlib.compress(b"short")])
+def test_what_is_not_the_table_is_damaged_and_named(home: Path, kept: Path, content: bytes) -> None:
+    kept.write_bytes(content)
+    assert (data.state("california"), data.place("california")) == ("damaged", tables.CALIFORNIA)
+    with pytest.raises(DatasetUnavailable, match=f"california: .*wrong SHA-256.*{kept} is damaged"):
+        datasets.california()
+    assert kept.read_bytes() == content, "what is not ours is not changed"
+
+
+def test_one_changed_number_makes_it_another_table(kept: Path) -> None:
+    numbers = joblib.load(kept)
+    numbers[-1, -1] += 1e-9
+    joblib.dump(numbers, kept, compress=6)
+    assert data.state("california") == "damaged"
+
+
+def test_a_file_that_unpacks_to_more_than_the_table_is_not_unpacked_whole(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.write_bytes(zlib.compress(bytes(100_000_000), 9))
+    tracemalloc.start()
+    assert data.state("california") == "damaged"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_a_damaged_archive_is_fetched_anew(
+    home: Path, server: Server, kept: Path, archive: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files["/archive"] = archive
+    right = datasets.california()
+    kept.write_bytes(b"damaged")
+    plant(monkeypatch, ARCHIVE, archive).write_bytes(archive[:-9])
+    assert (data.state("california"), data.place("california")) == ("damaged", ARCHIVE)
+    np.testing.assert_array_equal(datasets.california().x, right.x)
+    assert data.state("california") == "there"
+    assert kept.read_bytes() == b"damaged"

@@ -1,0 +1,337 @@
+"""The engine of the exercises, on small exercises made for each claim."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import exercises
+from bdl_teach.exercises import _record as record
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Session, close, read
+from bdl_teach.exercises._record import VARIABLE, Progress, place
+
+SQUARE = Exercise(
+    "1.1",
+    "Square",
+    "1.4",
+    lambda x: np.square(x),
+    ((np.array([0.0, 2.0, -3.0]),), (5.0,), (1e6,)),
+    (
+        Mistake("doubled", "multiply by itself.", lambda x: 2 * x),
+        Mistake("root", "that is the way back.", lambda x: np.sqrt(x), breaks=True),
+        Mistake("logarithm", "another function.", lambda x: np.log(x)),
+        Mistake("cube", "one x too many.", (lambda x: x**3, lambda x: np.abs(x) ** 3)),
+    ),
+)
+TRUTHS = Choice(
+    "1.2", "True or false", "1.5", frozenset("bd"), statements={s: f"think of {s}." for s in "abcd"}
+)
+PAIR = Exercise("2.1", "Pair", "2.2", lambda x: (x + 1.0, x * x), ((2.0,), (3.0,)))
+REGISTRY = {e.number: e for e in (SQUARE, TRUTHS, PAIR)}
+
+
+def say(answer: Any, number: str = "1.1") -> str:
+    return Session(REGISTRY).check(number, answer).message
+
+
+def test_a_number_is_compared_by_its_own_size_and_zero_by_the_largest_beside_it() -> None:
+    want = np.array([0.0, 1e-3, 1e6])
+    assert close(want * (1 + 2e-5) + np.array([0.5, 0, 0]), want, 3e-5, 1e-6)
+    assert not close(want + np.array([2.0, 0, 0]), want, 3e-5, 1e-6)
+    assert not close(want + np.array([0, 1e-6, 0]), want, 3e-5, 1e-6)
+    assert not close(want * (1 + 4e-5), want, 3e-5, 1e-6)
+    assert close(np.array([np.inf, -np.inf]), np.array([np.inf, -np.inf]), 3e-5, 1e-6)
+    assert not close(np.array([np.inf]), np.array([-np.inf]), 3e-5, 1e-6)
+    assert close(np.zeros(2), np.zeros(2), 3e-5, 1e-6)
+    assert not close(np.full(2, np.nan), np.full(2, np.nan), 3e-5, 1e-6)
+
+
+def test_nan_is_named_only_where_the_mistake_makes_it_and_agrees_elsewhere() -> None:
+    assert say(lambda x: np.full(np.shape(x), np.nan)).startswith("✗ 1.1 for x=[0 2 -3] your")
+    assert say(lambda x: np.sqrt(x)).startswith("✗ 1.1 root: ")
+    assert "root" not in say(lambda x: np.where(np.asarray(x) < 0, np.nan, 7.0 * x))
+    assert "logarithm" not in say(lambda x: np.log(x))
+
+
+def test_every_face_of_a_mistake_is_named_and_no_face_explains_a_part() -> None:
+    assert say(lambda x: np.abs(x) ** 3).startswith("✗ 1.1 cube: ")
+    assert "cube" not in say(lambda x: x**3 if np.ndim(x) == 0 else np.abs(x) ** 2.5)
+
+
+def test_a_mistake_that_another_explains_as_well_is_not_named() -> None:
+    two = Mistake("a", "", lambda x: 2 * x), Mistake("b", "", lambda x: x + x)
+    shared = Exercise("1.1", "", "1.4", SQUARE.reference, SQUARE.cases, two)
+    message = Session({"1.1": shared}).check("1.1", lambda x: 2 * x).message
+    assert message == "✗ 1.1 for x=[0 2 -3] expected [0 4 9], got [0 4 -6]. Read section 1.4."
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: 1.5, "expected shape (3,), got one number."),
+        (lambda x: "text", "expected shape (3,), and your function returned 'text'."),
+        (lambda x: "4.0", "expected shape (3,), and your function returned '4.0'."),
+        (lambda x: 1j * x, "expected shape (3,), and your function returned array(["),
+        (lambda x: [[1.0], [1.0, 2.0]], "your function returned [[1.0], [1.0, 2.0]]."),
+        (lambda x: -(x**2), "the sign is wrong everywhere."),
+        (lambda x: x**2 if np.ndim(x) else None, "does every way through it return?"),
+        (lambda x: x**2 * np.where(x == 5.0, 1.1, 1.0), "for x=5 expected 25, got 27.5."),
+        (lambda x: x**2 * (1 + 1e-4), "expected [0 4 9], got [0 4.0004 9.0009]."),
+        (lambda: 1.0, "your function raised TypeError"),
+        (lambda x: x.__imul__(2.0), "your function raised ValueError: it changed its argument"),
+        (3.0, "expected a function, got 3.0."),
+    ],
+)
+def test_what_no_known_mistake_explains_is_said_as_it_is(answer: Any, said: str) -> None:
+    assert said in say(answer)
+
+
+def test_six_equal_figures_become_more() -> None:
+    message = say(lambda x: x**2 * (1 + 4e-5 * (np.ndim(x) == 0)))
+    assert "for x=5 expected 25, got 25.001." in message
+    exact = Exercise("1.1", "", "1.4", lambda x: x, ((3.0,),), rtol=1e-12)
+    message = Session({"1.1": exact}).check("1.1", lambda x: x * (1 + 1e-9)).message
+    assert "expected 3, got 3.000000003" in message
+
+
+def test_the_line_of_the_learner_that_raised_is_said() -> None:
+    def helper(x: Any) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))  # raised inside NumPy, called from here
+
+    line = helper.__code__.co_firstlineno + 1
+    said = say(lambda x: helper(x))
+    assert "raised LinAlgError: Singular matrix" in said
+    assert f", in line {line}: `return np.linalg.inv(np.zeros((2, 2)))" in said
+
+
+def test_an_answer_may_call_the_package_and_the_line_is_still_the_learner_s() -> None:
+    from bdl_teach import metrics
+
+    def mine(x: Any) -> Any:
+        return metrics.rmse(x, "nonsense")
+
+    assert f"in line {mine.__code__.co_firstlineno + 1}: `return metrics.rmse" in say(mine)
+
+
+def test_an_answer_that_ends_python_is_a_sentence() -> None:
+    assert "your function raised SystemExit" in say(lambda x: exit())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: (np.array([x + 1.0]), np.array([x * x])),
+        lambda x: [x + 1.0, np.array([x * x])],
+        lambda x: np.array([[x + 1.0], [x * x]]),
+        lambda x: (np.float32(x + 1.0), x * x),
+    ],
+)
+def test_a_pair_may_come_as_arrays_of_one(answer: Any) -> None:
+    assert say(answer, "2.1") == "✓ 2.1 right."
+
+
+def test_a_column_is_no_vector() -> None:
+    assert "expected shape (3,), got shape (3, 1)" in say(lambda x: np.square(x)[..., None])
+
+
+def test_tensors_of_every_float_type_are_read() -> None:
+    import tensorflow as tf
+
+    for kind in (tf.float16, tf.float32, tf.float64, tf.int32):
+        value: Any = read((tf.constant(3, kind), tf.constant(4, kind)))
+        assert value.dtype == np.float64 and value.tolist() == [3.0, 4.0]
+    variable: Any = read(tf.Variable([1.0, 2.0]))
+    assert variable.tolist() == [1.0, 2.0]
+
+
+def test_a_part_that_is_missing_is_met_as_a_stub() -> None:
+    assert say(lambda x: (x + 1.0, ...), "2.1").startswith("· 2.1 nothing to check yet")
+
+
+def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() -> None:
+    session = Session(REGISTRY)
+    first = session.check("1.2", "a").message
+    assert first.startswith("✗ 1.2 3 statements are judged wrongly, of 4.")
+    assert "think of" not in first and "Read section 1.5." in first
+    second = session.check("1.2", "ab").message
+    for said in ("statement a is not true: think of a.", "statement d was left out: think of d."):
+        assert said in second
+    assert "statement b" not in second
+    assert (
+        Session(REGISTRY)
+        .check("1.2", {"a", "b", "d"})
+        .message.startswith("✗ 1.2 1 statement is judged")
+    )
+
+
+def test_a_worked_solution_or_a_stub_is_no_try() -> None:
+    session = Session(REGISTRY)
+    session.check("1.2", "a", record=False)
+    session.check("1.2", ...)
+    assert "1 statement is" in session.check("1.2", "d").message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "bd",
+        "b, d",
+        "B D",
+        "b;d",
+        {"(b)", "d."},
+        ["b", "d"],
+        ("d", "b"),
+        {"a": False, "b": 1, "d": 1},
+    ],
+)
+def test_letters_may_come_in_any_form(answer: Any) -> None:
+    assert say(answer, "1.2") == "✓ 1.2 right."
+
+
+@pytest.mark.parametrize("answer", ["b and d", "be", 3, {"b", "z"}, "true"])
+def test_what_is_no_letter_is_said(answer: Any) -> None:
+    assert "expected a set of letters out of a, b, c, d, got" in say(answer, "1.2")
+
+
+@pytest.mark.parametrize("number", [1.1, 3.10, 3, None])
+def test_a_number_that_is_not_text_is_refused(number: Any) -> None:
+    with pytest.raises(ValueError, match=r'expected text such as "3\.10", got .*3\.10 is 3\.1'):
+        exercises.check(number, lambda x: x)
+
+
+# What was solved outlives the kernel.
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "new folder" / "progress.json"
+
+
+def session_of(file: Path) -> Session:
+    return Session(REGISTRY, Progress(file))
+
+
+def test_another_session_knows_what_was_solved_and_how_often_it_was_tried(file: Path) -> None:
+    before = session_of(file)
+    before.check("1.1", np.square)
+    before.check("1.2", "a")
+    after = session_of(file)
+    assert [line[0] for line in after.table().splitlines()[:3]] == ["✓", "✗", "·"]
+    assert "statement a is not true" in after.check("1.2", "a").message
+    assert after.table(1).endswith("solved 1 of 2")
+
+
+def test_two_notebooks_do_not_take_each_other_s_progress_away(file: Path) -> None:
+    one, other = session_of(file), session_of(file)
+    one.check("1.1", np.square)
+    other.check("1.2", "bd")
+    one.check("2.1", PAIR.reference)
+    assert session_of(file).table().endswith("solved 3 of 3")
+
+
+def test_what_is_solved_stays_solved_until_it_is_forgotten(file: Path) -> None:
+    session = session_of(file)
+    for answer in (np.square, lambda x: 2 * x, ...):
+        session.check("1.1", answer)
+    session.check("2.1", PAIR.reference)
+    assert session_of(file).table().endswith("solved 2 of 3")
+    assert session.reset(1) == "Forgotten: 1 solved of 2."
+    assert session_of(file).table().endswith("solved 1 of 3")
+    assert session.reset() == "Forgotten: 1 solved of 3."
+    assert session_of(file).table().endswith("solved 0 of 3")
+    with pytest.raises(ValueError, match="chapter: expected one of 1, 2, got 9"):
+        session.reset(9)
+
+
+def test_stubs_leave_no_file(file: Path) -> None:
+    session_of(file).check("1.1", ...)
+    session_of(file).check("1.1", np.square, record=False)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"1.1": 3}', '{"1.1": ["?", 0]}', '{"1.1": ["✓", "x"]}']
+)
+def test_a_damaged_file_is_put_aside_and_said_once(
+    file: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    session = session_of(file)
+    session.check("1.1", np.square)
+    assert capsys.readouterr().out.count("was no record of yours; it is now") == 1
+    assert file.with_suffix(".damaged").read_text(encoding="utf-8") == text
+    assert session_of(file).table().endswith("solved 1 of 3")
+
+
+def test_a_folder_that_cannot_be_written_costs_no_answer(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(record, "write_whole", refuse)
+    session = session_of(file)
+    assert session.check("1.1", np.square)
+    assert session.check("1.2", "bd")
+    assert capsys.readouterr().out.count("cannot be written: Permission denied") == 1
+    assert session.table().endswith("solved 2 of 3"), "in this session it counts"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("kind", ["mkdir", "mkfifo"])
+def test_nothing_is_put_in_the_place_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    special = tmp_path / "special"
+    getattr(os, kind)(special)
+    session = session_of(special)
+    assert session.check("1.1", np.square)
+    assert not special.is_file() and list(tmp_path.iterdir()) == [special]
+    assert session.table().endswith("solved 1 of 3")
+
+
+def test_a_break_while_writing_leaves_the_old_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = session_of(file)
+    session.check("1.1", np.square)
+    held = file.read_text(encoding="utf-8")
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            session.check("1.2", "bd")
+    assert file.read_text(encoding="utf-8") == held
+    assert list(file.parent.iterdir()) == [file]
+    assert json.loads(held) == {"1.1": ["✓", 0]}
+
+
+def test_the_file_is_the_one_named_or_in_the_user_s_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "here.json")
+    assert place() == tmp_path / "here.json"
+    monkeypatch.setenv(VARIABLE, "")
+    assert place() is None
+    monkeypatch.delenv(VARIABLE)
+    found = place()
+    assert found is not None and found.is_absolute()
+    assert "bdl_teach" in found.parts and found.name == "progress.json"
+
+
+def test_progress_and_reset_are_the_learner_s_own(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(exercises, "SESSION", Session(exercises.REGISTRY, Progress(file)))
+    exercises.check("1.4", exercises.REGISTRY["1.4"].reference)
+    exercises.progress(1)
+    assert "✓ 1.4 " in capsys.readouterr().out
+    exercises.reset(1)
+    exercises.progress(1)
+    assert "✓" not in capsys.readouterr().out

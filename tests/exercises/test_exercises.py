@@ -1,0 +1,176 @@
+"""Every check passes the right answer, is kind to a stub, and names the mistake that it sees."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import exercises
+from bdl_teach.exercises._engine import Session
+
+NUMBERS = list(exercises.REGISTRY)
+
+
+# Each chapter has RIGHT[number], ALSO = [(number, another right answer)] and
+# WRONG = [(number, what must be said, answer)], of statements after the second wrong answer.
+ANSWERS = [
+    importlib.import_module(f"answers.{path.stem}")
+    for path in sorted((Path(__file__).parent / "answers").glob("chapter*.py"))
+]
+RIGHT: dict[str, Any] = {n: right for answers in ANSWERS for n, right in answers.RIGHT.items()}
+ALSO: list[tuple[str, Any]] = [also for answers in ANSWERS for also in answers.ALSO]
+WRONG: list[tuple[str, str, Any]] = [wrong for answers in ANSWERS for wrong in answers.WRONG]
+FUNCTIONS = [n for n in NUMBERS if not isinstance(exercises.REGISTRY[n], exercises.Choice)]
+
+
+def not_implemented(*_: Any) -> Any:
+    raise NotImplementedError
+
+
+def broken(*_: Any) -> Any:
+    raise KeyError("w")
+
+
+def quiet_check(number: str, answer: Any) -> exercises.Result:
+    """Check an answer after a wrong one: statements are named then."""
+    session = Session(exercises.REGISTRY)
+    if number not in FUNCTIONS:
+        exercise: Any = exercises.REGISTRY[number]
+        session.check(number, set(exercise.statements) - exercise.reference)
+    return session.check(number, answer)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_reference_and_another_right_answer_pass(number: str) -> None:
+    for answer in (exercises.REGISTRY[number].reference, RIGHT[number]):
+        result = quiet_check(number, answer)
+        assert result
+        assert result.message == f"✓ {number} right."
+
+
+@pytest.mark.parametrize(("number", "answer"), ALSO)
+def test_every_right_answer_passes(number: str, answer: Any) -> None:
+    result = quiet_check(number, answer)
+    assert result, result.message
+
+
+def as_float32(value: Any) -> Any:
+    return np.asarray(value, dtype=np.float32)
+
+
+def as_tensor(value: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.constant(value)
+
+
+def as_array_of_one(value: Any) -> Any:
+    return [np.atleast_1d(v) for v in value] if isinstance(value, tuple) else np.atleast_1d(value)
+
+
+@pytest.mark.parametrize("form", [as_float32, as_tensor, as_array_of_one])
+@pytest.mark.parametrize("number", FUNCTIONS)
+def test_the_form_in_which_right_numbers_come_does_not_matter(number: str, form: Any) -> None:
+    exercise = exercises.REGISTRY[number]
+    if form is as_float32 and exercise.compared is not None:
+        return  # such an exercise is about digits that float32 has not
+    result = quiet_check(number, lambda *case: form(exercise.reference(*case)))
+    assert result, result.message
+
+
+def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
+    result = quiet_check("5.1", lambda *_: np.array([8.0]))
+    assert "expected 0.15" in result.message and "got 8." in result.message
+    result = quiet_check("6.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
+    assert "got [0.3 0.25]." in result.message
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("stub", [..., None, lambda *_: ..., lambda *_: None, not_implemented])
+def test_a_stub_is_met_kindly(number: str, stub: Any) -> None:
+    result = quiet_check(number, stub)
+    assert not result
+    if not isinstance(exercises.REGISTRY[number], exercises.Choice) or not callable(stub):
+        assert result.message.startswith(f"· {number} nothing to check yet")
+
+
+@pytest.mark.parametrize(("number", "said", "answer"), WRONG)
+def test_a_mistake_is_named(number: str, said: str, answer: Any) -> None:
+    result = quiet_check(number, answer)
+    assert not result
+    assert result.message.startswith(f"✗ {number} ")
+    assert said in result.message
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_at_least_four_wrong_answers_of_each_are_rejected(number: str) -> None:
+    assert sum(n == number for n, _, _ in WRONG) >= 4
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        3.0,
+        "text",
+        [1, 2],
+        object(),
+        broken,
+        lambda: 1.0,
+        lambda *_: "text",
+        lambda *_: np.nan,
+        lambda *_: np.full((2, 3, 5), np.inf),
+        lambda *_: [[1.0], [1.0, 2.0]],
+        lambda *_: 1j,
+        lambda *_: 0.123,
+        lambda *_: 8.0,
+    ],
+)
+def test_nonsense_gets_a_sentence_and_never_a_traceback(number: str, answer: Any) -> None:
+    result = quiet_check(number, answer)
+    assert not result
+    assert result.message.startswith(f"✗ {number} ")
+    assert result.message.endswith(".")
+    assert ".." not in result.message.replace("...", "")
+
+
+@pytest.mark.parametrize("exercise", exercises.REGISTRY.values(), ids=NUMBERS)
+def test_no_mistake_is_right_or_the_same_as_another(exercise: exercises.Exercise) -> None:
+    for mistake in exercise.mistakes:
+        for face in mistake.faces:
+            mark, sentence = exercise.find(face)
+            assert mark == "✗", mistake.name
+            assert sentence.startswith(f"{mistake.name}: "), (mistake.name, sentence)
+
+
+def test_progress_shows_what_was_solved_but_not_worked_solutions() -> None:
+    session = Session(exercises.REGISTRY)
+    session.check("3.1", RIGHT["3.1"])
+    worked = session.check("3.2", RIGHT["3.2"], record=False)
+    assert worked and worked.message == "✓ 3.2 (not counted) right."
+    session.check("3.3", ...)
+    session.check("3.1", ...)  # what was solved stays solved
+    lines = session.table(3).splitlines()
+    chapter = [number for number in NUMBERS if number.startswith("3.")]
+    assert len(lines) == len(chapter) + 1
+    assert [line[0] for line in lines[:3]] == ["✓", "·", "·"]
+    assert lines[-1] == f"solved 1 of {len(chapter)}"
+    assert session.table().endswith(f"solved 1 of {len(NUMBERS)}")
+    with pytest.raises(ValueError, match="chapter: expected one of .*3.*, got 99"):
+        session.table(99)
+
+
+def test_an_unknown_number_says_which_there_are() -> None:
+    with pytest.raises(ValueError, match=r"expected one of .*3\.1, .*got '9\.9'"):
+        exercises.check("9.9", 1)
+
+
+def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    result = exercises.check("3.1", ..., record=False)
+    capsys.readouterr()
+    display: Callable[[], Any] = result._ipython_display_
+    assert display() is None
+    assert capsys.readouterr().out == ""

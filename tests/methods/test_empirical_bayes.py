@@ -1,0 +1,413 @@
+"""Empirical Bayes: the closed form, the known type-II optimum, labels, and what each knob does."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, optimize, stats
+
+from bdl_teach import DivergedError, datasets, densities
+from bdl_teach._support import compiled
+from bdl_teach.backend import tf
+from bdl_teach.methods import empirical_bayes, exact
+from bdl_teach.methods._mean_field import Capacity
+from bdl_teach.reproduce.tables import eb_alzheimers
+
+DATA = datasets.sinusoid(n=8)
+SMALL = {"hidden_units": (3,), "steps": 60}
+FINITE = st.floats(-30.0, 30.0)
+
+
+def small(**changes) -> empirical_bayes.Fit:
+    return empirical_bayes.fit(DATA.x, DATA.y, **{**SMALL, **changes})
+
+
+# The closed form
+
+
+def test_kl_and_prior_equal_the_oracle(oracle):
+    truth = oracle("eb_kl")
+    for case in truth["cases"]:
+        tolerance = {"rel": truth["tol"], "abs": truth["tol"]}
+        assert empirical_bayes.kl([case["gamma"]]) == pytest.approx(case["kl_at_opt"], **tolerance)
+        std = empirical_bayes.optimal_prior_std(case["mu"], case["sigma"])
+        assert std**2 == pytest.approx(case["opt_prior_var"], **tolerance)
+        to_unit = densities.gaussian_kl(case["mu"], case["sigma"], 0.0, 1.0)
+        assert to_unit == pytest.approx(case["kl_unit_prior"], **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "expected"),
+    [(1e-200, 0.0), (1e-9, 5e-19), (1.0, np.log(2) / 2)]
+    + [(sign * 10.0**power, power * np.log(10)) for power in (9, 10, 200) for sign in (1, -1)],
+)
+def test_the_kl_is_finite_for_every_finite_gamma(gamma, expected):
+    assert empirical_bayes.kl(gamma) == pytest.approx(expected, rel=1e-14, abs=1e-300)
+
+
+@given(mu=FINITE, sigma=st.floats(0.01, 10.0))
+def test_no_other_prior_has_a_smaller_kl(mu, sigma):
+    best = empirical_bayes.optimal_prior_std(mu, sigma)
+    least = densities.gaussian_kl(mu, sigma, 0.0, best)
+    assert empirical_bayes.kl(mu / sigma) == pytest.approx(float(least), rel=1e-9, abs=1e-9)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        assert densities.gaussian_kl(mu, sigma, 0.0, factor * best) > least
+
+
+@given(mu=FINITE, sigma=st.floats(0.01, 10.0), scale=st.floats(0.01, 100.0))
+def test_the_kl_does_not_depend_on_the_unit_of_the_weights(mu, sigma, scale):
+    one = empirical_bayes.tied_kl([mu, -mu], [sigma, 2 * sigma], [0, 0])
+    two = empirical_bayes.tied_kl(
+        [scale * mu, -scale * mu], [scale * sigma, 2 * scale * sigma], [0, 0]
+    )
+    assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
+
+
+MU = np.random.default_rng(0).normal(size=5)
+SIGMA = np.random.default_rng(1).uniform(0.1, 1.0, 5)
+GROUPS = np.array([0, 0, 1, 1, 1])
+
+
+def test_tied_weights_share_the_prior_that_a_search_finds():
+    shared = empirical_bayes.optimal_prior_std(MU, SIGMA, GROUPS)
+    for group in (0, 1):
+        member = group == GROUPS
+        found = optimize.minimize_scalar(
+            lambda s, m=member: densities.gaussian_kl(MU[m], SIGMA[m], 0.0, np.exp(s)).sum(),
+            bounds=(-5.0, 5.0),
+            options={"xatol": 1e-8},
+        )
+        np.testing.assert_allclose(shared[member], np.exp(found.x), rtol=1e-6)
+    total = densities.gaussian_kl(MU, SIGMA, 0.0, shared).sum()
+    assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) == pytest.approx(total, rel=1e-12)
+
+
+def test_tying_weights_costs_nats_unless_they_are_alike():
+    own = empirical_bayes.kl(MU / SIGMA)
+    assert empirical_bayes.tied_kl(MU, SIGMA, np.arange(5)) == pytest.approx(own, rel=1e-12)
+    assert own < empirical_bayes.tied_kl(MU, SIGMA, GROUPS)
+    assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) < empirical_bayes.tied_kl(
+        MU, SIGMA, 0 * GROUPS
+    )
+
+
+def test_the_compiled_costs_are_the_closed_forms():
+    gamma, std = tf.constant(MU / SIGMA), tf.constant(SIGMA)
+    own = empirical_bayes.weight_cost(gamma).numpy()
+    assert own == pytest.approx(empirical_bayes.kl(MU / SIGMA), rel=1e-12)
+    members = tf.constant([*np.float64(np.arange(2)[:, None] == GROUPS), np.zeros(5)])
+    tied = empirical_bayes.group_cost(gamma, std, members).numpy()
+    assert tied == pytest.approx(empirical_bayes.tied_kl(MU, SIGMA, GROUPS), rel=1e-12)
+
+
+def test_groups_are_names_and_may_skip_numbers():
+    apart, together = (
+        empirical_bayes.optimal_prior_std(MU, SIGMA, groups) for groups in (GROUPS, 7 - 3 * GROUPS)
+    )
+    np.testing.assert_array_equal(apart, together)
+
+
+def test_a_weight_that_has_collapsed_costs_nothing():
+    assert empirical_bayes.kl([0.0, 0.0]) == 0.0
+    assert empirical_bayes.optimal_prior_std(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: empirical_bayes.kl([np.nan]), "gamma: expected finite"),
+        (lambda: empirical_bayes.optimal_prior_std(np.inf, 1.0), "mu: expected finite"),
+        (lambda: empirical_bayes.optimal_prior_std(1.0, -1.0), "sigma: expected numbers >= 0"),
+        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA, [0, 1]), "groups: expected one a"),
+        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA[:2]), "sigma: expected"),
+        (lambda: empirical_bayes.optimal_prior_std(MU[:4], [SIGMA[:4]]), "sigma: expected the sh"),
+        (lambda: empirical_bayes.tied_kl(MU, 0 * SIGMA, GROUPS), "sigma: expected numbers > 0"),
+    ],
+    ids=range(7),
+)
+def test_the_closed_forms_refuse_what_does_not_fit(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# The type-II optimum of a linear model whose weights do not interact
+
+LINEAR_X = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (5, 1))
+_NOISE = np.random.default_rng(1).standard_normal((20, 1))
+LINEAR_Y = LINEAR_X @ [[0.8], [0.3]] - 0.5 + 0.5 * _NOISE
+DESIGN = np.hstack([LINEAR_X, np.ones((20, 1))])
+S = (DESIGN**2).sum(axis=0) / 0.25  # precision that the data give a weight
+Q = DESIGN.T @ LINEAR_Y[:, 0] / 0.25
+
+
+def log_evidence(prior_std) -> float:
+    """ln p(D) with a prior a weight, from the covariance of y."""
+    cov = DESIGN @ np.diag(np.broadcast_to(prior_std, 3) ** 2) @ DESIGN.T + 0.25 * np.eye(20)
+    return float(stats.multivariate_normal(np.zeros(20), cov).logpdf(LINEAR_Y[:, 0]))
+
+
+def best_prior_std(tie: str) -> np.ndarray:
+    """The maximiser of the exact evidence: 1/α = (q² − s)/s² for a prior a weight."""
+    if tie == "weight":
+        return np.sqrt((Q**2 - S) / S**2)
+    result = optimize.minimize_scalar(
+        lambda s: -log_evidence(np.exp(s)), bounds=(-5, 5), options={"xatol": 1e-9}
+    )
+    return np.full(3, np.exp(result.x))
+
+
+@lru_cache
+def linear_fits(**changes) -> list[empirical_bayes.Fit]:
+    """Fits that start from γ = 0: from a γ of the wrong sign the way leads past a saddle."""
+    plan = {"noise_std": 0.5, "hidden_units": (), "n_samples": 10, "steps": 4000}
+    plan |= {"learning_rate": 0.1, "cooldown": 1.0, "initial_gamma": 0.0, **changes}
+    return [empirical_bayes.fit(LINEAR_X, LINEAR_Y, **plan, seed=seed) for seed in range(5)]
+
+
+@pytest.mark.parametrize("estimator", empirical_bayes.ESTIMATORS)
+@pytest.mark.parametrize("tie", empirical_bayes.TIES)
+def test_the_type_two_optimum_of_a_linear_model_is_recovered(tie, estimator):
+    """The columns are orthogonal: q can be exact, so the bound touches the largest evidence."""
+    prior_std = best_prior_std(tie)
+    var = 1 / (prior_std**-2 + S)
+    fits = linear_fits(tie=tie, estimator=estimator)
+    for values, optimum in (
+        (np.array([(fit.mean - var * Q) / np.sqrt(var) for fit in fits]), 0.0),
+        (np.array([fit.std / np.sqrt(var) for fit in fits]), 1.0),
+        (np.array([fit.prior_std / prior_std for fit in fits]), 1.0),
+    ):
+        error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        assert (error < 0.03).all()  # else the next line would not say much
+        assert (np.abs(values.mean(axis=0) - optimum) < 6 * error + 0.01).all()
+
+
+def test_the_closed_form_maximises_the_exact_evidence():
+    best = best_prior_std("weight")
+    for factor in (0.8, 1.25):
+        for k in range(3):
+            moved = np.where(np.arange(3) == k, factor, 1.0) * best
+            assert log_evidence(moved) < log_evidence(best)
+    unit = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=1.0, noise_std=0.5)
+    assert log_evidence(best) > unit.log_evidence == pytest.approx(log_evidence(1.0), rel=1e-9)
+
+
+def test_the_free_energy_reaches_minus_the_largest_log_evidence():
+    for tie in ("weight", "all"):
+        values = [fit.history["free_energy"][-20:].mean() for fit in linear_fits(tie=tie)]
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+        assert error < 0.3
+        assert abs(np.mean(values) + log_evidence(best_prior_std(tie))) < 6 * error + 0.01
+
+
+def test_one_weight_bounds_the_type_two_evidence_and_not_that_of_one_prior(oracle):
+    """Basov's ELBO at its optimum, by quadrature, equals the largest ln p(D | α)."""
+    for case in oracle("eb_one_weight")["cases"]:
+        x, y, noise = np.array(case["x"]), np.array(case["y"]), case["noise_sd"]
+        mu, sigma = case["eb_mu"], case["eb_sigma"]
+
+        def expected(w, x=x, y=y, noise=noise, mu=mu, sigma=sigma):
+            fit = stats.norm.logpdf(y, w * x, noise).sum()
+            return fit * stats.norm.pdf(w, mu, sigma)
+
+        likelihood, _ = integrate.quad(expected, mu - 12 * sigma, mu + 12 * sigma)
+        elbo = likelihood - empirical_bayes.kl(mu / sigma)
+        assert elbo == pytest.approx(case["max_log_evidence"], abs=1e-6)
+        assert elbo > case["log_evidence_alpha1"]
+
+
+def test_a_weight_without_evidence_is_pruned():
+    """α is infinite where q² <= s: the second column has nothing to do with y."""
+    y = LINEAR_Y - LINEAR_X[:, [1]] * Q[1] / S[1]
+    fit = empirical_bayes.fit(LINEAR_X, y, noise_std=0.5, hidden_units=(), steps=1000)
+    report = fit.pruning()
+    assert report.pruned.tolist() == [False, True, False]
+    assert report.fraction == pytest.approx(1 / 3) == report.by_layer[0]
+    assert fit.prior_std[1] < 0.2 * fit.prior_std[[0, 2]].min()
+    assert fit.pruning(threshold=1e9).fraction == 1.0
+
+
+# Labels
+
+LABEL_X = np.random.default_rng(3).normal(size=(40, 2))
+LABELS = (LABEL_X[:, 0] + 0.5 * np.random.default_rng(4).normal(size=40) > 0).astype(float)
+
+
+def classifier(**changes) -> empirical_bayes.Fit:
+    options = {"likelihood": "bernoulli", "hidden_units": (3,), "steps": 60}
+    return empirical_bayes.fit(LABEL_X, LABELS, **{**options, **changes})
+
+
+def test_labels_get_probabilities_that_beat_a_coin():
+    prediction = classifier(steps=600, learning_rate=0.02).predict(LABEL_X)
+    assert ((prediction.probability >= 0) & (prediction.probability <= 1)).all()
+    assert prediction.log_prob(LABELS).mean() > np.log(0.5) + 0.05
+
+
+def test_the_probability_is_the_mean_of_sigmoids_and_not_the_sigmoid_of_the_mean():
+    fit = classifier()
+    averaged, plugged = fit.predict(LABEL_X), fit.plug_in(LABEL_X)
+    np.testing.assert_allclose(averaged.probability, averaged.samples.mean(axis=0))
+    logits = fit.evaluate(fit.mean[None], LABEL_X)[0]
+    np.testing.assert_allclose(plugged.probability, 1 / (1 + np.exp(-logits)), rtol=1e-6)
+    assert np.abs(averaged.probability - plugged.probability).max() > 1e-3
+    np.testing.assert_array_equal(plugged.epistemic_std, 0.0)
+
+
+def test_the_history_has_the_bernoulli_likelihood():
+    fit = classifier(initial_rho=-15.0, learning_rate=1e-9, estimator="shared")
+    logits = fit.evaluate(fit.mean[None], LABEL_X)[0]
+    nll = -stats.bernoulli.logpmf(LABELS, 1 / (1 + np.exp(-logits))).sum()
+    assert fit.history["likelihood_cost"][-1] == pytest.approx(nll, rel=1e-4)
+
+
+# The history and the fitted object
+
+
+@pytest.mark.parametrize("tie", empirical_bayes.TIES)
+@pytest.mark.parametrize("biases", [True, False])
+def test_history_sums_and_has_the_closed_form(tie, biases):
+    fit = small(tie=tie, biases=biases)
+    total = fit.history["complexity_cost"] + fit.history["likelihood_cost"]
+    np.testing.assert_allclose(fit.history["free_energy"], total, rtol=1e-5)
+    used, groups = fit.model.used, fit.model.groups
+    final = empirical_bayes.tied_kl(
+        fit.mean[used], fit.std[used], np.unique(groups[used], return_inverse=True)[1]
+    )
+    assert fit.history["complexity_cost"][-1] == pytest.approx(final, rel=1e-3)
+
+
+def test_ties_share_priors_as_they_say():
+    for tie, n_priors in (("weight", 10), ("layer", 2), ("all", 1)):
+        assert len(np.unique(small(tie=tie).prior_std)) == n_priors
+
+
+def test_without_biases_there_are_none():
+    fit = small(biases=False)
+    for values in (fit.mean, fit.std, fit.prior_std):
+        assert (values == 0).sum() == 4
+    assert not fit.predict([[0.0]]).samples.any()
+
+
+def test_gamma_is_the_signal_to_noise_ratio():
+    fit = small()
+    np.testing.assert_allclose(fit.signal_to_noise, np.abs(fit.gamma))
+    np.testing.assert_allclose(fit.prior_std, np.hypot(fit.mean, fit.std))
+
+
+# Common noise and capacity
+
+
+def test_no_value_compiles_again():
+    small(tie="layer")
+    small()
+    before = compiled.trace_count()
+    small(tie="all", noise_std=2.0, seed=9, steps=40, learning_rate=0.01, biases=False)
+    small(initial_rho=-2.0, initial_gamma=0.5, cooldown=0.5, scale="none")
+    assert compiled.trace_count() == before
+
+
+def test_the_same_seed_gives_the_same_fit():
+    np.testing.assert_array_equal(small(seed=5).mean, small(seed=5).mean)
+
+
+@pytest.mark.parametrize("tie", ["weight", "layer"])
+def test_capacity_changes_nothing_but_rounding(tie):
+    options = {"steps": 10, "tie": tie}
+    alone, roomy = small(**options), small(**options, capacity=Capacity(20, (7,), 1))
+    np.testing.assert_allclose(roomy.mean, alone.mean, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(roomy.std, alone.std, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(
+        roomy.history["free_energy"], alone.history["free_energy"], rtol=1e-3
+    )
+
+
+def test_a_divergence_names_step_and_remedy():
+    with pytest.raises(DivergedError, match=r"step \d+.*learning rate"):
+        small(learning_rate=1e30)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"likelihood": "poisson"}, "likelihood: expected one of gaussian, bernoulli"),
+        ({"likelihood": "bernoulli"}, "y: expected labels 0 and 1"),
+        ({"tie": "none"}, "tie: expected one of weight, layer, all"),
+        ({"estimator": "flipout"}, "estimator: expected one of local, shared"),
+        ({"scale": "big"}, "scale: expected one of fan_in, none"),
+        ({"noise_std": 0.0}, "noise_std: expected"),
+        ({"initial_gamma": -1.0}, "initial_gamma: expected"),
+        ({"steps": 0}, "steps: expected"),
+        ({"capacity": Capacity(7, (3,), 1)}, "capacity: expected room for"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+
+
+# The table of the Alzheimer's data
+
+
+def table_results(gap: float = 0.02) -> list:
+    """Figures as the runs would give them: four widths, five splits, train against test."""
+    rng = np.random.default_rng(0)
+    results = []
+    for task in eb_alzheimers.tasks(True):
+        width = task.arguments["width"]
+        train = 0.95 - 0.1 / width + 0.004 * rng.standard_normal()
+        figures = {"train": train, "test": train - gap + 0.004 * rng.standard_normal()}
+        results.append((task.arguments, figures))
+    return results
+
+
+def test_the_table_has_every_model_at_every_width_and_both_correlations():
+    rows = eb_alzheimers.summarise(table_results())
+    assert len(rows) == 4 * 4 * 3 + 4 * 4
+    for label in eb_alzheimers.LABELS.values():
+        by_name = {(r.label, r.quantity): r for r in rows}
+        gap = by_name[f"{label}, width 60", "train − test"]
+        assert gap.n == 5
+        assert gap.ours == pytest.approx(0.02, abs=5 * 0.006 / np.sqrt(5))
+        across = by_name[f"{label}, across widths", "Pearson r"]
+        at_one = by_name[f"{label}, across splits", "Spearman r"]
+        assert (across.n, at_one.n) == (5, 4)
+        assert across.ours > 0.95
+
+
+def test_the_table_says_where_it_differs():
+    rows = eb_alzheimers.summarise(table_results(gap=0.2))
+    words = {(r.label, r.quantity): r.verdict for r in rows}
+    assert words["EB, biases, fan-in, local, width 60", "test AUC"].startswith("lower")
+    assert words["EB, biases, fan-in, local, width 60", "train AUC"].startswith("agrees")
+
+
+def test_a_verdict_knows_how_well_five_splits_tell_their_own_error():
+    """Two sets of five splits of one model: 95 of 100 pairs agree, by Student's t."""
+    error, rng = 0.005, np.random.default_rng(0)
+    ours, theirs = 0.9 + np.sqrt(5) * error * rng.standard_normal((2, 2000, 5))
+    words = [
+        eb_alzheimers._verdict(a.mean() - b.mean(), a.std(ddof=1) / np.sqrt(5), 5)
+        for a, b in zip(ours, theirs, strict=True)
+    ]
+    assert 0.93 < np.mean([word.startswith("agrees") for word in words]) < 0.98
+    assert eb_alzheimers._verdict(-0.02, np.nan, 1) == "lower: -0.020"
+    assert eb_alzheimers._verdict(-0.009, np.nan, 1) == "agrees: -0.009"
+
+
+def test_names_of_tasks_are_unique_and_quick_ones_are_among_them():
+    every, quick = ([task.key for task in eb_alzheimers.tasks(q)] for q in (False, True))
+    assert len(set(every)) == len(every) == 60 * 4 * 5
+    assert set(quick) <= set(every)
+
+
+@pytest.mark.parametrize("model", ["classic", "eb_local"])
+def test_a_task_of_the_table_can_be_run_again_with_the_same_result(model, monkeypatch):
+    small = datasets.tables.Table("toy", LABEL_X, LABELS, n_splits=5, train_share=0.8)
+    monkeypatch.setattr(datasets, "alzheimers", lambda: small)
+    one, two = (eb_alzheimers.run(model, 2, 1) for _ in range(2))
+    assert one == two
+    assert {"train", "test"} <= set(one)
+    assert all(0 <= value <= 1 for value in one.values())

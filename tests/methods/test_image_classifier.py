@@ -1,0 +1,402 @@
+"""The Bayesian convolutional network: its objective, its draws, its seeds, its pruning."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from bdl_teach import DivergedError, datasets, densities, metrics
+from bdl_teach.backend import tf, tfd
+from bdl_teach.methods import _convnet as convnet
+from bdl_teach.methods import image_classifier
+from bdl_teach.methods._convnet import ConvNet
+
+DIGITS = datasets.digits()
+FEW = DIGITS.labels < 3
+IMAGES, LABELS = DIGITS.images[FEW][:96], DIGITS.labels[FEW][:96]
+NETWORK = ConvNet((8, 8), 3, filters=4, kernel_size=3)
+TINY = {"filters": 4, "kernel_size": 3, "epochs": 1, "n_classes": 3}
+
+
+def tiny(**changes) -> image_classifier.Fit:
+    return image_classifier.fit(IMAGES[:32], LABELS[:32], **{**TINY, **changes})
+
+
+@pytest.fixture(scope="module")
+def fit() -> image_classifier.Fit:
+    return tiny()
+
+
+@pytest.fixture(scope="module")
+def trained() -> image_classifier.Fit:
+    recipe = {"epochs": 30, "learning_rate": 0.01, "kl_weight": 0.1, "initial_rho": -4.0}
+    return image_classifier.fit(IMAGES, LABELS, **{**TINY, **recipe, "batch_size": 16})
+
+
+# Training
+
+
+def test_it_learns_three_digits_and_predicts_new_ones(trained):
+    new = DIGITS.images[FEW][200:300]
+    p = trained.predict(new, n_samples=30)
+    assert p.shape == (30, 100, 3)
+    np.testing.assert_allclose(p.sum(axis=-1), 1.0, atol=1e-12)
+    accuracy = np.mean(p.mean(axis=0).argmax(axis=-1) == DIGITS.labels[FEW][200:300])
+    assert accuracy > 0.9
+    cost = trained.history["likelihood_cost"]
+    assert cost[-1] < 0.3 * cost[0]
+
+
+def test_pictures_of_noise_are_less_certain_than_digits(trained):
+    noise = np.random.default_rng(0).random((100, 8, 8))
+    p = [trained.predict(x, n_samples=30) for x in (DIGITS.images[FEW][200:300], noise)]
+    information = np.concatenate([metrics.mutual_information(each) for each in p])
+    assert metrics.auroc(np.repeat([0, 1], 100), information) > 0.9
+
+
+@pytest.fixture(scope="module")
+def still() -> image_classifier.Fit:
+    """Steps of no length at σ ≈ 0: all draws agree, so that what is recorded is exact."""
+    moves = {"learning_rate": 1e-12, "initial_rho": -40.0}
+    return tiny(**moves, prior_std=0.7, kl_weight=0.25, batch_size=8)
+
+
+def test_the_recorded_complexity_is_the_closed_form_kl(still):
+    kl = densities.gaussian_kl(still.mean, still.std + np.finfo("float32").eps, 0.0, 0.7).sum()
+    assert still.history["complexity_cost"][0] == pytest.approx(kl, rel=1e-4)
+
+
+def test_the_recorded_likelihood_is_that_of_all_pictures(still):
+    whole = -32 * metrics.class_log_likelihood(still.log_predict(IMAGES[:32], 1), LABELS[:32])
+    assert still.history["likelihood_cost"][0] == pytest.approx(whole, rel=1e-4)
+
+
+def test_free_energy_is_weighted_complexity_plus_likelihood(still):
+    parts = 0.25 * still.history["complexity_cost"] + still.history["likelihood_cost"]
+    np.testing.assert_allclose(still.history["free_energy"], parts, rtol=1e-5)
+
+
+def test_a_last_minibatch_may_be_smaller():
+    assert np.isfinite(tiny(batch_size=20).history["free_energy"]).all()
+
+
+class Loop:
+    """Stands for the step of training: keeps pictures, labels and draw, and counts."""
+
+    def __init__(self) -> None:
+        self.seen, self.draw = [], tf.Variable([0, 0])
+
+    def __call__(self, x, y):
+        self.seen.append((x.numpy(), y.numpy(), tuple(self.draw.numpy())))
+        n = len(self.seen)
+        return tf.constant([1.0 * n, 10.0 * n, np.nan if n == self.bad else 100.0 * n])
+
+    bad = 0
+
+    def run(self, epochs=2, size=4, seed=0) -> dict:
+        pictures, labels = np.arange(10.0), 2 * np.arange(10)
+        return image_classifier._train(self, (pictures, labels), self.draw, epochs, size, seed)
+
+
+def test_every_epoch_takes_each_picture_once_with_its_label_in_an_order_of_its_own():
+    orders = []
+    for seed in (0, 1):
+        loop = Loop()
+        history = loop.run(seed=seed)
+        assert [len(x) for x, *_ in loop.seen] == [4, 4, 2, 4, 4, 2]
+        for epoch in (loop.seen[:3], loop.seen[3:]):
+            order = np.concatenate([x for x, *_ in epoch])
+            np.testing.assert_array_equal(np.sort(order), np.arange(10))
+            np.testing.assert_array_equal(np.concatenate([y for _, y, _ in epoch]), 2 * order)
+            orders.append(tuple(order))
+    assert len(set(orders)) == 4
+    assert {name: values.tolist() for name, values in history.items()} == {
+        "epoch": [1, 2],
+        "free_energy": [2.0, 5.0],  # means of steps 1 to 3, and 4 to 6
+        "complexity_cost": [20.0, 50.0],
+        "likelihood_cost": [200.0, 500.0],
+    }
+
+
+def test_no_step_of_training_and_no_prediction_draws_the_weights_of_another(fit):
+    keys = []
+    for seed in (0, 1):
+        loop, watched = Loop(), Loop()
+        loop.run(seed=seed)
+        watched.assign = lambda key, kept=keys: kept.append(tuple(key))
+        logits = lambda x: np.zeros((len(x), 3))  # noqa: E731
+        built = fit.built._replace(draw=watched, logits=logits)
+        keys += [key for *_, key in loop.seen]
+        replace(fit, built=built).predict(IMAGES[:2], 9, seed=seed)
+    assert len(set(keys)) == len(keys) == 2 * (6 + 9)
+
+
+def test_a_free_energy_that_is_no_number_is_named_with_its_step():
+    loop = Loop()
+    loop.bad = 5
+    with pytest.raises(DivergedError, match="lower the learning rate") as error:
+        loop.run(epochs=3)
+    assert error.value.step == 6  # by the end of the epoch
+
+
+@pytest.mark.parametrize("random_biases", [False, True])
+def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures(random_biases):
+    """Ten pictures stand for 50; KL of kernels, and of biases if they are random, times 0.3."""
+    network = replace(NETWORK, prior_std=0.7, random_biases=random_biases)
+    built = network.build()
+    x, y = tf.constant(IMAGES[:10, ..., None], tf.float32), tf.constant(LABELS[:10], tf.int32)
+    built.draw.assign([3, 4])
+    built.model(x)
+    tiny_std = np.finfo("float32").eps  # TFP adds it to each σ
+    with tf.GradientTape() as tape:
+        kl = sum(
+            tf.reduce_sum(
+                tfd.kl_divergence(
+                    tfd.Normal(mu, tiny_std + tf.nn.softplus(rho)), tfd.Normal(0.0, 0.7)
+                )
+            )
+            for mu, rho in built.gaussians
+        )
+        p = tf.nn.log_softmax(built.model(x))
+        nll = -50 * tf.reduce_mean(tf.gather(p, y, axis=1, batch_dims=1))
+        loss = 0.3 * kl + nll
+    variables = built.model.trainable_variables
+    slopes = [slope.numpy() for slope in tape.gradient(loss, variables)]
+    before = [variable.numpy() for variable in variables]
+    descent = tf.keras.optimizers.legacy.SGD(1.0)
+    record = image_classifier._train_step(built.model, descent, 50, 0.3)(x, y)
+    np.testing.assert_allclose(record, (loss, kl, nll), rtol=1e-5)
+    for variable, start, slope in zip(variables, before, slopes, strict=True):
+        np.testing.assert_allclose(start - variable.numpy(), slope, rtol=1e-3, atol=1e-3)
+
+
+def test_each_setting_of_a_fit_is_told_where_it_belongs(monkeypatch):
+    told = []
+    monkeypatch.setattr(image_classifier, "_train_step", lambda *given: told.append(given))
+    monkeypatch.setattr(image_classifier, "_train", lambda *given: told.append(given) or {})
+    sizes = {"filters": 4, "kernel_size": 3, "prior_std": 0.5, "initial_rho": -4.5, "seed": 7}
+    knobs = {"epochs": 6, "batch_size": 5, "learning_rate": 0.02, "kl_weight": 0.4}
+    settings = {"pixel_scale": 255.0, "n_classes": 4, "random_biases": True}
+    fit = image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes, **knobs, **settings)
+    (model, adam, n_data, kl_weight), (_, (x, y), draw, epochs, size, seed) = told
+    assert fit.network == ConvNet((8, 8), 4, random_biases=True, **sizes)
+    assert (n_data, kl_weight, epochs, size, seed) == (8, 0.4, 6, 5, 7)
+    assert float(adam.learning_rate) == pytest.approx(0.02)
+    assert (model, draw, fit.pixel_scale) == (fit.built.model, fit.built.draw, 255.0)
+    np.testing.assert_allclose(x[..., 0], 255.0 * IMAGES[:8], rtol=1e-6)
+    np.testing.assert_array_equal(y, LABELS[:8])
+    assert image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes).network.n_classes == 3
+
+
+def test_the_recipe_for_few_pictures_is_one_that_fit_takes():
+    assert np.isfinite(tiny(**{**image_classifier.FEW_IMAGES, "epochs": 1}).mean).all()
+
+
+def test_a_step_that_is_far_too_long_is_named():
+    with pytest.raises(DivergedError, match="lower the learning rate"):
+        tiny(learning_rate=1e30, epochs=3)
+
+
+# Draws
+
+
+def test_draws_equal_the_network_written_by_hand(fit):
+    """Convolution, pooling and dense layer in NumPy, at weights that have no spread."""
+    built = fit.network.build()
+    for _, rho in built.gaussians:
+        rho.assign(tf.fill(rho.shape, -50.0))
+    kernel, bias, dense, last = (
+        v.numpy() for v in built.model.trainable_variables if "untransformed" not in v.name
+    )
+    padded = np.pad(IMAGES[0], 1)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3))  # [8, 8, 3, 3]
+    maps = np.maximum(np.einsum("ijab,abf->ijf", windows, kernel[:, :, 0]) + bias, 0)
+    pooled = maps.reshape(4, 2, 4, 2, 4).max(axis=(1, 3))
+    logits = pooled.reshape(-1) @ dense + last
+    ours = replace(fit, built=built).predict(IMAGES[:1], 1)[0, 0]
+    np.testing.assert_allclose(ours, softmax(logits), rtol=1e-5)
+
+
+def test_all_pictures_of_a_draw_see_the_same_weights(fit, monkeypatch):
+    whole = fit.log_predict(IMAGES, n_samples=2)
+    monkeypatch.setattr(image_classifier, "_CHUNK", 10)
+    np.testing.assert_allclose(fit.log_predict(IMAGES, n_samples=2), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_more_draws_keep_the_first_ones_and_the_seed_decides_them(fit):
+    few, many = fit.predict(IMAGES[:3], 2), fit.predict(IMAGES[:3], 4)
+    np.testing.assert_array_equal(few, many[:2])
+    assert not np.allclose(many[0], many[1])
+    assert not np.allclose(few, fit.predict(IMAGES[:3], 2, seed=2))
+
+
+def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit, monkeypatch):
+    """A stand-in for the network, whose logits are a picture's first pixels plus the draw."""
+    draw = Loop()
+    draw.assign = lambda key: setattr(draw, "key", np.float64(key) / 2**31)
+    built = fit.built._replace(
+        draw=draw, logits=lambda x: x[:, 0, :3, 0] / 255.0 + [0.0, *draw.key]
+    )
+    monkeypatch.setattr(image_classifier, "_CHUNK", 3)
+    logs = replace(fit, built=built, pixel_scale=255.0).log_predict(IMAGES[:7], 2, seed=5)
+    keys = [convnet.key(5, image_classifier._PREDICTION, i) / 2**31 for i in range(2)]
+    logits = np.stack([IMAGES[:7, 0, :3] + [0.0, *key] for key in keys])
+    np.testing.assert_allclose(logs, np.log(softmax(logits, axis=-1)), rtol=1e-5)
+
+
+def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own():
+    large = replace(NETWORK, filters=64, kernel_size=5, initial_rho=-2.0, seed=4)
+    start = image_classifier.Fit(large, large.build(), 1.0, {})
+    np.testing.assert_allclose(start.std, np.log1p(np.exp(-2.0)), rtol=1e-5)
+    assert abs(start.mean.std() / 0.1 - 1) < 5 / np.sqrt(2 * start.mean.size)
+    assert abs(start.mean.mean()) < 5 * 0.1 / np.sqrt(start.mean.size)
+    assert len(np.unique(start.mean)) > 0.99 * start.mean.size  # no layer repeats another
+    other = replace(large, seed=5)
+    assert (image_classifier.Fit(other, other.build(), 1.0, {}).mean != start.mean).mean() > 0.99
+    np.testing.assert_allclose(start.signal_to_noise, np.abs(start.mean) / start.std, rtol=1e-6)
+
+
+def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
+    built = replace(NETWORK, prior_std=0.7, random_biases=True).build()
+    draws = []
+    for pair in ([0, 1], [0, 1], [1, 0]):
+        built.draw.assign(pair)
+        built.model(IMAGES[:1, ..., None])
+        layers = [layer for layer in built.model.layers if hasattr(layer, "kernel_posterior")]
+        parts = [
+            (getattr(layer, f"{part}_posterior_tensor"), getattr(layer, f"{part}_posterior"))
+            for layer in layers
+            for part in ("kernel", "bias")
+        ]
+        eps = [np.ravel((w - q.mean()) / q.stddev()) for w, q in parts]
+        draws.append(np.concatenate(eps))
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert (draws[0] != draws[2]).all()
+    assert len(np.unique(draws[0].round(3))) > 0.9 * len(draws[0])
+    first = [np.unique(values[:3].round(3)) for values in eps]  # a stream used twice begins alike
+    assert len(np.unique(np.concatenate(first))) == 12
+    for layer in layers:
+        for prior in (layer.kernel_prior, layer.bias_prior):
+            np.testing.assert_allclose(prior.mean(), 0.0)
+            np.testing.assert_allclose(prior.stddev(), 0.7, rtol=1e-6)
+
+
+def test_other_paths_of_a_seed_have_other_keys():
+    paths = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2), (0, 1), (0, 3)]
+    assert len({tuple(convnet.key(*path)) for path in paths}) == len(paths)
+    np.testing.assert_array_equal(convnet.key(0, 1, 2), convnet.key(0, 1, 2))
+
+
+def test_drawn_weights_are_independent_and_spread_by_sigma(fit):
+    layers = [layer for layer in fit.built.model.layers if hasattr(layer, "kernel_posterior")]
+    draws = []
+    for i in range(40):
+        fit.built.draw.assign([0, i])
+        fit.built.model(IMAGES[:1, ..., None])
+        draws.append(np.concatenate([np.ravel(x.kernel_posterior_tensor) for x in layers]))
+    eps = (np.array(draws) - fit.mean) / fit.std  # [40, n_weights]
+    assert abs(eps.mean()) < 4 / np.sqrt(eps.size)
+    assert abs(eps.std() - 1) < 4 / np.sqrt(2 * eps.size)
+    for a, b in ((eps[:20], eps[20:]), (eps[:, :36], eps[:, 36:72])):  # draws, layers
+        assert abs(np.mean(a * b)) < 4 / np.sqrt(a.size)
+
+
+def test_biases_have_a_spread_only_when_asked_for(fit):
+    weights = 3 * 3 * 4 + 4 * 4 * 4 * 3
+    assert fit.mean.size == fit.std.size == weights
+    assert tiny(random_biases=True).mean.size == weights + 4 + 3
+
+
+# Seeds
+
+
+def test_the_same_seed_gives_the_same_fit(fit):
+    again = tiny()
+    np.testing.assert_array_equal(again.mean, fit.mean)
+    np.testing.assert_array_equal(again.predict(IMAGES[:2], 2), fit.predict(IMAGES[:2], 2))
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_fit_in_another_process(fit):
+    program = (
+        "from tests.test_image_classifier import IMAGES, tiny\n"
+        "print(repr(float(tiny().predict(IMAGES[:2], 2).sum(axis=(0, 1))[0])))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    ours = fit.predict(IMAGES[:2], 2).sum(axis=(0, 1))[0]
+    assert float(done.stdout.splitlines()[-1]) == pytest.approx(ours, abs=1e-5)
+
+
+# Pruning
+
+
+def test_pruning_nothing_changes_nothing_and_the_original_stays(trained):
+    before = trained.predict(IMAGES[:4], 2)
+    np.testing.assert_allclose(trained.pruned(0.0).predict(IMAGES[:4], 2), before, rtol=1e-6)
+    trained.pruned(0.9)
+    np.testing.assert_array_equal(trained.predict(IMAGES[:4], 2), before)
+
+
+def test_pruning_takes_the_weights_of_lowest_signal_to_noise(trained):
+    pruned = trained.pruned(0.25)
+    gone = pruned.mean == 0
+    assert gone.sum() == int(0.25 * trained.mean.size)
+    assert (pruned.std[gone] < 1e-12).all()
+    assert trained.signal_to_noise[gone].max() <= trained.signal_to_noise[~gone].min()
+    np.testing.assert_array_equal(pruned.std[~gone], trained.std[~gone])
+
+
+def test_half_of_the_weights_can_go_and_all_of_them_cannot(trained):
+    def accuracy(fraction: float) -> float:
+        p = trained.pruned(fraction).predict(IMAGES, 10).mean(axis=0)
+        return float(np.mean(p.argmax(axis=-1) == LABELS))
+
+    assert accuracy(0.5) > 0.9
+    nothing = trained.pruned(1.0).predict(IMAGES[:5], 2)
+    np.testing.assert_allclose(nothing, nothing[:1, :1] + np.zeros_like(nothing), atol=1e-6)
+
+
+# The door
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"images": IMAGES[0]}, r"images: expected shape \[n, height, width\]"),
+        ({"images": IMAGES[:, :0]}, r"images: expected shape \[n, height, width\]"),
+        ({"images": np.full((2, 8, 8), np.nan)}, "images: expected finite numbers"),
+        ({"labels": LABELS[:31]}, r"labels: expected shape \(32,\)"),
+        ({"labels": LABELS[:32] + 0.5}, "labels: expected whole numbers from 0 to 2"),
+        ({"labels": LABELS[:32] + 1}, "labels: expected whole numbers from 0 to 2"),
+        ({"labels": LABELS[:32] - 1}, "labels: expected whole numbers from 0 to 2"),
+        ({"n_classes": 2}, "labels: expected whole numbers from 0 to 1"),
+        ({"labels": np.zeros(32), "n_classes": None}, "n_classes: expected an integer >= 2"),
+        ({"epochs": 0}, "epochs: expected an integer >= 1"),
+        ({"batch_size": 0}, "batch_size: expected an integer >= 1"),
+        ({"filters": 0}, "filters: expected an integer >= 1"),
+        ({"kernel_size": 2.5}, "kernel_size: expected an integer >= 1"),
+        ({"learning_rate": 0}, "learning_rate: expected a finite number > 0"),
+        ({"prior_std": -1}, "prior_std: expected a finite number > 0"),
+        ({"pixel_scale": 0}, "pixel_scale: expected a finite number > 0"),
+        ({"kl_weight": -1}, "kl_weight: expected a finite number >= 0"),
+        ({"initial_rho": np.inf}, "initial_rho: expected a finite number"),
+        ({"seed": -1}, "seed: expected an integer >= 0"),
+    ],
+)
+def test_bad_arguments_are_refused_at_the_door(change, message):
+    arguments = {"images": IMAGES[:32], "labels": LABELS[:32], **TINY, **change}
+    with pytest.raises(ValueError, match=message):
+        image_classifier.fit(**arguments)
+
+
+def test_pictures_that_do_not_fit_are_refused(fit):
+    with pytest.raises(ValueError, match=r"images: expected shape \[n, 8, 8\]"):
+        fit.predict(np.zeros((2, 7, 8)))
+    with pytest.raises(ValueError, match="n_samples: expected an integer >= 1"):
+        fit.predict(IMAGES[:2], n_samples=0)
+    with pytest.raises(ValueError, match="fraction: expected a number in"):
+        fit.pruned(1.5)

@@ -1,0 +1,326 @@
+"""What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from bdl_teach.backend import tf
+from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
+from bdl_teach.methods._mean_field import (
+    STRIDE,
+    Capacity,
+    Plan,
+    Problem,
+    costs,
+    lay_out,
+    make_block,
+)
+from bdl_teach.mlp import MLP
+
+X, Y = np.linspace(-1.0, 1.0, 5)[:, None], np.zeros((5, 1))
+NETWORK = MLP(1, (4,))
+ESTIMATORS = ("local", "flipout")
+
+
+def plan(network: MLP = NETWORK, **changes: Any) -> Plan:
+    options = {"n_samples": 1, "steps": 1000, "seed": 0, "capacity": None, **changes}
+    return lay_out(X, Y, network, **options)
+
+
+def eps(**changes: Any) -> np.ndarray:
+    return np.float64(plan(**changes).fields["eps"])
+
+
+def zeta(estimator: str, **changes: Any) -> np.ndarray:
+    """The table of ζ, one column for each unit of each data point: ``[rows, units · n]``."""
+    table = local_reparam.row_noise(estimator, len(X), plan(**changes)).numpy()[:, 0]
+    return np.float64(table.reshape(len(table), -1))
+
+
+def assert_standard_normal(columns: np.ndarray) -> None:
+    """Mean 0, variance 1, no column like another, no row like the one before: 5 errors each."""
+    n, d = columns.shape
+    assert (np.abs(columns.mean(axis=0)) < 5 / np.sqrt(n)).all()
+    covariance = columns.T @ columns / n
+    assert (np.abs(covariance - np.eye(d)) < 5 * np.sqrt((1 + np.eye(d)) / n)).all()
+    assert (np.abs((columns[1:] * columns[:-1]).mean(axis=0)) < 5 / np.sqrt(n)).all()
+
+
+def assert_unlike(one: np.ndarray, other: np.ndarray) -> None:
+    """Standard normal draws that have nothing to do with each other."""
+    assert (np.abs((one * other).mean(axis=0)) < 5 / np.sqrt(len(one))).all()
+
+
+# The tables of common noise
+
+
+def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
+    one, two = eps(), eps(seed=1)
+    assert_standard_normal(one)
+    assert_unlike(one, two)
+    np.testing.assert_array_equal(one, eps())
+    starts = np.array([plan(seed=seed).start for seed in range(400)])
+    assert_standard_normal(starts)
+    first = np.array([eps(seed=seed)[0] for seed in range(400)])
+    assert_unlike(starts, first)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_data_point_has_noise_of_its_own_and_the_seed_s(estimator):
+    one, two = zeta(estimator), zeta(estimator, seed=1)
+    assert_standard_normal(one)
+    assert_unlike(one, two)
+    shared = eps()
+    for column in shared.T:
+        assert_unlike(one, np.broadcast_to(column[:, None], one.shape))
+
+
+@pytest.mark.parametrize("changes", [{"steps": 5}, {"n_samples": 7}, {"steps": 3000}], ids=str)
+def test_counts_keep_the_noise_that_was_there(changes):
+    np.testing.assert_array_equal(eps(**changes)[:1000], eps())
+    np.testing.assert_array_equal(plan(**changes).start, plan().start)
+
+
+def test_room_keeps_the_noise_and_pads_with_zeros():
+    roomy = plan(capacity=Capacity(9, (6,), 4, chunk=2))
+    used = NETWORK.positions_in(roomy.padded)
+    table = np.float64(roomy.fields["eps"])
+    np.testing.assert_array_equal(table[:, used], eps())
+    np.testing.assert_array_equal(roomy.start[used], plan().start)
+    for values in (table, roomy.start):
+        assert np.count_nonzero(values) == values.size * len(used) // roomy.padded.n_weights
+
+
+@pytest.mark.parametrize(
+    ("steps", "n_samples"), [(1, 1), (97 * 11, 12), (97 * 12, 97), (10, 2000), (4000, 3)]
+)
+def test_no_two_draws_of_a_step_and_no_two_steps_share_a_row_of_noise(steps, n_samples):
+    n_rows = len(eps(network=MLP(1, ()), steps=steps, n_samples=n_samples))
+    draws = STRIDE * np.arange(n_samples) % n_rows
+    assert len(np.unique(draws)) == n_samples
+    assert n_rows >= steps
+
+
+def test_the_table_of_a_wide_network_stays_within_its_room():
+    """2²³ numbers, 32 MB: rows are used again, but at least 64 are there."""
+    n, network = 300, MLP(1, (100,))
+    for estimator, width in (("local", 101), ("flipout", 202)):
+        wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, None)
+        rows, *shape = local_reparam.row_noise(estimator, n, wide).shape
+        assert shape == [1, width, n]
+        assert rows == 2**23 // (width * n) >= 64
+
+
+# What a step sees, and what it costs
+
+SHARES = np.float32([0.4, 0.3, 0.15, 0.1, 0.05])
+X_CHUNKS = np.arange(12, dtype=np.float32).reshape(3, 4, 1)  # three chunks of four points
+WEIGHTS = np.float32(X_CHUNKS < 10)  # of which the last two are padding
+
+
+def problem(**changes: Any) -> Problem:
+    """Values that say where they are from: ε its row, ζ its row and chunk."""
+    zeta = 100.0 * np.arange(7)[:, None, None, None] + np.arange(3)[:, None, None]
+    fields = {
+        "x": X_CHUNKS,
+        "y": -X_CHUNKS,
+        "row_weight": WEIGHTS,
+        "unit_mask": np.ones(2),
+        "eps": np.arange(11)[:, None] * np.ones(2),
+        "zeta": zeta * np.ones((1, 4)),
+        "prior": np.ones(3),
+        "noise_std": 0.5,
+        "kl_weight": 0.7,
+        "kl_shares": SHARES,
+    }
+    tensors = {name: tf.constant(value, tf.float32) for name, value in fields.items()}
+    counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
+    return Problem(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
+
+
+@pytest.mark.parametrize("step", [0, 4, 8, 1203])
+def test_a_block_is_one_draw_one_chunk_and_the_points_of_its_own_minibatch(step):
+    batch = step % 5
+    for i in range(6):
+        draw, chunk = divmod(i, 3)
+        block = make_block(tf.constant(step), tf.constant(i), problem())
+        np.testing.assert_array_equal(block.x, X_CHUNKS[chunk])
+        np.testing.assert_array_equal(block.y, -X_CHUNKS[chunk])
+        own = (X_CHUNKS[chunk] % 5 == batch) * WEIGHTS[chunk]
+        np.testing.assert_array_equal(block.row_weight, own)
+        assert block.kl_share == SHARES[batch]
+        np.testing.assert_array_equal(block.eps, (step + 97 * draw) % 11)
+        np.testing.assert_array_equal(block.zeta, 100.0 * ((step + 97 * draw) % 7) + chunk)
+    assert make_block(tf.constant(step), tf.constant(0), problem(zeta=())).zeta == ()
+
+
+def test_the_blocks_of_a_step_add_up_to_its_free_energy_and_to_the_record_of_the_whole():
+    """π KL + Σ over the minibatch, the mean over the draws; and KL + M Σ over the minibatch."""
+    step, p = 8, problem()
+    complexities, f = (50.0, 30.0), np.float32([[0.3], [0.1], [-0.4], [1.2]])
+    total, record = 0.0, np.zeros(3)
+    for i in range(6):
+        block = make_block(tf.constant(step), tf.constant(i), p)
+        loss, seen = costs(tf.constant(complexities[i // 3]), tf.constant(f), block, p)
+        total, record = total + float(loss), record + seen.numpy()
+    batch = [n for n in range(10) if n % 5 == step % 5]
+    each = [stats.norm(f[n % 4, 0], 0.5).logpdf(-float(n)) for n in batch]
+    nll = -sum(each)  # the outputs are the same for both draws
+    share = SHARES[step % 5]
+    np.testing.assert_allclose(total, 0.7 * share * 40.0 + nll, rtol=1e-5)
+    np.testing.assert_allclose(record, [0.7 * 40.0 + 5 * nll, 40.0, 5 * nll], rtol=1e-5)
+
+
+# Defaults
+
+
+def defaults(function: Any) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+PUBLISHED = {"noise_std": 1.0, "hidden_units": (20, 20), "steps": 1500, "seed": 0}
+OF_DRAWS = {**PUBLISHED, "n_samples": 1, "cooldown": 0.25, "learning_rate": 0.08, "capacity": None}
+OWN = {
+    bbb: {
+        **OF_DRAWS,
+        "prior": None,  # which is the mixture of the article: test_bbb.py
+        "kl_weight": 1.0,
+        "n_batches": 1,
+        "kl_scheme": "uniform",
+        "initial_rho": -1.0,  # σ = 0.31
+    },
+    empirical_bayes: {
+        **OF_DRAWS,
+        "likelihood": "gaussian",
+        "tie": "weight",
+        "estimator": "local",
+        "biases": True,
+        "scale": "fan_in",
+        "initial_rho": 0.0,
+        "initial_gamma": 1.0,
+    },
+    point: {
+        **PUBLISHED,
+        "prior": None,
+        "weight_decay": 0.0,
+        "likelihood": "gaussian",
+        "learning_rate": 0.02,
+    },
+}
+OWN[local_reparam] = OWN[bbb] | {"estimator": "local"}
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_the_defaults_are_the_published_ones(method):
+    assert defaults(method.fit) == OWN[method]
+
+
+@pytest.mark.parametrize("kind", [bbb.Fit, empirical_bayes.Fit])
+def test_a_prediction_takes_500_draws_unless_told_otherwise(kind):
+    assert defaults(kind.predict) == {"n_samples": 500, "seed": 1}
+
+
+# Predictions
+
+LINEAR = MLP(2, ())
+MEAN, STD = np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.6, 0.1])
+POINTS = np.array([[1.0, 0.0], [0.5, -1.0], [-2.0, 3.0]])
+DESIGN = np.hstack([POINTS, np.ones((3, 1))])
+
+
+def posterior(kind: str) -> bbb.Fit:
+    """A posterior of a linear model, as each method would return it."""
+    parts = {"mean": MEAN, "std": STD, "network": LINEAR, "noise_std": 0.3, "history": {}}
+    parts["capacity"] = Capacity(1, (), 1)
+    if kind == "mean field":
+        return bbb.Fit(**parts)
+    model = empirical_bayes.choose(LINEAR, kind, "all", "local", True, "none")
+    prior_std = empirical_bayes.optimal_prior_std(MEAN, STD, [0, 0, 0])
+    return empirical_bayes.Fit(**parts, gamma=MEAN / STD, prior_std=prior_std, model=model)
+
+
+@pytest.mark.parametrize("kind", ["mean field", "gaussian"])
+def test_predictive_draws_are_draws_of_the_posterior(kind):
+    """Mean Xμ and covariance X diag(σ²) Xᵀ over the draws, and noise as it was given."""
+    n = 20_000
+    prediction = posterior(kind).predict(POINTS, n_samples=n, seed=3)
+    covariance = DESIGN @ np.diag(STD**2) @ DESIGN.T
+    var = np.diag(covariance)
+    assert (np.abs(prediction.mean - DESIGN @ MEAN) < 5 * np.sqrt(var / n)).all()
+    error = np.sqrt((covariance**2 + np.outer(var, var)) / n)
+    assert (np.abs(np.cov(prediction.samples.T) - covariance) < 5 * error).all()
+    np.testing.assert_allclose(prediction.aleatoric_std, 0.3)
+
+
+def test_labels_are_predicted_from_the_same_draws():
+    logits = posterior("gaussian").predict(POINTS, n_samples=50, seed=3).samples
+    labels = posterior("bernoulli").predict(POINTS, n_samples=50, seed=3)
+    np.testing.assert_allclose(labels.samples, expit(logits))
+
+
+@pytest.mark.parametrize("kind", ["mean field", "gaussian", "bernoulli"])
+def test_the_seed_of_a_prediction_decides_its_draws(kind):
+    n, fit = 2000, posterior(kind)
+    one, two, again = (fit.predict(POINTS, n, seed=seed).samples for seed in (1, 2, 1))
+    np.testing.assert_array_equal(one, again)
+    each = [(f - f.mean(axis=0)) / f.std(axis=0) for f in (one, two)]
+    assert_unlike(*each)
+    np.testing.assert_array_equal(fit.predict(POINTS).samples, one[:500])  # what is said
+
+
+def test_the_plug_in_prediction_is_that_of_the_mean_weights():
+    prediction = posterior("gaussian").plug_in(POINTS)
+    np.testing.assert_allclose(prediction.mean, DESIGN @ MEAN, rtol=1e-6)
+    np.testing.assert_array_equal(prediction.epistemic_std, 0.0)
+    labels = posterior("bernoulli").plug_in(POINTS)
+    np.testing.assert_allclose(labels.probability, expit(DESIGN @ MEAN), rtol=1e-6)
+
+
+def test_signal_to_noise_is_the_size_of_mu_in_sigmas():
+    for kind in ("mean field", "gaussian"):
+        np.testing.assert_allclose(posterior(kind).signal_to_noise, [2.5, 5 / 3, 20.0])
+
+
+# Pruning
+
+
+@pytest.mark.parametrize("biases", [True, False])
+def test_pruning_counts_the_weights_that_there_are(biases):
+    """A 1-2-1 network: weights 2 and 2, biases 2 and 1; threshold .5, either sign of γ."""
+    network = MLP(1, (2,))
+    gamma = np.array([0.1, -3.0, 0.2, 2.0, -0.4, -0.3, 0.5])
+    is_bias = np.array([0, 0, 1, 1, 0, 0, 1], bool)
+    model = empirical_bayes.choose(network, "gaussian", "weight", "local", biases, "none")
+    np.testing.assert_array_equal(model.used, biases | ~is_bias)
+    gamma = gamma * model.used
+    one = model.used.astype(float)
+    fit = empirical_bayes.Fit(
+        gamma, one, network, 1.0, {}, Capacity(1, (2,), 1), gamma, np.hypot(gamma, one), model
+    )
+    report = fit.pruning()
+    expected = np.array([1, 0, 1, 0, 1, 1, 0], bool) & model.used
+    np.testing.assert_array_equal(report.pruned, expected)
+    assert report.by_layer == ((0.5, 2 / 3) if biases else (0.5, 1.0))
+    assert report.fraction == pytest.approx(4 / 7 if biases else 3 / 4)
+    assert fit.pruning(threshold=0.15).pruned.sum() == 1
+
+
+# Which weights share a prior, and the unit of σ
+
+
+def test_a_model_says_what_was_chosen_weight_by_weight():
+    network = MLP(4, (2, 3))
+    sizes = [(4 + 1) * 2, (2 + 1) * 3, 3 + 1]
+    layers = np.repeat([0, 1, 2], sizes)
+    for tie, groups in (("weight", np.arange(23)), ("layer", layers), ("all", np.zeros(23))):
+        model = empirical_bayes.choose(network, "gaussian", tie, "local", True, "fan_in")
+        np.testing.assert_array_equal(model.groups, groups)
+        np.testing.assert_array_equal(model.layers, layers)
+        np.testing.assert_allclose(model.unit, np.repeat([4, 2, 3], sizes) ** -0.5)
+    plain = empirical_bayes.choose(network, "gaussian", "all", "local", True, "none")
+    np.testing.assert_array_equal(plain.unit, 1.0)

@@ -1,0 +1,692 @@
+"""Probabilistic backpropagation: its closed forms, its loop against a trace, what fits learn."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import integrate, special, stats
+
+from bdl_teach import DivergedError
+from bdl_teach.backend import tf
+from bdl_teach.methods import pbp
+from bdl_teach.methods.pbp import _loop as pbp_loop
+from bdl_teach.methods.pbp import replay as pbp_replay
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2.0, 2.0, (40, 3))
+Y = 300.0 + 50.0 * (np.abs(X[:, :1]) + 0.3 * X[:, 1:2] + 0.2 * RNG.standard_normal((40, 1)))
+SMALL = {"hidden_units": (5,), "epochs": 3}
+MOMENTS = ("mean", "var")
+
+
+def small(**changes) -> pbp.Fit:
+    return pbp.fit(X, Y, **{**SMALL, **changes})
+
+
+# Moments
+
+
+def test_relu_moments_match_the_oracle_from_alpha_minus_40_to_40(oracle):
+    table = oracle("rectified_gaussian")
+    for case in table["cases"]:
+        got = pbp.relu_moments(case["m"], case["v"])
+        for value, name in zip(got, MOMENTS, strict=True):
+            assert_allclose(value, case[name], rtol=table["rtol"], err_msg=str(case["alpha"]))
+
+
+def test_the_gradients_of_relu_moments_match_the_oracle(oracle):
+    table = oracle("rectified_gaussian")
+    for case in table["cases"]:
+        m, v = (tf.constant(case[name], tf.float64) for name in "mv")
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([m, v])
+            moments = pbp.relu_moments(m, v)
+        for moment, name in zip(moments, MOMENTS, strict=True):
+            for source, by in ((m, "m"), (v, "v")):
+                got = tape.gradient(moment, source)
+                assert_allclose(got, case[f"d{name}_d{by}"], rtol=table["rtol"], err_msg=str(case))
+
+
+@pytest.mark.parametrize("alpha", [-12.0, -2.0, -0.3, 0.0, 0.7, 5.0])
+def test_relu_moments_equal_quadrature(alpha):
+    m, v = 1.7 * alpha, 1.7**2
+    density = stats.norm(m, 1.7).pdf
+    top = max(m, 0.0) + 20.0
+    first, second = (
+        integrate.quad(lambda a, k=k: a**k * density(a), 0.0, top, epsabs=0.0, limit=200)[0]
+        for k in (1, 2)
+    )
+    assert_allclose(pbp.relu_moments(m, v), (first, second - first**2), rtol=1e-8)
+
+
+@given(m=st.floats(-1e6, 1e6), v=st.floats(0.0, 1e6))
+def test_relu_moments_are_finite_and_never_negative(m, v):
+    mean, var = pbp.relu_moments(m, v)
+    assert np.isfinite(mean)
+    assert np.isfinite(var)
+    assert mean >= max(m, 0.0) * (1 - 1e-12)
+    assert 0.0 <= var <= v
+
+
+def test_a_known_input_stays_known_through_a_relu():
+    moments = pbp.relu_moments([3.0, -2.0, 0.0], 0.0)
+    assert_allclose(moments, [[3.0, 0.0, 0.0], [0.0] * 3], rtol=0.0, atol=1e-99)
+
+
+def test_linear_moments_are_those_of_drawn_weights():
+    rng = np.random.default_rng(3)
+    mean, var = rng.normal(size=4), rng.uniform(0.1, 1.0, 4)
+    w_mean, w_var = rng.normal(size=(2, 5)), rng.uniform(0.1, 1.0, (2, 5))
+    n = 200_000
+    z = np.column_stack([mean + np.sqrt(var) * rng.standard_normal((n, 4)), np.ones(n)])
+    w = w_mean + np.sqrt(w_var) * rng.standard_normal((n, 2, 5))
+    draws = np.einsum("nij,nj->ni", w, z) / np.sqrt(5)
+    got_mean, got_var = pbp.linear_moments(mean, var, w_mean, w_var)
+    assert_allclose(got_mean, draws.mean(axis=0), atol=5 * np.sqrt(got_var.max() / n))
+    fourth = ((draws - draws.mean(axis=0)) ** 4).mean(axis=0)
+    error = np.sqrt((fourth / draws.var(axis=0) ** 2 - 1) / n)  # relative, of a sample variance
+    assert (np.abs(got_var / draws.var(axis=0) - 1) < 5 * error).all()
+
+
+def test_moments_through_the_layers_match_the_oracle(oracle):
+    table = oracle("pbp_update")
+    for case in table["cases"]:
+        mean, var = np.array(case["x"]), np.zeros(len(case["x"]))
+        for layer in case["trace"]:
+            weights = (np.array(case[name][layer["layer"]]) for name in ("W_mean", "W_var"))
+            mean, var = pbp.linear_moments(mean, var, *weights)
+            assert_allclose((mean, var), (layer["m_linear"], layer["v_linear"]), table["rtol"])
+            if "m_relu" in layer:
+                mean, var = pbp.relu_moments(mean, var)
+                assert_allclose((mean, var), (layer["m_relu"], layer["v_relu"]), table["rtol"])
+        assert_allclose((mean[0], var[0]), (case["out_mean"], case["out_var"]), table["rtol"])
+
+
+# Updates
+
+
+def test_one_point_moves_weights_and_noise_as_the_oracle_says(oracle):
+    table = oracle("pbp_update")
+    for case in table["cases"]:
+        weights = [[np.array(w) for w in case[name]] for name in ("W_mean", "W_var")]
+        tensors = tf.nest.map_structure(tf.constant, weights)
+        noise = case["alpha"], case["beta"]
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            f_mean, f_var = pbp_loop.forward(tf.constant([case["x"]], tf.float64), *tensors)
+            score = pbp.log_z(case["y"], f_mean, f_var, *noise)
+        assert_allclose(score[0], case["logZ"], table["rtol"])
+        slopes = tape.gradient(score, tensors)
+        for layer, (m, v) in enumerate(zip(*weights, strict=True)):
+            for got, name in zip(slopes, ("dlogZ_dm", "dlogZ_dv"), strict=True):
+                assert_allclose(got[layer], case[name][layer], table["rtol"])
+            new = pbp.adf_update(m, v, slopes[0][layer].numpy(), slopes[1][layer].numpy())
+            for got, name in zip(new, ("new_mean", "new_var"), strict=True):
+                assert_allclose(got, case[name][layer], table["rtol"])
+        new = pbp.gamma_update(*noise, case["y"] - case["out_mean"], case["out_var"])
+        assert_allclose(new, (case["new_alpha"], case["new_beta"]), table["rtol"])
+
+
+def test_adf_matches_moments_by_quadrature(oracle):
+    table = oracle("adf_gaussian")
+    for case in table["cases"]:
+        got = pbp.adf_update(case["m"], case["v"], case["dlogZ_dm"], case["dlogZ_dv"])
+        assert_allclose(got, (case["new_m"], case["new_v"]), table["rtol"])
+
+
+@given(
+    m=st.floats(-3.0, 3.0), v=st.floats(0.01, 5.0), y=st.floats(-3.0, 3.0), s2=st.floats(0.01, 5.0)
+)
+def test_adf_of_a_gaussian_likelihood_is_the_exact_posterior(m, v, y, s2):
+    residual, total = y - m, v + s2
+    slope, curve = residual / total, 0.5 * (residual**2 / total**2 - 1.0 / total)
+    exact_var = 1.0 / (1.0 / v + 1.0 / s2)
+    expected = exact_var * (m / v + y / s2), exact_var
+    assert_allclose(pbp.adf_update(m, v, slope, curve), expected, rtol=1e-8, atol=1e-12)
+
+
+def test_the_gamma_update_matches_the_oracle(oracle):
+    table = oracle("pbp_gamma_update")
+    for case in table["cases"]:
+        got = pbp.gamma_update(case["alpha"], case["beta"], case["resid"], case["v"])
+        assert_allclose(got, (case["new_alpha"], case["new_beta"]), table["rtol"])
+
+
+def test_without_weight_uncertainty_the_gamma_update_is_nearly_conjugate():
+    """With v = 0, y ~ N(0, 1/γ) is conjugate: α + ½, β + ½ r²; Z is a Gaussian for a Student-t."""
+    for alpha, r in itertools.product((100.0, 1e4, 1e6), (0.1, 1.0, 2.0)):
+        new_alpha, new_beta = pbp.gamma_update(alpha, alpha, r, 0.0)
+        assert new_alpha - alpha == pytest.approx(0.5, rel=5.0 / alpha + 1e-6)
+        assert new_beta - alpha == pytest.approx(0.5 * r**2, rel=0.0, abs=10.0 / alpha + 1e-6)
+
+
+def test_an_outlier_beyond_all_measure_leaves_no_nan_in_the_gamma_update():
+    for residual in (1e4, 1e150):
+        assert pbp.gamma_update(6.0, 6.0, residual, 1.0) == (0.0, np.inf)
+
+
+def test_the_gaussian_z_comes_near_the_exact_moments_of_the_noise(oracle):
+    for case in oracle("pbp_gamma_exact")["cases"]:
+        alpha, beta = pbp.gamma_update(case["alpha"], case["beta"], case["y"], case["v"])
+        exact = case["moment_matched_alpha"] / case["moment_matched_beta"]
+        assert exact == pytest.approx(case["E_gamma"], rel=1e-6)
+        assert alpha / beta == pytest.approx(exact, rel=0.25)  # an approximation, not an equality
+
+
+@pytest.mark.parametrize("alpha", [1e3, 1e6, 1e9])
+def test_alpha_never_saturates(alpha):
+    new_alpha, _ = pbp.gamma_update(alpha, alpha / 12, 0.3, 1e-3)
+    assert 0.4 < new_alpha - alpha < 0.6
+
+
+# The loop
+
+
+def flat(parts) -> np.ndarray:
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def test_three_epochs_follow_the_trace_point_by_point_and_refinement_by_refinement(oracle):
+    trace = oracle("pbp_trace")
+    start = pbp_loop.initial_state(trace["sizes"], seed=0)
+    assert start.var[0][0, 0] == pytest.approx(trace["init_var"])
+    parts = np.split(trace["init_mean"], np.cumsum([m.size for m in start.mean])[:-1])
+    means = [p.reshape(m.shape) for p, m in zip(parts, start.mean, strict=True)]
+    state = tf.nest.map_structure(tf.constant, start._replace(mean=tuple(means)))
+    x, y = (tf.constant(trace[name], tf.float64) for name in ("X", "y"))
+    order, n = tf.range(30, dtype=tf.int64), tf.constant(30)
+    for epoch in trace["epochs"]:
+        state, _ = pbp_loop.advance()(state, x, y, order, tf.constant(0), n, tf.constant(False))
+        assert_allclose(flat(state.mean), epoch["mean_before_refine"], rtol=trace["rtol"])
+        assert_allclose(flat(state.var), epoch["var_before_refine"], rtol=trace["rtol"])
+        state, _ = pbp_loop.advance()(state, x, y, order, n, n, tf.constant(True))
+        assert_allclose(flat(state.mean), epoch["mean"], rtol=trace["rtol"])
+        assert_allclose(flat(state.var), epoch["var"], rtol=trace["rtol"])
+        assert_allclose(state.noise, (epoch["alpha_noise"], epoch["beta_noise"]), trace["rtol"])
+        assert_allclose(state.prior, (epoch["alpha_prior"], epoch["beta_prior"]), trace["rtol"])
+    prediction = pbp_loop.forward(tf.constant(trace["x_test"], tf.float64), state.mean, state.var)
+    assert_allclose(prediction, (trace["pred_mean"], trace["pred_var"]), trace["rtol"])
+    noise_var = state.noise[1] / (state.noise[0] - 1)
+    assert_allclose(noise_var, trace["pred_noise_var"], trace["rtol"])
+
+
+def test_steps_end_where_the_fit_does():
+    taken = list(pbp.steps(X, Y, **{**SMALL, "epochs": 2}))
+    whole = small(epochs=2)
+    assert [s.point for s in taken[:40]] != [s.point for s in taken[41:81]]
+    assert sorted(s.point for s in taken[:40]) == list(range(40))
+    assert taken[40].point is None
+    for got, expected in zip(taken[-1].fit.state, whole.state, strict=True):
+        assert_allclose(flat(got), flat(expected), rtol=1e-9)
+    log_z = [s.log_z for s in taken[:40]]
+    assert np.mean(log_z) == pytest.approx(whole.history["log_z"][0], rel=1e-9)
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 7, 40, 41, 42, 82])
+def test_a_replay_is_where_the_steps_are(n_steps):
+    replay = pbp_replay.replay(X, Y, n_steps, hidden_units=(5,))
+    taken = list(itertools.islice(pbp.steps(X, Y, **{**SMALL, "epochs": 2}), n_steps))
+    assert len(replay.noise) == len(replay.noise_std) == n_steps + 1
+    assert_array_equal(replay.noise[0], pbp.NOISE_PRIOR)
+    if not taken:
+        assert replay.point is None
+        assert len(replay.seen) == 0
+        return
+    for got, expected in zip(replay.fit.state, taken[-1].fit.state, strict=True):
+        assert_allclose(flat(got), flat(expected), rtol=1e-9)
+    assert (replay.epoch, replay.point) == (taken[-1].epoch, taken[-1].point)
+    assert_allclose(replay.noise[1:, 0], [step.fit.alpha for step in taken], rtol=1e-9)
+    assert replay.noise_std[-1] == pytest.approx(taken[-1].fit.noise_std)
+    if len(taken) > 1:
+        assert_allclose(flat(replay.before.state.mean), flat(taken[-2].fit.state.mean), rtol=1e-9)
+
+
+def test_without_shuffling_a_replay_takes_the_rows_in_order():
+    replay = pbp_replay.replay(X, Y, 9, hidden_units=(5,), shuffle=False)
+    assert_array_equal(replay.seen, np.arange(9))
+    assert replay.point == 8
+
+
+def test_an_update_that_would_leave_no_variance_is_skipped():
+    m, v = tf.constant([1.0, 1.0], tf.float64), tf.constant([0.5, 0.5], tf.float64)
+    bad = tf.constant([-0.1, 0.4], tf.float64)
+    mean, var = pbp_loop._valid(m, v, m + 1.0, bad)
+    assert_array_equal(mean, [1.0, 2.0])
+    assert_array_equal(var, [0.5, 0.4])
+    nan = tf.constant([np.nan, 0.4], tf.float64)
+    assert_array_equal(pbp_loop._valid(m, v, nan, v)[0], [1.0, 0.4])
+
+
+def test_one_far_outlier_leaves_a_sound_posterior():
+    y = Y.copy()
+    y[7] = 1e7
+    fit = pbp.fit(X, y, **SMALL)
+    assert fit.alpha > 1.0
+    assert all((v > 0).all() for v in fit.state.var)
+    assert np.isfinite(fit.predict(X).total_std).all()
+
+
+# The paper's formulas, written out: another way to the same numbers
+
+
+def moments_by_hand(mean, var):
+    """Mean and variance of max(0, a), by φ and Φ; complex numbers go through."""
+    std = np.sqrt(var)
+    alpha = mean / std
+    density, below = (
+        np.exp(-0.5 * alpha**2) / np.sqrt(2 * np.pi),
+        0.5 * special.erfc(alpha / 2**0.5),
+    )
+    first = mean * (1 - below) + std * density
+    second = (mean**2 + var) * (1 - below) + mean * std * density
+    return first, second - first**2
+
+
+def log_z_by_hand(x, y, mean, var, noise_var):
+    """Log N(y | m_z, v_z + noise_var) at one input, layer by layer, weight by weight."""
+    z, z_var = x, np.zeros(len(x))
+    for depth, (m, v) in enumerate(zip(mean, var, strict=True)):
+        z, z_var = np.append(z, 1.0), np.append(z_var, 0.0)
+        a = m @ z / np.sqrt(len(z))
+        a_var = (m**2 @ z_var + v @ z**2 + v @ z_var) / len(z)
+        z, z_var = (a, a_var) if depth == len(mean) - 1 else moments_by_hand(a, a_var)
+    total = z_var[0] + noise_var
+    return -0.5 * np.log(2 * np.pi * total) - 0.5 * (y - z[0]) ** 2 / total, z[0], z_var[0]
+
+
+def slopes_by_hand(function, parts):
+    """∂function/∂each number of some arrays, by a step along the imaginary axis: no rounding."""
+    slopes = [np.zeros(part.shape) for part in parts]
+    for part, slope in zip(range(len(parts)), slopes, strict=True):
+        for place in np.ndindex(slope.shape):
+            moved = [np.array(p, complex) for p in parts]
+            moved[part][place] += 1e-30j
+            slope[place] = np.imag(function(moved)) / 1e-30
+    return slopes
+
+
+def gamma_by_hand(alpha, beta, residual, var):
+    """α′ and β′ from Z, Z₁ and Z₂ as the paper's supplement has them."""
+    z0, z1, z2 = (
+        stats.norm(0, np.sqrt(var + beta / (alpha + k))).pdf(residual) for k in (-1, 0, 1)
+    )
+    new_alpha = 1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1)
+    return new_alpha, 1 / (z2 / z1 * (alpha + 1) / beta - z1 / z0 * alpha / beta)
+
+
+def learn_by_hand(state: pbp.State, x, y) -> pbp.State:
+    alpha, beta = state.noise
+    noise_var, depth = beta / (alpha - 1), len(state.mean)
+    slopes = slopes_by_hand(
+        lambda parts: log_z_by_hand(x, y, parts[:depth], parts[depth:], noise_var)[0],
+        [*state.mean, *state.var],
+    )
+    mean = [m + v * s for m, v, s in zip(state.mean, state.var, slopes[:depth], strict=True)]
+    var = [
+        v - v**2 * (s**2 - 2 * c)
+        for v, s, c in zip(state.var, slopes[:depth], slopes[depth:], strict=True)
+    ]
+    _, f_mean, f_var = log_z_by_hand(x, y, state.mean, state.var, noise_var)
+    noise = np.array(gamma_by_hand(alpha, beta, y - f_mean, f_var))
+    return state._replace(mean=tuple(mean), var=tuple(var), noise=noise)
+
+
+def refine_by_hand(state: pbp.State) -> pbp.State:
+    """Take each factor out, multiply N(w | 0, 1/λ) in, keep the quotient; one after the other."""
+    mean, var, factors = flat(state.mean), flat(state.var), state.factors.copy()
+    alpha, beta = state.prior
+    for i, (precision, shift, share_a, share_b) in enumerate(state.factors):
+        cavity_v = 1 / (1 / var[i] - precision)
+        cavity_m = cavity_v * (mean[i] / var[i] - shift)
+        a, b = alpha - share_a, beta - share_b
+        if not (0 < cavity_v < 1e6 and a > 1 and b > 0):
+            continue
+        var[i] = 1 / (1 / cavity_v + (a - 1) / b)  # the Gaussian that stands for the factor
+        mean[i] = var[i] * cavity_m / cavity_v
+        alpha, beta = gamma_by_hand(a, b, cavity_m, cavity_v)
+        factors[i] = (
+            1 / var[i] - 1 / cavity_v,
+            mean[i] / var[i] - cavity_m / cavity_v,
+            alpha - a,
+            beta - b,
+        )
+    cuts = np.cumsum([m.size for m in state.mean])[:-1]
+    shaped = [
+        tuple(p.reshape(m.shape) for p, m in zip(np.split(values, cuts), state.mean, strict=True))
+        for values in (mean, var)
+    ]
+    return pbp.State(*shaped, state.noise, np.array([alpha, beta]), factors)
+
+
+def same_state(got, expected, rtol=1e-6) -> None:
+    for name, a, b in zip(pbp.State._fields, got, expected, strict=True):
+        assert_allclose(flat(a), flat(b), rtol=rtol, atol=1e-9, err_msg=name)
+
+
+# In a graph, as in the compiled loop: there no argument is checked, and the guards must hold
+learn_point, refine_prior, refine_weight = (
+    tf.function(function, autograph=False)
+    for function in (pbp_loop.learn_point, pbp_loop.refine_prior, pbp_loop._refine_weight)
+)
+
+
+def tensors(state: pbp.State) -> pbp.State:
+    return tf.nest.map_structure(tf.constant, state)
+
+
+def test_points_and_refinements_follow_the_paper_written_out():
+    """Four points and a refinement, twice: the second finds factors that the first has moved."""
+    rng = np.random.default_rng(7)
+    x, y = rng.standard_normal((4, 2)), rng.standard_normal(4)
+    ours = pbp_loop.initial_state((2, 3, 2, 1), 5, (4.0, 3.0))
+    theirs = ours
+    for _ in range(2):
+        for i in range(4):
+            point = tf.constant(x[i : i + 1]), tf.constant(y[i : i + 1])
+            score = log_z_by_hand(
+                x[i], y[i], theirs.mean, theirs.var, theirs.noise[1] / (theirs.noise[0] - 1)
+            )
+            ours, got = learn_point(tensors(ours), *point)
+            theirs = learn_by_hand(theirs, x[i], y[i])
+            assert float(got) == pytest.approx(score[0], rel=1e-6)
+            same_state(ours, theirs)
+        ours, theirs = refine_prior(ours), refine_by_hand(theirs)
+        same_state(ours, theirs)
+
+
+def test_the_state_before_data_is_the_prior_with_means_that_break_the_symmetry():
+    state = pbp_loop.initial_state((99, 60, 1), 0, (4.0, 3.0))
+    assert_array_equal(flat(state.var), 6 / 5)  # E[1/λ] of Gamma(6, 6)
+    assert_array_equal(state.factors[:, 0], 5 / 6)  # its factors hold all of it
+    assert_array_equal(state.factors[:, 1:], 0.0)
+    assert_array_equal(state.noise, (4.0, 3.0))
+    assert_array_equal(state.prior, (6.0, 6.0))
+    for mean, fan_in in zip(state.mean, (100, 61), strict=True):
+        assert abs(mean.std() * np.sqrt(fan_in) - 1) < 5 / np.sqrt(2 * mean.size)
+    assert (pbp_loop.initial_state((99, 60, 1), 1).mean[0] != state.mean[0]).all()
+
+
+@pytest.mark.parametrize("alpha", [-4.0, -1.0, 0.0, 0.6, 3.0])
+def test_the_gradients_of_relu_moments_are_those_of_the_formula(alpha):
+    m, v = np.array([1.3 * alpha]), np.array([1.3**2])
+    for k in range(2):
+        d_m, d_v = slopes_by_hand(lambda parts, k=k: moments_by_hand(*parts)[k][0], [m, v])
+        given = tf.constant(m), tf.constant(v)
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            moment = pbp.relu_moments(*given)[k]
+        assert_allclose(tape.gradient(moment, given), (d_m, d_v), rtol=1e-8)
+
+
+def test_the_gamma_update_is_the_supplement_s():
+    for alpha, residual, var in itertools.product(
+        (1.5, 6.0, 40.0), (0.0, 0.7, 3.0), (0.0, 0.4, 2.0)
+    ):
+        expected = gamma_by_hand(alpha, 2.0, residual, var)
+        assert_allclose(pbp.gamma_update(alpha, 2.0, residual, var), expected, rtol=1e-8)
+
+
+# Where the numbers give out
+
+
+SOUND = (6.0, 6.0), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)  # λ; m, v and the four of a factor
+
+
+def refined(prior=SOUND[0], row=SOUND[1]):
+    return [t.numpy() for t in refine_weight(*(tf.constant(v, tf.float64) for v in (prior, row)))]
+
+
+def with_cavity(variance: float) -> tuple[float, ...]:
+    """A row whose cavity N(0.2 variance, variance) is what is left without the factor."""
+    precision = 2.0 - 1.0 / variance
+    return 0.5 * (0.2 + 0.1), 0.5, precision, 0.1, 0.0, 0.0
+
+
+@pytest.mark.parametrize(
+    ("prior", "row"),
+    [
+        (SOUND[0], with_cavity(2e6)),  # next to nothing is left of the weight
+        (SOUND[0], (0.3, 0.5, 2.5, 0.1, 0.0, 0.0)),  # less than nothing
+        ((1.3, 6.0), (*with_cavity(1e3)[:4], 0.4, 0.3)),  # λ's own cavity has α = 0.9
+        ((6.0, 0.2), (0.3, 0.5, 0.9, 0.1, 0.4, 0.3)),  # and here β = −0.1
+        (SOUND[0], (1e200, 0.5, 0.9, 0.1, 0.0, 0.0)),  # the square is infinite
+    ],
+    ids=["wide", "negative", "alpha", "beta", "infinite"],
+)
+def test_a_factor_whose_cavity_is_not_sound_stays_as_it_is(prior, row):
+    new_prior, new_row = refined(prior, row)
+    assert_array_equal(new_prior, prior)
+    assert_array_equal(new_row, row)
+
+
+def test_a_factor_whose_cavity_is_sound_is_refined():
+    for row in (SOUND[1], with_cavity(0.9e6)):
+        new_prior, new_row = refined(row=row)
+        assert (new_prior != SOUND[0]).all()
+        assert (new_row != row).all()
+
+
+def test_an_outlier_beyond_all_measure_moves_nothing():
+    state = tensors(pbp_loop.initial_state((2, 3, 1), 0))
+    x = tf.constant([[0.3, -0.2]], tf.float64)
+    after, _ = learn_point(state, x, tf.constant([1e170], tf.float64))
+    same_state(after, state, rtol=0.0)
+
+
+@pytest.mark.parametrize(("residual", "low", "high"), [(0.0, -np.inf, 0.0), (4.0, 0.0, 1.0)])
+def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, low, high):
+    """From α = 1.01 a point can lead to an α′ < 0, or < 1, for which β/(α−1) is no variance."""
+    state = tensors(pbp_loop.initial_state((2, 3, 1), 0, (1.01, 0.5)))
+    x = tf.constant([[0.3, -0.2]], tf.float64)
+    f_mean, f_var = pbp_loop.forward(x, state.mean, state.var)
+    new_alpha, _ = pbp.gamma_update(1.01, 0.5, residual, float(f_var[0]))
+    assert low < new_alpha < high
+    after, _ = learn_point(state, x, f_mean + residual)
+    assert_array_equal(after.noise, (1.01, 0.5))
+
+
+def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
+    advance = pbp.Problem.advance
+
+    def spoilt(self, state, order, start, stop, *, refine):
+        state, trace = advance(self, state, order, start, stop, refine=refine)
+        spoilt.calls += 1
+        return state, trace * (np.nan if spoilt.calls == 2 else 1.0)
+
+    spoilt.calls = 0
+    monkeypatch.setattr(pbp.Problem, "advance", spoilt)
+    with pytest.raises(DivergedError, match="x far outside") as error:
+        small()
+    assert error.value.step == 2 * len(X)
+
+
+# What the loop does with points, orders and padding
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_a_fit_is_its_points_one_by_one_in_the_orders_of_its_seed(refine):
+    """Also: the 56 rows that pad eight to 64 change nothing."""
+    x, y, noise = X[:8], Y[:8], (4.0, 3.0)
+    fit = pbp.fit(x, y, hidden_units=(5,), epochs=2, seed=3, refine_prior=refine, noise_prior=noise)
+    inputs, targets = (x - x.mean(axis=0)) / x.std(axis=0), (y - y.mean()) / y.std()
+    state = tensors(pbp_loop.initial_state((3, 5, 1), 3, noise))
+    kept = []
+    for epoch in range(2):
+        scores = []
+        for i in np.random.default_rng([3, epoch]).permutation(8):
+            point = tf.constant(inputs[i : i + 1]), tf.constant(targets[i])
+            state, score = learn_point(state, *point)
+            scores.append(float(score))
+        state = refine_prior(state) if refine else state
+        kept.append((epoch, *state.noise.numpy(), *state.prior.numpy(), np.mean(scores)))
+    same_state(fit.state, state)
+    names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
+    for name, values in zip(names, np.transpose(kept), strict=True):
+        assert_allclose(fit.history[name], values, rtol=1e-6, err_msg=name)
+    noise_std = np.sqrt(fit.history["beta"] / (fit.history["alpha"] - 1)) * y.std()
+    assert_allclose(fit.history["noise_std"], noise_std)
+    assert fit.noise_std == pytest.approx(noise_std[-1])
+    assert (fit.alpha, fit.beta) == tuple(fit.state.noise)
+    if not refine:
+        assert_array_equal(fit.state.prior, (6.0, 6.0))
+
+
+def test_a_prediction_is_the_forward_pass_put_back_into_the_units_of_y():
+    fit, x = small(), np.array([[0.3, -1.0, 2.0], [5.0, 0.0, 0.0]])
+    inputs = tf.constant((x - X.mean(axis=0)) / X.std(axis=0))
+    mean, var = pbp_loop.forward(inputs, fit.state.mean, fit.state.var)
+    prediction = fit.predict(x)
+    assert_allclose(prediction.mean, mean.numpy() * Y.std() + Y.mean(), rtol=1e-9)
+    assert_allclose(prediction.epistemic_std, np.sqrt(var) * Y.std(), rtol=1e-9)
+    alpha, beta = fit.state.noise
+    assert_allclose(prediction.aleatoric_std, np.sqrt(beta / (alpha - 1)) * Y.std(), rtol=1e-9)
+
+
+def test_steps_take_the_rows_in_the_orders_of_their_seed_and_leave_the_prior_if_told_to():
+    taken = list(pbp.steps(X, Y, hidden_units=(5,), epochs=2, seed=3, refine_prior=False))
+    orders = [np.random.default_rng([3, epoch]).permutation(40) for epoch in range(2)]
+    assert [step.point for step in taken] == np.concatenate(orders).tolist()
+    assert [step.epoch for step in taken] == [0] * 40 + [1] * 40
+    assert_array_equal(taken[-1].fit.state.prior, (6.0, 6.0))
+    refined = list(itertools.islice(pbp.steps(X, Y, hidden_units=(5,), seed=3), 41))[-1]
+    assert (refined.epoch, refined.point) == (0, None)
+    assert np.isnan(refined.log_z)
+
+
+def test_rows_are_padded_with_zeros_to_a_power_of_two_of_at_least_64():
+    for n, room in ((1, 64), (63, 64), (64, 64), (65, 128), (97, 128), (128, 128), (129, 256)):
+        rows = np.arange(1.0, 2 * n + 1).reshape(n, 2)
+        padded = pbp._padded(rows).numpy()
+        assert padded.shape == (room, 2)
+        assert_array_equal(padded[:n], rows)
+        assert (padded[n:] == 0).all()
+
+
+def test_standardised_data_have_mean_0_and_deviation_1():
+    scaling = pbp.Scaling.of(X, Y)
+    for values in (scaling.inputs(X), scaling.targets(Y)):
+        assert_allclose(values.mean(axis=0), 0.0, atol=1e-12)
+        assert_allclose(values.std(axis=0), 1.0, rtol=1e-12)
+    assert (scaling.y_mean, scaling.y_std) == (Y.mean(), Y.std())
+
+
+# What fits learn
+
+
+def test_predictions_come_in_the_units_of_y():
+    fit = small(epochs=40)
+    prediction = fit.predict(X)
+    assert prediction.samples is None
+    assert np.sqrt(np.mean((prediction.mean - Y[:, 0]) ** 2)) < 0.4 * Y.std()
+    assert 5.0 < fit.noise_std < 25.0  # drawn with 10
+    scaled = pbp.fit(1e-3 * X + 5.0, 1e4 * Y, **SMALL).predict(1e-3 * X + 5.0)
+    assert_allclose(scaled.mean, 1e4 * small().predict(X).mean, rtol=1e-6)
+    assert_allclose(scaled.epistemic_std, 1e4 * small().predict(X).epistemic_std, rtol=1e-6)
+
+
+def test_uncertainty_grows_away_from_the_data():
+    fit = small(epochs=40)
+    near, far = fit.predict(X), fit.predict(10.0 * X)
+    assert far.epistemic_std.mean() > 3 * near.epistemic_std.mean()
+
+
+def test_alpha_counts_half_the_updates():
+    fit = small(epochs=40)
+    assert 0.5 < fit.alpha / (len(X) * 40 / 2) <= 1.01
+
+
+def test_the_predictive_density_of_the_next_point_improves():
+    log_z = small(epochs=10).history["log_z"]
+    assert log_z[-1] > log_z[0] + 0.1
+
+
+def test_the_same_seed_gives_the_same_fit():
+    assert_array_equal(flat(small(seed=5).state.mean), flat(small(seed=5).state.mean))
+
+
+@pytest.mark.parametrize("hidden", [(), (5, 4)])
+def test_any_number_of_hidden_layers_will_do(hidden):
+    fit = small(hidden_units=hidden)
+    assert [m.shape[0] for m in fit.state.mean] == [*hidden, 1]
+    assert np.isfinite(fit.predict(X).log_prob(Y)).all()
+
+
+def test_constant_columns_and_a_constant_target_are_no_trouble():
+    x = np.column_stack([X[:, :2], np.full(40, 7.0)])
+    assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
+
+
+@pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
+def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
+    """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""
+    x = np.column_stack([X, np.full(40, constant)])
+    scaling = pbp.Scaling.of(x, np.full((40, 1), constant))
+    assert (scaling.x_std[-1], scaling.y_std) == (1.0, 1.0)
+    mean, spread = x.mean(axis=0)[-1], x.std(axis=0)[-1]
+    theirs = (constant - mean) / spread if spread > 0 else 0.0  # the authors' program
+    assert_allclose(scaling.inputs(x)[:, -1], theirs, rtol=1e-9, atol=1e-9)
+    before, after = pbp.fit(x, Y, **SMALL), np.column_stack([X, np.full(40, constant + 1e-3)])
+    assert_allclose(before.predict(after).mean, before.predict(x).mean, rtol=0.01)
+
+
+def test_new_values_and_new_lengths_of_the_data_compile_nothing():
+    small()
+    before = pbp_loop.advance().traces
+    small(seed=3, epochs=1)
+    pbp.fit(2.0 * X[:33], Y[:33], **SMALL)
+    assert pbp_loop.advance().traces == before
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epochs": 0}, "epochs: expected an integer >= 1"),
+        ({"hidden_units": (0,)}, r"hidden_units\[0\]"),
+        ({"seed": -1}, "seed"),
+        ({"noise_prior": (1.0, 6.0)}, "noise_prior: expected α > 1"),
+        ({"noise_prior": (6.0, 0.0)}, "noise_prior"),
+        ({"noise_prior": (6.0, 6.0, 6.0)}, "noise_prior: expected a pair"),
+        ({"noise_prior": 6.0}, "noise_prior: expected a pair"),
+    ],
+)
+def test_a_bad_argument_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+    with pytest.raises(ValueError, match=message):
+        next(pbp.steps(X, Y, **{**SMALL, **changes}))
+
+
+def test_data_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="y: expected shape"):
+        pbp.fit(X, Y[:5])
+    with pytest.raises(ValueError, match="NaN"):
+        pbp.fit(np.where(X > 1.9, np.nan, X), Y)
+    with pytest.raises(ValueError, match="expected 3 columns"):
+        small().predict(X[:, :2])
+    with pytest.raises(ValueError, match="n_samples: expected an integer >= 1"):
+        small().predict(X, n_samples=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pbp.relu_moments(0.0, -1.0), "var: expected finite numbers >= 0"),
+        (lambda: pbp.relu_moments(np.nan, 1.0), "mean: expected finite"),
+        (lambda: pbp.adf_update(0.0, 0.0, 1.0, 1.0), "v: expected finite numbers > 0"),
+        (lambda: pbp.gamma_update(1.0, 1.0, 0.0, 0.0), "alpha: expected finite numbers > 1"),
+        (lambda: pbp.gamma_update(6.0, 0.0, 0.0, 0.0), "beta: expected finite numbers > 0"),
+        (lambda: pbp.gamma_update(6.0, 6.0, 0.0, -1.0), "var"),
+        (lambda: pbp.linear_moments([1.0], [0.0], [[1.0]], [[1.0]]), r"\[out, 2\]"),
+        (lambda: pbp.linear_moments([1.0], [0.0, 0.0], [[1.0]], [[1.0]]), "one shape"),
+        (lambda: pbp.linear_moments([1.0], [0.0], [[1.0, 2.0]], [[1.0]]), "weight_var"),
+    ],
+)
+def test_moments_and_updates_refuse_what_has_no_meaning(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

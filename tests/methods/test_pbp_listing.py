@@ -1,0 +1,166 @@
+"""The simplified listing of PBP: its faults are there, and repairing one cures what it did."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from bdl_teach import DivergedError
+from bdl_teach.backend import tf
+from bdl_teach.methods import pbp
+from bdl_teach.methods.pbp import _loop as pbp_loop
+from bdl_teach.methods.pbp import listing as pbp_listing
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2.0, 2.0, (200, 2))
+Y = 3.0 + np.abs(X[:, 0]) + 0.3 * RNG.standard_normal(200)
+
+
+@lru_cache(maxsize=16)
+def small(**changes) -> pbp.Fit:
+    options = {"hidden_units": (5,), "epochs": 20, "n_records": 10}
+    return pbp_listing.fit(X, Y, **{**options, **changes})
+
+
+@pytest.mark.parametrize("eps", [1e-6, 1e-5, 1e-4])
+def test_alpha_stops_at_the_square_root_of_half_over_eps(eps):
+    history = small(eps=eps).history
+    assert history["alpha"].max() < 1.05 * np.sqrt(0.5 / eps)
+    if eps > 1e-6:  # 4000 updates are enough to get there
+        assert history["alpha"][-1] == pytest.approx(np.sqrt(0.5 / eps), rel=0.05)
+
+
+def test_when_alpha_stops_the_noise_grows_without_bound():
+    noise = small(eps=1e-4).history["noise_std"]
+    assert noise[-1] > 1.3 * noise[len(noise) // 2] > 1.3**2 * noise[len(noise) // 10]
+
+
+def test_repairing_the_noise_update_alone_cures_it():
+    sick, cured = small(eps=1e-5), small(noise_update="stable")
+    assert 0.8 < cured.alpha / (len(X) * 20 / 2) <= 1.01
+    assert cured.noise_std < 0.5 < sick.noise_std
+    assert cured.predict(X).log_prob(Y).mean() > sick.predict(X).log_prob(Y).mean() + 0.5
+
+
+def test_history_counts_points():
+    history = small(epochs=20).history
+    assert len(history["points"]) == 200
+    assert (np.diff(history["points"]) == 20).all()
+    assert history["points"][-1] == 20 * len(X)
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Run the loop as plain TensorFlow, which is quicker for a few points."""
+    monkeypatch.setattr(pbp_listing, "Compiled", lambda function: function)
+    monkeypatch.setattr(pbp_listing, "_program", pbp_listing._program.__wrapped__)
+
+
+def test_history_counts_a_short_last_batch_as_it_is_and_ends_with_the_fit(eager):
+    fit = pbp_listing.fit(X[:10], Y[:10], hidden_units=(), epochs=2, batch_size=4, n_records=3)
+    assert fit.history["points"].tolist() == [4, 8, 10, 14, 18, 20]
+    assert (fit.history["alpha"][-1], fit.history["beta"][-1]) == (fit.alpha, fit.beta)
+    assert fit.history["noise_std"][-1] == pytest.approx(fit.noise_std)
+    assert fit.noise_std == pytest.approx(np.sqrt(fit.beta / (fit.alpha - 1)) * Y[:10].std())
+
+
+def started(n: int, seed: int = 0) -> tuple:
+    """The first rows standardised, and the state that a fit of them starts from, in float64."""
+    x, y = X[:n], Y[:n]
+    start = pbp_listing._initial_state((2, 5, 1), seed)
+    double = tf.nest.map_structure(lambda t: tf.cast(t, tf.float64), start)
+    rows = (x - x.mean(axis=0)) / x.std(axis=0), (y - y.mean()) / y.std()
+    return rows, pbp.State(*double, np.array([6.0, 6.0]), np.zeros((21, 4)))
+
+
+@pytest.mark.parametrize("noise_update", pbp_listing.NOISE_UPDATES)
+def test_one_point_at_a_time_without_eps_it_learns_as_the_method_does(eager, noise_update):
+    """In the order of the rows, twice; what is left is float32 and the 1e-6 of its density."""
+    fit = pbp_listing.fit(
+        X[:6], Y[:6], hidden_units=(5,), epochs=2, eps=0.0, noise_update=noise_update, n_records=1
+    )
+    (x, y), state = started(6)
+    learn = tf.function(pbp_loop.learn_point, autograph=False)
+    for i in [*range(6), *range(6)]:
+        state, _ = learn(state, tf.constant(x[i : i + 1]), tf.constant(y[i : i + 1]))
+    for got, expected in zip(fit.state[:3], state[:3], strict=True):
+        for a, b in zip(got, expected, strict=True):
+            assert_allclose(a, b, rtol=2e-3, atol=2e-4)
+
+
+def test_a_batch_sums_the_gradients_of_its_points_and_cuts_variances_at_0(eager):
+    """Three points in a batch with room for four: the missing one counts for nothing."""
+    fit = pbp_listing.fit(X[:3], 9.0 * Y[:3], hidden_units=(5,), batch_size=4, n_records=1)
+    (x, y), state = started(3)
+    with tf.GradientTape() as tape:
+        tape.watch([state.mean, state.var])
+        f_mean, f_var = pbp_loop.forward(tf.constant(x), state.mean, state.var)
+        score = tf.reduce_sum(pbp.log_z(tf.constant(y), f_mean, f_var, 6.0, 6.0))
+    slopes = tape.gradient(score, [state.mean, state.var])
+    for layer in range(2):
+        m, v, dm, dv = (part[layer].numpy() for part in (state.mean, state.var, *slopes))
+        assert_allclose(fit.state.mean[layer], m + v * dm, rtol=1e-3, atol=1e-4)
+        new_var = np.maximum(v - v**2 * (dm**2 - 2 * dv), 0.0)
+        assert_allclose(fit.state.var[layer], new_var, rtol=1e-3, atol=1e-4)
+
+
+def test_the_start_is_drawn_as_the_listing_draws_it():
+    """Weights of variance 2/in, a bias of 2/out; variances 1/λ with λ ~ Gamma(6, 6)."""
+    start, other = (pbp_listing._initial_state((99, 80, 1), seed) for seed in (0, 1))
+    mean, var = start.mean[0].numpy(), start.var[0].numpy()
+    for values, fan in ((mean[:, :-1], 99), (mean[:, -1], 80)):
+        assert abs(values.std() / np.sqrt(2 / fan) - 1) < 5 / np.sqrt(2 * values.size)
+    precision = 1 / var  # mean 1, variance 1/6
+    assert abs(precision.mean() - 1) < 5 * np.sqrt(1 / 6 / var.size)
+    assert abs(precision.var() * 6 - 1) < 0.15
+    assert (mean != other.mean[0].numpy()).all()
+    assert_allclose(start.noise, (6.0, 6.0))
+
+
+def test_weights_that_are_no_numbers_are_a_divergence_with_its_step(monkeypatch):
+    def program(*_):
+        return lambda state, *_: state._replace(mean=tuple(np.nan * m for m in state.mean))
+
+    monkeypatch.setattr(pbp_listing, "_program", program)
+    with pytest.raises(DivergedError, match="batch_size=1") as error:
+        pbp_listing.fit(X[:10], Y[:10], hidden_units=(5,), batch_size=3)
+    assert error.value.step == 4
+
+
+def test_its_relu_has_negative_means_where_the_sound_one_has_none():
+    alpha = np.array([-20.0, -16.0, -9.0, -5.5], np.float32)
+    mean, _ = pbp_listing.relu_moments(tf.constant(alpha), tf.ones(4))
+    sound, _ = pbp.relu_moments(alpha, 1.0)
+    assert (mean.numpy() < 0).any()
+    assert (sound > 0).all()
+    near = tf.constant([-1.0, 0.5, 3.0], tf.float64)
+    got = pbp_listing.relu_moments(near, 4.0 * tf.ones(3, tf.float64))
+    assert_allclose(got, pbp.relu_moments(near.numpy(), 4.0), rtol=1e-4)
+
+
+def test_summed_gradients_are_not_adf():
+    """At 64 points a step the weights leave the finite numbers, or variances freeze at 0."""
+    try:
+        many = small(epochs=5, batch_size=64)
+    except DivergedError as error:
+        assert "batch_size=1" in str(error)
+    else:
+        assert (np.concatenate([v.ravel() for v in many.state.var]) == 0).any()
+    one = small(epochs=5)
+    assert (np.concatenate([v.ravel() for v in one.state.var]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"noise_update": "sound"}, "noise_update: expected one of listing, stable"),
+        ({"noise_update": "stable", "batch_size": 2}, "batch_size: expected 1"),
+        ({"eps": -1.0}, "eps"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"n_records": 0}, "n_records"),
+    ],
+)
+def test_a_bad_argument_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)

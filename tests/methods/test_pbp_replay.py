@@ -1,0 +1,94 @@
+"""A trail of PBP's steps: any step from any other, the same numbers, few steps taken anew."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bdl_teach import datasets
+from bdl_teach.methods import pbp
+from bdl_teach.methods.pbp import replay as pbp_replay
+from bdl_teach.methods.pbp.replay import CHUNK, Trail
+
+DATA = datasets.sinusoid(n=9)
+NETWORK = {"hidden_units": (5,), "seed": 3}
+LAST = 2 * CHUNK + 7
+
+
+@pytest.fixture(scope="module")
+def taken() -> list[pbp.Step]:
+    every = pbp.steps(DATA.x, DATA.y, epochs=LAST // 10 + 1, **NETWORK)
+    return list(itertools.islice(every, LAST))
+
+
+def weights(fit: pbp.Fit) -> np.ndarray:
+    return np.concatenate([layer.ravel() for layer in (*fit.state.mean, *fit.state.var)])
+
+
+def test_there_and_back_over_the_kept_states_is_where_the_steps_are(taken):
+    trail = Trail(DATA.x, DATA.y, **NETWORK)
+    for n in (CHUNK + 1, 3, LAST, CHUNK, LAST - 1, 2 * CHUNK, 2 * CHUNK + 1):
+        replay, step = trail.at(n), taken[n - 1]
+        assert_allclose(weights(replay.fit), weights(step.fit), rtol=1e-8, atol=1e-12)
+        assert_allclose(weights(replay.before), weights(taken[n - 2].fit), rtol=1e-8, atol=1e-12)
+        assert_allclose(replay.noise[1:, 1], [s.fit.beta for s in taken[:n]], rtol=1e-9)
+        assert (replay.epoch, replay.point) == (step.epoch, step.point)
+        assert set(replay.seen) == {s.point for s in taken[:n] if s.epoch == step.epoch} - {None}
+
+
+def test_a_trail_and_a_fresh_replay_agree_to_the_last_bit():
+    trail = Trail(DATA.x, DATA.y, **NETWORK)
+    trail.at(LAST)
+    for n in (0, 1, CHUNK, LAST - 1):
+        fresh = pbp_replay.replay(DATA.x, DATA.y, n, **NETWORK)
+        assert_array_equal(weights(trail.at(n).fit), weights(fresh.fit))
+        assert_array_equal(trail.at(n).noise, fresh.noise)
+
+
+def test_a_trail_takes_few_steps_anew(monkeypatch):
+    trail = Trail(DATA.x, DATA.y, **NETWORK)
+    trail.at(LAST)
+    anew: list[int] = []
+    advance = Trail._advance
+
+    def counted(self, chunk, state, start, stop):
+        anew.append(stop - start)
+        return advance(self, chunk, state, start, stop)
+
+    monkeypatch.setattr(Trail, "_advance", counted)
+    for n in (LAST - 1, LAST, 5, CHUNK):
+        anew.clear()
+        trail.at(n)
+        assert sum(anew) <= CHUNK
+
+
+def test_the_two_predictions_are_those_of_the_fits():
+    replay = pbp_replay.replay(DATA.x, DATA.y, 4, **NETWORK)
+    x = np.linspace(-1.0, 1.0, 5)[:, None]
+    for got, fit in zip(replay.predict(x), (replay.fit, replay.before), strict=True):
+        expected = fit.predict(x)
+        for name in ("mean", "epistemic_std", "aleatoric_std"):
+            assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-9)
+
+
+def test_a_replay_starts_from_its_noise_prior_and_says_its_noise_in_the_units_of_y():
+    replay = pbp_replay.replay(DATA.x, DATA.y, 14, noise_prior=(4.0, 3.0), **NETWORK)
+    assert_array_equal(replay.noise[0], (4.0, 3.0))
+    alpha, beta = replay.noise.T
+    assert_allclose(replay.noise_std, np.sqrt(beta / (alpha - 1)) * DATA.y.std())
+    assert replay.noise_std[-1] == pytest.approx(replay.fit.noise_std)
+
+
+def test_without_shuffling_every_epoch_takes_the_rows_in_order():
+    trail = Trail(DATA.x, DATA.y, shuffle=False, **NETWORK)
+    assert [trail.at(n).point for n in range(1, 21)] == [*range(9), None] * 2
+    for n, epoch, seen in ((9, 0, 9), (10, 0, 9), (11, 1, 1), (19, 1, 9), (20, 1, 9)):
+        replay = trail.at(n)
+        assert replay.epoch == epoch
+        assert_array_equal(replay.seen, np.arange(seen))
+
+
+def test_a_number_of_steps_below_0_is_refused():
+    with pytest.raises(ValueError, match="n_steps: expected"):
+        pbp_replay.replay(DATA.x, DATA.y, -1)

@@ -1,0 +1,135 @@
+"""Point estimates: least squares, ridge regression, and no epistemic uncertainty."""
+
+import numpy as np
+import pytest
+
+from bdl_teach import DivergedError, datasets, densities
+from bdl_teach._support import compiled
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import exact, point
+
+DATA = datasets.sinusoid(n=8)
+SMALL = {"hidden_units": (3,), "steps": 60}
+LINEAR_X = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 2))
+LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.3 * np.random.default_rng(1).normal(size=(20, 1))
+DESIGN = np.hstack([LINEAR_X, np.ones((20, 1))])
+LINEAR = {"noise_std": 0.5, "hidden_units": (), "steps": 2000, "learning_rate": 0.05}
+
+
+def small(**changes) -> point.Fit:
+    return point.fit(DATA.x, DATA.y, **{**SMALL, **changes})
+
+
+def linear(**changes) -> point.Fit:
+    return point.fit(LINEAR_X, LINEAR_Y, **{**LINEAR, **changes})
+
+
+def test_mle_of_a_linear_model_is_least_squares():
+    least_squares = np.linalg.lstsq(DESIGN, LINEAR_Y[:, 0])[0]
+    np.testing.assert_allclose(linear().weights, least_squares, atol=1e-3)
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0])
+def test_map_of_a_linear_model_is_the_posterior_mean(sigma):
+    posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=sigma, noise_std=0.5)
+    np.testing.assert_allclose(linear(prior=Gaussian(sigma)).weights, posterior.mean, atol=1e-3)
+    ridge = linear(weight_decay=sigma**-2)
+    np.testing.assert_allclose(ridge.weights, posterior.mean, atol=1e-3)
+
+
+def test_the_noise_does_not_move_least_squares():
+    loud = linear(noise_std=2.0).weights
+    np.testing.assert_allclose(loud, linear(noise_std=0.5).weights, atol=2e-3)
+
+
+def test_weight_decay_is_a_gaussian_prior():
+    one = small(weight_decay=4.0, steps=30)
+    two = small(prior=Gaussian(0.5), steps=30)
+    np.testing.assert_allclose(one.weights, two.weights, rtol=1e-3, atol=1e-4)
+
+
+def test_the_loss_is_minus_log_likelihood_minus_log_prior():
+    prior = ScaleMixture()
+    fit = small(prior=prior)
+    history = fit.history
+    np.testing.assert_allclose(
+        history["loss"], history["prior_cost"] + history["likelihood_cost"], rtol=1e-5
+    )
+    f = fit.predict(DATA.x).mean
+    likelihood = densities.gaussian_nll(DATA.y[:, 0], f, fit.noise_std**2).sum()
+    assert history["likelihood_cost"][-1] == pytest.approx(likelihood, rel=1e-4)
+    assert history["prior_cost"][-1] == pytest.approx(-prior.log_prob(fit.weights).sum(), rel=1e-4)
+
+
+def test_without_a_prior_nothing_is_paid_for_weights():
+    np.testing.assert_array_equal(small().history["prior_cost"], 0.0)
+
+
+def test_it_starts_with_two_over_the_inputs_as_variance_layer_by_layer():
+    """From 40 seeds, and a rate that moves nothing."""
+    options = {"hidden_units": (9,), "steps": 1, "learning_rate": 1e-12}
+    x = np.ones((1, 8))
+    starts = np.array([point.fit(x, [0.0], seed=seed, **options).weights for seed in range(40)])
+    for layer, n_in in ((slice(0, 81), 8), (slice(81, 91), 9)):
+        values = starts[:, layer] / np.sqrt(2 / n_in)
+        assert abs(values.mean()) < 5 / np.sqrt(values.size)
+        assert values.std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * values.size))
+
+
+def test_the_loss_falls():
+    loss = small(steps=600).history["loss"]
+    assert loss[-1] < 0.8 * loss[0]
+
+
+def test_a_point_estimate_has_no_epistemic_uncertainty():
+    prediction = small(noise_std=0.7).predict(np.array([[-9.0], [0.0], [9.0]]), n_samples=500)
+    np.testing.assert_array_equal(prediction.epistemic_std, 0.0)
+    np.testing.assert_array_equal(prediction.mc_error, 0.0)
+    np.testing.assert_allclose(prediction.total_std, 0.7)
+
+
+def test_no_value_compiles_again():
+    small()
+    before = compiled.trace_count()
+    small(prior=ScaleMixture(0.7, 0.2, 0.9), noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
+    small(weight_decay=3.0)
+    assert compiled.trace_count() == before
+
+
+def test_the_same_seed_gives_the_same_fit():
+    np.testing.assert_array_equal(small(seed=5).weights, small(seed=5).weights)
+
+
+def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
+    with pytest.raises(DivergedError, match=r"step \d+.*learning rate") as caught:
+        small(learning_rate=1e30)
+    assert 1 <= caught.value.step <= SMALL["steps"]
+    assert np.isfinite(small().weights).all()
+
+
+def test_a_prior_and_weight_decay_at_once_are_refused():
+    with pytest.raises(ValueError, match="got both"):
+        small(prior=Gaussian(1.0), weight_decay=1.0)
+
+
+# Labels
+
+LABEL_X = np.random.default_rng(3).normal(size=(60, 2))
+LABELS = (LABEL_X @ [1.0, -1.0] + np.random.default_rng(4).normal(size=60) > 0).astype(float)
+LOGISTIC = {"likelihood": "bernoulli", "hidden_units": (), "steps": 1000, "learning_rate": 0.05}
+
+
+@pytest.mark.parametrize("decay", [0.0, 5.0])
+def test_a_linear_classifier_is_logistic_regression_with_a_ridge(decay):
+    """The gradient of −log P(D | w) + ½ λ w² vanishes at what was found."""
+    fit = point.fit(LABEL_X, LABELS, weight_decay=decay, **LOGISTIC)
+    design = np.hstack([LABEL_X, np.ones((60, 1))])
+    p = 1 / (1 + np.exp(-design @ fit.weights))
+    gradient = design.T @ (p - LABELS) + decay * fit.weights
+    assert np.abs(gradient).max() < 0.02  # of a sum over 60 points
+    np.testing.assert_allclose(fit.predict(LABEL_X).probability, p, rtol=1e-4)
+
+
+def test_labels_other_than_0_and_1_are_refused():
+    with pytest.raises(ValueError, match="y: expected labels 0 and 1"):
+        point.fit(LABEL_X, 2 * LABELS, **LOGISTIC)

@@ -1,0 +1,283 @@
+"""Each fitted method beside a twin: the same noise, but every cost and every step written out.
+
+The twin knows no padding, no chunks and no compiled loop; it runs in float64, draw after draw.
+Whoever pays another share of the KL, another minibatch, another draw, parts from it at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach.backend import tf, tfd
+from bdl_teach.densities import Gaussian, Prior, ScaleMixture
+from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
+from bdl_teach.methods._mean_field import Capacity, lay_out
+from bdl_teach.mlp import MLP
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(7, 2)), RNG.normal(size=(7, 1))
+LABELS = np.float64(Y > 0)
+NETWORK = MLP(2, (3,))
+ROOM = Capacity(11, (5,), 3, chunk=3)  # four chunks, the third half empty and the fourth empty
+STEPS, SEED = 9, 4
+PLAN: dict[str, Any] = {
+    "hidden_units": (3,),
+    "noise_std": 0.5,
+    "steps": STEPS,
+    "learning_rate": 0.05,
+    "cooldown": 0.6,
+    "seed": SEED,
+}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """What a method is to do, spelt out."""
+
+    parameters: list[np.ndarray]
+    n_samples: int = 1
+    shares: tuple[float, ...] = (1.0,)  # of the KL, minibatch by minibatch
+    kl_weight: float = 1.0
+    records: list[list[float]] = field(default_factory=list)
+
+    def run(self, kl: Any, nll: Any) -> list[np.ndarray]:
+        """Take Adam's steps; ``kl(theta, draw)`` and ``nll(theta, draw, points)`` are costs."""
+        theta = [np.float64(p) for p in self.parameters]
+        moments = [[0.0 * p, 0.0 * p] for p in theta]
+        for t in range(STEPS):
+            gradients, _ = self._costs(theta, t, kl, nll)
+            left = (STEPS - t) / STEPS / PLAN["cooldown"]
+            rate = PLAN["learning_rate"] * min(1.0, left)
+            for k, g in enumerate(gradients):
+                m, v = moments[k]
+                moments[k] = m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+                size = rate * np.sqrt(1 - 0.999 ** (t + 1)) / (1 - 0.9 ** (t + 1))
+                theta[k] = theta[k] - size * m / (np.sqrt(v) + 1e-7)
+            self.records.append(self._costs(theta, t, kl, nll)[1])
+        return theta
+
+    def _costs(self, theta: Any, t: int, kl: Any, nll: Any) -> tuple[list[np.ndarray], list[float]]:
+        """The gradient of step t's loss, and (free energy, KL, likelihood) of the whole data."""
+        n_batches = len(self.shares)
+        points = [i for i in range(len(X)) if i % n_batches == t % n_batches]
+        draws = [t + 97 * s for s in range(self.n_samples)]
+        with tf.GradientTape() as tape:
+            theta = [tf.constant(p) for p in theta]
+            tape.watch(theta)
+            complexity = sum(kl(theta, draw) for draw in draws) / len(draws)
+            likelihood = sum(nll(theta, draw, points) for draw in draws) / len(draws)
+            loss = self.kl_weight * self.shares[t % n_batches] * complexity + likelihood
+        gradients = [g.numpy() for g in tape.gradient(loss, theta)]
+        whole = n_batches * float(likelihood)
+        total = self.kl_weight * float(complexity) + whole
+        return gradients, [total, float(complexity), whole]
+
+    def assert_same(self, parameters: list[np.ndarray], fit: Any, names: tuple[str, ...]) -> None:
+        for ours, theirs in zip(parameters, self.fitted(fit), strict=True):
+            np.testing.assert_allclose(theirs, ours, rtol=2e-3, atol=2e-4)
+        assert (fit.noise_std, fit.network) == (PLAN["noise_std"], NETWORK)
+        np.testing.assert_array_equal(fit.history["step"], np.arange(1, STEPS + 1))
+        for name, column in zip(names, np.transpose(self.records), strict=True):
+            np.testing.assert_allclose(fit.history[name], column, rtol=2e-3, err_msg=name)
+
+    @staticmethod
+    def fitted(fit: Any) -> list[np.ndarray]:
+        if isinstance(fit, point.Fit):
+            return [fit.weights]
+        if isinstance(fit, empirical_bayes.Fit):
+            return [fit.gamma, fit.std]
+        return [fit.mean, fit.std]
+
+
+COSTS = ("free_energy", "complexity_cost", "likelihood_cost")
+
+
+def layers(w: Any) -> Iterator[tuple[Any, Any]]:
+    """Split a flat vector into weights ``[in, out]`` and biases ``[out]``."""
+    for n_in, n_out in ((2, 3), (3, 1)):
+        n = n_in * n_out
+        yield tf.transpose(tf.reshape(w[:n], (n_out, n_in))), w[n : n + n_out]
+        w = w[n + n_out :]
+
+
+def shared_output(mu: Any, std: Any, eps: Any, _zeta: Any, x: Any) -> Any:
+    """One draw of the weights for all points: ``[n]``."""
+    h = tf.constant(x)
+    for i, (weight, bias) in enumerate(layers(mu + std * eps)):
+        h = tf.matmul(tf.nn.relu(h) if i else h, weight) + bias
+    return h[:, 0]
+
+
+def local_output(mu: Any, std: Any, _eps: Any, zeta: Any, x: Any) -> Any:
+    """Draw each point's pre-activations from their own moments: ``[n]``; ζ is ``[n, units]``."""
+    h, spreads = tf.constant(x), layers(std)
+    for i, (weight, bias) in enumerate(layers(mu)):
+        h = tf.nn.relu(h) if i else h
+        width, bias_std = next(spreads)
+        own, zeta = zeta[:, : weight.shape[1]], zeta[:, weight.shape[1] :]
+        variance = tf.matmul(h**2, width**2) + bias_std**2
+        h = tf.matmul(h, weight) + bias + tf.sqrt(tf.maximum(variance, 1e-30)) * own
+    return h[:, 0]
+
+
+def flipout_output(mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
+    """Give each point its own W = μ + s ⊙ σε ⊙ r, and biases flipped with r alone: ``[n]``."""
+    sign = np.where(zeta < 0, -1.0, 1.0)  # [n, units]: r of both layers, then s of both
+    r, s = (sign[:, :3], sign[:, 3:4]), (sign[:, 4:6], sign[:, 6:9])
+    outputs = []
+    for j, row in enumerate(x):
+        h, changes = tf.constant(row), layers(std * eps)
+        for i, (weight, bias) in enumerate(layers(mu)):
+            h = tf.nn.relu(h) if i else h
+            change, bias_change = next(changes)
+            own = weight + s[i][j][:, None] * change * r[i][j]
+            h = tf.linalg.matvec(own, h, transpose_a=True) + bias + r[i][j] * bias_change
+        outputs.append(h[0])
+    return tf.stack(outputs)
+
+
+OUTPUT = {"bbb": shared_output, "shared": shared_output, "local": local_output}
+OUTPUT["flipout"] = flipout_output
+
+
+def noise(estimator: str, n_samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the start, the table of ε, and that of ζ ``[rows, n, units]`` where there is one."""
+    plan = lay_out(X, Y, NETWORK, n_samples, STEPS, SEED, None)
+    eps = np.float64(plan.fields["eps"])
+    if OUTPUT[estimator] is shared_output:
+        return plan.start, eps, np.zeros((len(eps), len(X), 0))
+    zeta = np.float64(local_reparam.row_noise(estimator, len(X), plan))[:, 0]
+    return plan.start, eps, np.swapaxes(zeta, 1, 2)
+
+
+def nll_of(likelihood: str, f: Any, points: list[int]) -> Any:
+    if likelihood == "bernoulli":
+        return -tf.reduce_sum(tfd.Bernoulli(logits=f).log_prob(LABELS[points, 0]))
+    return -tf.reduce_sum(tfd.Normal(f, np.float64(PLAN["noise_std"])).log_prob(Y[points, 0]))
+
+
+def log_density(prior: Prior, w: Any) -> Any:
+    sigma1, sigma2, pi = prior.mixture
+    parts = tfd.Normal(np.zeros(2), np.array([sigma1, sigma2]))
+    return tfd.MixtureSameFamily(tfd.Categorical(probs=np.array([pi, 1.0 - pi])), parts).log_prob(w)
+
+
+MIXTURE = ScaleMixture(1.5, 0.1, 0.3)
+GEOMETRIC = (4 / 7, 2 / 7, 1 / 7)
+MEAN_FIELD = [
+    ("bbb", MIXTURE, 2, GEOMETRIC, 0.7, ROOM),
+    ("local", MIXTURE, 1, (1 / 7,) * 7, 2.0, None),
+    ("local", Gaussian(0.8), 2, GEOMETRIC, 0.7, ROOM),
+    ("flipout", Gaussian(0.8), 3, (0.25,) * 4, 0.0, ROOM),
+]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "prior", "n_samples", "shares", "kl_weight", "capacity"), MEAN_FIELD, ids=str
+)
+def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_weight, capacity):
+    """Steps, minibatches, KL shares, draws, chunks, padding and the record of each step."""
+    start, eps, zeta = noise(estimator, n_samples)
+
+    def kl(theta, draw):
+        mu, std = theta[0], tf.nn.softplus(theta[1])
+        if estimator != "bbb" and isinstance(prior, Gaussian):
+            other = tfd.Normal(np.float64(0.0), np.float64(prior.sigma))
+            return tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mu, std), other))
+        w = mu + std * eps[draw]
+        # log q along the path: its score is left in, as in eq. 3 and 4
+        return tf.reduce_sum(tfd.Normal(mu, std).log_prob(w) - log_density(prior, w))
+
+    def nll(theta, draw, points):
+        std = tf.nn.softplus(theta[1])
+        f = OUTPUT[estimator](theta[0], std, eps[draw], zeta[draw][points], X[points])
+        return nll_of("gaussian", f, points)
+
+    twin = Twin([prior.std * start, np.full(13, -1.5)], n_samples, shares, kl_weight)
+    mu, rho = twin.run(kl, nll)
+    options = {"prior": prior, "n_samples": n_samples, "kl_weight": kl_weight, "initial_rho": -1.5}
+    options |= {"n_batches": len(shares), "capacity": capacity, **PLAN}
+    options["kl_scheme"] = "geometric" if shares is GEOMETRIC else "uniform"
+    if estimator == "bbb":
+        fit = bbb.fit(X, Y, **options)
+    else:
+        fit = local_reparam.fit(X, Y, estimator=estimator, **options)
+    twin.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS)
+
+
+EMPIRICAL = [
+    ("weight", "local", "gaussian", False, 2, ROOM),
+    ("all", "shared", "bernoulli", False, 1, None),
+    ("layer", "local", "bernoulli", True, 2, ROOM),
+]
+
+
+@pytest.mark.parametrize(
+    ("tie", "estimator", "likelihood", "biases", "n_samples", "capacity"), EMPIRICAL, ids=str
+)
+def test_an_empirical_bayes_fit_is_its_twin_s(
+    tie, estimator, likelihood, biases, n_samples, capacity
+):
+    """The prior of a group is N(0, mean of μ² + σ²): put in, it follows μ and σ along."""
+    start, eps, zeta = noise(estimator, n_samples)
+    is_bias = np.array([0] * 6 + [1] * 3 + [0] * 3 + [1])
+    used = np.float64(biases | (is_bias == 0))
+    unit = np.array([2.0] * 9 + [3.0] * 4) ** -0.5
+    group = {"weight": np.arange(13), "layer": np.array([0] * 9 + [1] * 4), "all": np.zeros(13)}
+    alike = used * (group[tie] == group[tie][:, None])
+    average = alike / np.maximum(alike.sum(axis=1, keepdims=True), 1.0)  # over a prior's weights
+
+    def moments(theta):
+        std = used * unit * tf.nn.softplus(theta[1])
+        return theta[0] * std, std
+
+    def kl(theta, _draw):
+        mu, std = (tf.boolean_mask(v, used == 1) for v in moments(theta))
+        shared = tf.linalg.matvec(average[np.ix_(used == 1, used == 1)], mu**2 + std**2)
+        prior = tfd.Normal(np.float64(0.0), tf.sqrt(shared))
+        return tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mu, std), prior))
+
+    def nll(theta, draw, points):
+        f = OUTPUT[estimator](*moments(theta), eps[draw], zeta[draw][points], X[points])
+        return nll_of(likelihood, f, points)
+
+    twin = Twin([1.7 * start, np.full(13, -0.5)], n_samples)
+    gamma, rho = twin.run(kl, nll)
+    options = {"initial_gamma": 1.7, "initial_rho": -0.5, "n_samples": n_samples, **PLAN}
+    options |= {"tie": tie, "estimator": estimator, "biases": biases, "capacity": capacity}
+    y = LABELS if likelihood == "bernoulli" else Y
+    fit = empirical_bayes.fit(X, y, likelihood=likelihood, **options)
+    std = used * unit * np.logaddexp(0.0, rho)
+    twin.assert_same([used * gamma, std], fit, COSTS)
+    np.testing.assert_allclose(fit.mean, fit.gamma * fit.std, rtol=1e-12)
+    shared = np.sqrt(average @ (fit.mean**2 + fit.std**2))
+    np.testing.assert_allclose(fit.prior_std, used * shared, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "prior", "decay"),
+    [("gaussian", MIXTURE, 0.0), ("gaussian", None, 0.0), ("bernoulli", None, 3.0)],
+    ids=str,
+)
+def test_a_point_estimate_is_its_twin_s(likelihood, prior, decay, monkeypatch):
+    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # what it always has
+    options = {k: v for k, v in PLAN.items() if k != "cooldown"}
+    options |= {"prior": prior, "weight_decay": decay, "likelihood": likelihood}
+    y = LABELS if likelihood == "bernoulli" else Y
+    start = point.fit(X, y, **(options | {"learning_rate": 1e-12})).weights
+
+    def cost(theta, _draw):
+        decayed = 0.5 * decay * tf.reduce_sum(theta[0] ** 2)
+        return decayed - (0.0 if prior is None else tf.reduce_sum(log_density(prior, theta[0])))
+
+    def nll(theta, draw, points):
+        f = shared_output(theta[0], np.zeros(13), np.zeros(13), None, X[points])
+        return nll_of(likelihood, f, points)
+
+    twin = Twin([start])
+    weights = twin.run(cost, nll)
+    fit = point.fit(X, y, **options)
+    twin.assert_same(weights, fit, ("loss", "prior_cost", "likelihood_cost"))

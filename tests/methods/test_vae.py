@@ -1,0 +1,508 @@
+"""The VAE: a linear one is known exactly; each knob; generation; the plain autoencoder."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import entropy, multivariate_normal, norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from bdl_teach import DivergedError, datasets, optimise
+from bdl_teach._support import compiled
+from bdl_teach.backend import tf, tfd
+from bdl_teach.methods import vae
+from bdl_teach.methods.vae import Model, kl_from_prior, make_model, starting_weights
+
+DIGITS = datasets.digits()
+PIXELS = DIGITS.images.reshape(len(DIGITS.images), -1)
+TRAIN, TEST = PIXELS[:1200], PIXELS[1200:]
+SMALL = {"hidden_units": (64,), "batch_size": 50, "learning_rate": 0.005, "steps": 1500}
+
+
+@lru_cache(maxsize=32)
+def digits(**changes) -> vae.Fit:
+    return vae.fit(TRAIN, **{**SMALL, **changes})
+
+
+@lru_cache(maxsize=1)
+def autoencoder() -> vae.Fit:
+    return vae.fit_autoencoder(TRAIN, **SMALL)
+
+
+# A linear VAE with Gaussian noise is probabilistic PCA
+
+
+def by_hand(a: float, b: float, sx: float, mean: list[float], sigma: float) -> vae.Fit:
+    """p(x | z) = N(az + b, sx²) and q(z | x) = N(mean[0] x + mean[1], σ²)."""
+    encoder = np.array([mean[0], 0.0, mean[1], np.log(np.expm1(sigma - 1e-6))])
+    model = make_model(1, 1, (), "gaussian")
+    return vae.Fit(model, encoder, np.array([a, b]), sx, True, {})
+
+
+def quadrature(fit: vae.Fit, x: float) -> np.ndarray:
+    """E_q of the reconstruction and of log q − log p at x; exact, as both are quadratic in z."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(10)
+    terms = fit.elbo_draws([[x]], nodes[:, None, None])
+    return np.array([weights @ term[:, 0] for term in terms]) / weights.sum()
+
+
+def test_a_linear_elbo_is_that_of_the_oracle(oracle):
+    reference = oracle("linear_vae")
+    for case in reference["cases"]:
+        a, b, sx, x = (case[name] for name in ("a", "b", "sx", "x"))
+        slope = a / (a**2 + sx**2)
+        best = by_hand(a, b, sx, [slope, -slope * b], case["enc_sigma"])
+        mean, std = best.encode([[x]])
+        reconstruction, kl = quadrature(best, x)
+        prior_fit = quadrature(by_hand(a, b, sx, [0.0, 0.0], 1.0), x)
+        source = (x - a * mean[0, 0] - b) ** 2 + a**2 * std[0, 0] ** 2 + kl
+        for value, name in (
+            (mean[0, 0], "enc_mu"),
+            (std[0, 0], "enc_sigma"),
+            (reconstruction - kl, "elbo_opt"),
+            (reconstruction - kl, "log_px"),
+            (prior_fit[0] - prior_fit[1], "elbo_mu0_s1"),
+            (source, "source_loss_opt"),
+        ):
+            np.testing.assert_allclose(value, case[name], rtol=reference["tol"], err_msg=name)
+
+
+def test_at_the_exact_encoder_every_draw_gives_the_evidence():
+    """log p(x | z) + log p(z) − log q(z | x) = log p(x) whatever z, so that there is no noise."""
+    a, b, sx, x = 1.5, 0.2, 0.5, 1.0
+    slope = a / (a**2 + sx**2)
+    fit = by_hand(a, b, sx, [slope, -slope * b], sx / np.hypot(a, sx))
+    sampled = fit.elbo([[x]], n_samples=3, kl="sampled").elbo[0]
+    np.testing.assert_allclose(sampled, multivariate_normal(b, a**2 + sx**2).logpdf(x), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("decoder_std", "same"), [(0.5**0.5, True), (0.5, False), (1.0, False)])
+def test_the_squared_error_loss_is_the_elbo_only_at_variance_one_half(decoder_std, same):
+    """‖x − x̂‖² + KL and −ELBO differ by ½ D log π, if 2 σ_x² = 1 and not else."""
+    differences = []
+    for mean in ([0.1, 0.0], [0.5, 0.3], [-1.0, 2.0]):
+        fit = by_hand(1.5, 0.2, decoder_std, mean, 0.4)
+        mu, std = (values[0, 0] for values in fit.encode([[1.0]]))
+        reconstruction, kl = quadrature(fit, 1.0)
+        squared = (1.0 - 1.5 * mu - 0.2) ** 2 + 1.5**2 * std**2
+        differences.append(kl - reconstruction - (squared + kl))
+    assert np.allclose(differences, np.log(np.pi) / 2, atol=1e-9) == same
+
+
+def linear_data() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    loadings = np.array([[2.0, 1.0, 0.0, -1.0, 0.5], [0.0, 1.0, -1.5, 1.0, 0.5]])
+    return rng.standard_normal((400, 2)) @ loadings + 0.5 * rng.standard_normal((400, 5)) + 1.0
+
+
+def test_a_trained_linear_vae_finds_the_evidence_and_posterior_of_ppca():
+    """At fixed noise s² the best evidence is that of W = U(Λ − s²)^½, and q is exact there."""
+    x, s = linear_data(), 0.5
+    plan = {"steps": 3000, "batch_size": 200, "learning_rate": 0.02, "cooldown": 0.7}
+    fit = vae.fit(x, likelihood="gaussian", decoder_std=s, hidden_units=(), **plan)
+    eigenvalues, vectors = np.linalg.eigh(np.cov(x.T, bias=True))
+    top, span = eigenvalues[-2:], vectors[:, -2:]
+    covariance = span * (top - s**2) @ span.T + s**2 * np.eye(5)
+    evidence = multivariate_normal(x.mean(axis=0), covariance).logpdf(x).mean()
+    eps = np.random.default_rng(5).standard_normal((50, 400, 2))
+    likelihood, log_ratio = fit.elbo_draws(x, eps)
+    draws = (likelihood - log_ratio).mean(axis=1)  # hardly any noise where q is the posterior
+    error = draws.std(ddof=1) / np.sqrt(50)
+    assert error < 0.01
+    assert evidence - 0.05 < draws.mean() < evidence + 5 * error
+    _, std = fit.encode(x)
+    volume = np.log(std).sum(axis=1).mean()  # of q; does not depend on the axes chosen
+    assert volume == pytest.approx(np.log(s / np.sqrt(top)).sum(), abs=0.1)
+
+
+# The terms
+
+
+def test_the_analytic_kl_is_that_of_tfp():
+    rng = np.random.default_rng(0)
+    mean, std = rng.standard_normal((6, 3)), rng.uniform(0.1, 2.0, (6, 3))
+    twin = tfd.kl_divergence(
+        tfd.MultivariateNormalDiag(mean, std), tfd.MultivariateNormalDiag(0 * mean, 1 + 0 * std)
+    )
+    np.testing.assert_allclose(kl_from_prior(mean, std), twin, rtol=1e-12)
+
+
+def test_the_sampled_kl_is_the_analytic_one_to_its_standard_error():
+    fit, x = digits(), TEST[:40]
+    eps = np.random.default_rng(3).standard_normal((400, 40, 2))
+    draws = fit.elbo_draws(x, eps)[1]  # [s, n]
+    error = (draws.mean(axis=0) - kl_from_prior(*fit.encode(x))) / draws.std(axis=0) * 20
+    assert np.abs(error).max() < 5 and np.abs(error.mean()) < 5 / np.sqrt(40)
+
+
+def test_the_parts_are_the_log_densities_of_tfp():
+    fit, x = digits(), np.round(TEST[:5])
+    eps = np.random.default_rng(4).standard_normal((3, 5, 2))
+    likelihood, kl = fit.elbo_draws(x, eps)
+    mean, std = fit.encode(x)
+    z = mean + std * eps
+    p = np.stack([fit.decode(row) for row in z])
+    bernoulli = tfd.Independent(tfd.Bernoulli(probs=p), 1).log_prob(x)
+    np.testing.assert_allclose(likelihood, bernoulli, rtol=1e-6)
+    ratio = tfd.Normal(mean, std).log_prob(z) - tfd.Normal(0 * z, 1.0).log_prob(z)
+    np.testing.assert_allclose(kl, ratio.numpy().sum(axis=-1), rtol=1e-9)
+
+
+def test_the_elbo_is_its_parts_and_repeats_with_its_seed():
+    fit, x = digits(), TEST[:30]
+    parts = fit.elbo(x, n_samples=20)
+    np.testing.assert_allclose(parts.elbo, parts.reconstruction - parts.kl)
+    np.testing.assert_array_equal(parts.elbo, fit.elbo(x, n_samples=20).elbo)
+    assert (parts.reconstruction != fit.elbo(x, n_samples=20, seed=2).reconstruction).all()
+
+
+def test_history_estimates_the_elbo_of_the_data():
+    history = digits().history
+    each = digits().elbo(TRAIN, n_samples=5).elbo
+    late = history["elbo"][-10:]  # minibatches of 50: standard error std/√50, and it still learns
+    assert abs(late.mean() - each.mean()) < 5 * each.std() / np.sqrt(50 * 10) + 0.2
+
+
+# What one step sees
+
+
+class Watched:
+    """A model that keeps the minibatch and the codes that it is shown."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.decoder = model, model.decoder
+
+    def encode(self, weights, x):
+        self.x = x.numpy()
+        self.mean, self.std = self.model.encode(weights, x)
+        return self.mean, self.std
+
+    def log_likelihood(self, weights, x, z, decoder_std):
+        assert np.array_equal(x, self.x)
+        self.z = z.numpy()
+        return self.model.log_likelihood(weights, x, z, decoder_std)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows of ``ROWS`` that were drawn, by their first column."""
+        return np.rint(5 * self.x[:, 0]).astype(int)
+
+    @property
+    def eps(self) -> np.ndarray:
+        return (self.z - self.mean.numpy()) / self.std.numpy()
+
+
+ROWS = np.column_stack([np.arange(5) / 5, np.linspace(1.0, 0.1, 5), np.full(5, 0.3)])
+
+
+def step(
+    number=0, *, likelihood="bernoulli", kl="analytic", n=200, s=3, beta=1.0, noise=1.0, seed=0
+):
+    """Loss and record of one step on five rows, and the model that watched it; not compiled."""
+    watched = Watched(make_model(3, 2, (4,), likelihood))
+    weights = [tf.constant(w, tf.float32) for w in starting_weights(watched.model, 3)]
+    x, beta, std, noise = (tf.constant(v, tf.float32) for v in (ROWS, beta, 0.5, noise))
+    problem = vae._Problem(x, beta, std, noise, tf.constant(seed, tf.int64))
+    loss, record = vae._loss(watched, weights, tf.constant(number), problem, (n, s, kl))
+    watched.weights = weights
+    return float(loss), record.numpy(), watched
+
+
+def test_every_row_is_drawn_as_often_as_any_other():
+    counts = np.bincount(np.concatenate([step(i)[2].rows for i in range(10)]), minlength=5)
+    assert len(counts) == 5
+    assert (np.abs(counts - 400) < 5 * np.sqrt(2000 * 0.2 * 0.8)).all()
+
+
+def test_every_example_draw_and_coordinate_has_an_epsilon_of_its_own():
+    eps = step()[2].eps  # [s, n, latent]
+    assert eps.shape == (3, 200, 2)
+    assert len(np.unique(eps.round(4))) > 0.97 * eps.size
+    assert abs(eps.mean()) < 5 / np.sqrt(eps.size)
+    assert abs(eps.std() - 1) < 5 / np.sqrt(2 * eps.size)
+    for axis in range(3):  # neighbours along an axis know nothing of each other
+        a, b = np.delete(eps, -1, axis), np.delete(eps, 0, axis)
+        assert abs(np.mean(a * b)) < 5 / np.sqrt(a.size)
+
+
+def test_minibatch_and_epsilon_follow_the_seed_and_the_step():
+    first, again, later, other = (
+        step(number, seed=seed)[2] for number, seed in ((0, 0), (0, 0), (1, 0), (0, 1))
+    )
+    np.testing.assert_array_equal(first.z, again.z)
+    for moved in (later, other):
+        assert (first.rows != moved.rows).mean() > 0.5
+        assert np.abs(first.eps - moved.eps).mean() > 0.5
+
+
+def test_an_autoencoder_s_step_draws_nothing():
+    watched = step(noise=0.0)[2]
+    np.testing.assert_array_equal(watched.z[0], watched.mean)
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
+@pytest.mark.parametrize("kl", vae.KLS)
+def test_a_step_s_loss_has_beta_once_and_its_record_has_none(kl, likelihood):
+    """Loss: β KL − reconstruction; recorded: the ELBO itself and its parts; means over z and x."""
+    loss, record, seen = step(kl=kl, likelihood=likelihood, n=7, beta=3.0)
+    w, z, x = seen.weights[1].numpy(), seen.z.astype(float), seen.x.astype(float)
+    hidden = np.maximum(z @ w[:8].reshape(4, 2).T + w[8:12], 0.0)
+    out = hidden @ w[12:24].reshape(3, 4).T + w[24:]
+    p = expit(out)
+    densities = {
+        "bernoulli": x * np.log(p) + (1 - x) * np.log(1 - p),  # grey pixels included
+        "gaussian": norm(out, 0.5).logpdf(x),
+    }
+    reconstruction = densities[likelihood].sum(axis=-1).mean()
+    q, mean, std = norm(seen.mean, seen.std), seen.mean.numpy(), seen.std.numpy()
+    exact = 0.5 * (mean**2 + std**2 - 1 - 2 * np.log(std)).sum(axis=-1).mean()
+    drawn = (q.logpdf(z) - norm.logpdf(z)).sum(axis=-1).mean()
+    divergence = exact if kl == "analytic" else drawn
+    assert exact != pytest.approx(drawn, rel=1e-3)
+    np.testing.assert_allclose(
+        record, (reconstruction - divergence, reconstruction, divergence), rtol=1e-5
+    )
+    assert loss == pytest.approx(3.0 * divergence - reconstruction, rel=1e-5)
+
+
+def test_an_encoder_s_spread_is_a_softplus_and_a_decoder_s_mean_a_sigmoid():
+    model = make_model(1, 1, (), "bernoulli")
+    fit = vae.Fit(model, np.array([1.5, -2.0, 0.5, 0.3]), np.array([2.0, -1.0]), 1.0, True, {})
+    mean, std = fit.encode([[0.7]])
+    assert mean[0, 0] == pytest.approx(1.5 * 0.7 + 0.5)
+    assert std[0, 0] == pytest.approx(np.log1p(np.exp(-2.0 * 0.7 + 0.3)) + 1e-6)
+    np.testing.assert_allclose(fit.decode([[0.4]]), [[expit(2.0 * 0.4 - 1.0)]])
+
+
+@pytest.mark.parametrize("kl", vae.KLS)
+def test_the_elbo_averages_over_its_draws(kl):
+    fit = by_hand(1.5, 0.2, 0.5, [0.4, 0.1], 0.7)
+    x = np.array([[0.3], [1.0]])
+    parts = fit.elbo(x, n_samples=6, seed=9, kl=kl)
+    eps = np.random.default_rng(9).standard_normal((6, 2, 1))
+    terms = [term.mean(axis=0) for term in fit.elbo_draws(x, eps)]
+    divergence = terms[1] if kl == "sampled" else kl_from_prior(*fit.encode(x))
+    np.testing.assert_allclose(parts.reconstruction, terms[0])
+    np.testing.assert_allclose(parts.kl, divergence)
+    np.testing.assert_allclose(parts.elbo, terms[0] - divergence)
+
+
+# What a fit tells its loop
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Fit with a loop that does nothing; return the fit, and what the loop was told."""
+
+    def run(x=ROWS, **settings):
+        kept = []
+
+        def program(starts, schedule, problem):
+            kept.append((starts, schedule, problem))
+            records = tf.constant([[-3.0, -2.0, 1.0]])
+            return optimise.Trace(starts, tf.constant([settings.get("steps", 2000)]), records)
+
+        monkeypatch.setattr(vae, "_program", lambda *sizes: kept.append(sizes) or program)
+        return vae.fit(x, **settings), *kept
+
+    return run
+
+
+def test_each_setting_of_a_fit_reaches_the_loop_as_it_is(told):
+    plan = {"latent_dim": 3, "hidden_units": (5, 4), "batch_size": 7, "n_samples": 2}
+    knobs = {"steps": 11, "learning_rate": 0.02, "cooldown": 0.6, "beta": 2.5, "decoder_std": 0.3}
+    fit, sizes, (_, schedule, problem) = told(
+        10.0 * ROWS, likelihood="gaussian", kl="sampled", seed=8, **plan, **knobs
+    )
+    assert sizes == (fit.model, 7, 2, "sampled")
+    assert (fit.model.encoder.sizes, fit.model.decoder.sizes) == ((3, 5, 4, 6), (3, 4, 5, 3))
+    np.testing.assert_allclose(schedule, (11, 0.02, 0.6))
+    np.testing.assert_allclose(problem.x, 10.0 * ROWS, rtol=1e-6)
+    np.testing.assert_allclose(problem[1:], (2.5, 0.3, 1.0, 8))
+    assert (fit.decoder_std, fit.latent_dim, fit.variational) == (0.3, 3, True)
+    assert {name: values.tolist() for name, values in fit.history.items()} == {
+        "step": [11],
+        "elbo": [-3.0],
+        "reconstruction": [-2.0],
+        "kl": [1.0],
+    }
+
+
+def test_the_loop_minimises_the_loss_of_a_step(monkeypatch):
+    monkeypatch.setattr(vae, "Compiled", lambda function: function)
+    monkeypatch.setattr(optimise, "adam", lambda objective, starts, _: objective(starts, 4, 0))
+    monkeypatch.setattr(vae, "_loss", lambda *told: told)
+    told = vae._program.__wrapped__("model", 7, 2, "sampled")("weights", "schedule", "problem")
+    assert told == ("model", "weights", 4, "problem", (7, 2, "sampled"))
+
+
+def test_an_autoencoder_has_neither_a_draw_nor_a_kl_whatever_beta(told):
+    fit, _, (_, _, problem) = told(variational=False, beta=4.0)
+    assert (float(problem.beta), float(problem.noise)) == (0.0, 0.0)
+    assert set(fit.history) == {"step", "reconstruction"}
+
+
+def test_weights_start_with_a_variance_of_one_over_fan_in_and_biases_at_0(told):
+    settings = {"latent_dim": 10, "hidden_units": (300,)}
+    fit, *_ = told(np.zeros((2, 100)), seed=4, **settings)
+    for network, weights in (
+        (fit.model.encoder, fit.encoder_weights),
+        (fit.model.decoder, fit.decoder_weights),
+    ):
+        parts = np.split(weights, np.cumsum([a * b for a, b in network.shapes])[:-1])
+        for matrix, bias, fan_in in zip(parts[::2], parts[1::2], network.sizes[:-1], strict=True):
+            spread = matrix.std() * np.sqrt(fan_in)
+            assert abs(spread - 1) < 5 / np.sqrt(2 * matrix.size)
+            assert (bias == 0).all()
+    other, *_ = told(np.zeros((2, 100)), seed=5, **settings)
+    assert (other.encoder_weights[:30_000] != fit.encoder_weights[:30_000]).all()
+
+
+def test_a_fit_starts_from_another_s_weights_if_told_to(told):
+    first, *_ = told(hidden_units=(4,), seed=1)
+    _, _, (starts, *_) = told(hidden_units=(4,), seed=2, start=first)
+    for start, weights in zip(starts, (first.encoder_weights, first.decoder_weights), strict=True):
+        np.testing.assert_array_equal(start, weights)
+
+
+def test_pixels_may_be_black_and_white_and_a_gaussian_takes_any_numbers(told):
+    told(np.array([[0.0, 1.0]]))
+    told(np.array([[-5.0, 9.0]]), likelihood="gaussian")
+    for value in (-0.01, 1.01):
+        with pytest.raises(ValueError, match=r"in \[0, 1\]"):
+            told(np.array([[0.5, value]]))
+
+
+# Images
+
+
+def test_unseen_digits_are_rebuilt_better_than_by_the_mean_image():
+    for fit in (digits(), autoencoder()):
+        rebuilt = fit.decode(fit.encode(TEST)[0])
+        mean_error = np.square(TEST - TRAIN.mean(axis=0)).sum(axis=1).mean()
+        assert np.square(TEST - rebuilt).sum(axis=1).mean() < 0.75 * mean_error
+
+
+def test_more_beta_buys_less_kl_for_a_worse_reconstruction():
+    parts = [digits(beta=beta).elbo(TEST, n_samples=10) for beta in (0.2, 1.0, 5.0)]
+    for name in ("kl", "reconstruction"):
+        means = [getattr(part, name).mean() for part in parts]
+        assert means == sorted(means, reverse=True)
+
+
+def test_classes_come_apart_in_the_latent_map_without_labels():
+    fit, labels = digits(), DIGITS.labels
+    classifier = KNeighborsClassifier(10).fit(fit.encode(TRAIN)[0], labels[:1200])
+    assert classifier.score(fit.encode(TEST)[0], labels[1200:]) > 0.4  # chance is 0.1
+
+
+def test_generation_decodes_standard_normal_codes():
+    """z ~ N(0, I), and not σ·ε with an encoder's σ, which is far narrower."""
+    fit = digits()
+    z = np.random.default_rng(7).standard_normal((20, 2))
+    np.testing.assert_array_equal(fit.sample(20, seed=7), fit.decode(z))
+    assert fit.encode(TEST)[1].mean() < 0.5
+    mean, std = fit.encode(TRAIN)
+    whole = np.sqrt(mean.var(axis=0) + np.square(std).mean(axis=0))
+    assert (np.abs(whole - 1.0) < 0.35).all()  # the codes of all data, together, fill the prior
+
+
+def classes_made(fit: vae.Fit) -> float:
+    """How many digits a classifier sees in 500 generated images: exp of the entropy."""
+    judge = LogisticRegression(max_iter=500).fit(TRAIN, DIGITS.labels[:1200])
+    seen = np.bincount(judge.predict(fit.sample(500)), minlength=10) / 500
+    return float(np.exp(entropy(seen)))
+
+
+def test_the_plain_autoencoder_generates_fewer_digits_than_the_vae():
+    """Its codes are not spread like N(0, I), so that draws from there miss most of the digits.
+
+    Over four seeds: 8.4 to 9.6 digits by the VAE, 4.7 to 6.6 by the autoencoder.
+    """
+    assert classes_made(digits()) > 7.5 > classes_made(autoencoder())
+    codes = autoencoder().encode(TRAIN)[0]
+    assert np.hypot(codes.mean(axis=0), codes.std(axis=0) - 1).max() > 0.5
+
+
+def test_the_codes_of_an_autoencoder_are_points():
+    fit = autoencoder()
+    assert not fit.variational and (fit.encode(TEST)[1] == 0).all()
+    assert set(fit.history) == {"step", "reconstruction"}
+    with pytest.raises(ValueError, match="plain autoencoder"):
+        fit.elbo(TEST)
+
+
+# Knobs, seeds, errors
+
+
+def test_same_seed_same_weights():
+    np.testing.assert_array_equal(
+        digits(steps=300).encoder_weights, vae.fit(TRAIN, **{**SMALL, "steps": 300}).encoder_weights
+    )
+
+
+def test_a_fit_goes_on_from_where_another_stopped():
+    first = digits(steps=300)
+    more = vae.fit(TRAIN, **{**SMALL, "steps": 300}, seed=1, start=first)
+    still = vae.fit(TRAIN, **{**SMALL, "steps": 1, "learning_rate": 1e-12}, start=first)
+    np.testing.assert_allclose(still.decoder_weights, first.decoder_weights, rtol=1e-6)
+    assert more.elbo(TEST, 5).elbo.mean() > first.elbo(TEST, 5).elbo.mean()
+    with pytest.raises(ValueError, match="start"):
+        vae.fit(TRAIN, **{**SMALL, "hidden_units": (8,)}, start=first)
+
+
+def test_no_value_compiles_again():
+    digits()
+    before = compiled.trace_count()
+    for change in ({"beta": 3.0}, {"steps": 20}, {"learning_rate": 0.001}, {"seed": 5}):
+        vae.fit(TRAIN, **{**SMALL, "steps": 10, **change})
+    vae.fit_autoencoder(TRAIN, **{**SMALL, "steps": 10})
+    assert compiled.trace_count() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"x": TRAIN * 2.0}, r"in \[0, 1\]"),
+        ({"x": TRAIN[0]}, r"shape \[n, d\]"),
+        ({"x": np.where(TRAIN > 0.5, np.nan, TRAIN)}, "finite"),
+        ({"latent_dim": 0}, "latent_dim"),
+        ({"beta": -1.0}, "beta"),
+        ({"likelihood": "poisson"}, "likelihood"),
+        ({"decoder_std": 0.0}, "decoder_std"),
+        ({"kl": "exact"}, "kl"),
+        ({"hidden_units": (0,)}, "hidden_units"),
+        ({"steps": 0}, "steps"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"n_samples": 0}, "n_samples"),
+        ({"cooldown": 2.0}, "cooldown"),
+        ({"seed": -1}, "seed"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_bad_arguments_are_named(change, message):
+    arguments = {"x": TRAIN, **SMALL, **change}
+    with pytest.raises(ValueError, match=message):
+        vae.fit(arguments.pop("x"), **arguments)
+
+
+def test_bad_questions_to_a_fit_are_named():
+    fit = digits()
+    for call, message in (
+        (lambda: fit.encode(TEST[:, :9]), "64 columns"),
+        (lambda: fit.decode([[0.0]]), "2 columns"),
+        (lambda: fit.sample(0), "n: expected"),
+        (lambda: fit.elbo(TEST, kl="exact"), "kl"),
+        (lambda: fit.elbo_draws(TEST[:2], np.zeros((1, 3, 2))), "eps"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_divergence_names_the_step_and_the_remedy():
+    plan = {"hidden_units": (), "batch_size": 200, "steps": 50, "decoder_std": 1e-25}
+    with pytest.raises(DivergedError, match="learning rate"):
+        vae.fit(linear_data(), likelihood="gaussian", **plan)

@@ -1,0 +1,305 @@
+"""Every notebook in a real JupyterLab in Chromium: it runs, and whatever can be moved moves.
+
+Nothing here looks at a time: `python3 -m bdl_teach bench browser` does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser
+
+from bdl_teach._commands.bench.lab import Server, chromium, find_chromium
+from bdl_teach._commands.bench.page import ExplorerView, Notebook
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+EXPLORERS = {"00": 0, "01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2}
+PATIENCE_MS = 30_000.0
+NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
+TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)
+WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
+ANSWERED = re.compile("As you said|You said otherwise")
+ALLOWED_IN_CONSOLE = (
+    # Extensions that ask the server for something that this one does not have, or not yet.
+    re.compile(r"Failed to load resource: the server responded with a status of 40[34]"),
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@dataclass
+class Visit:
+    """What was seen in one notebook."""
+
+    name: str
+    explorers: list[ExplorerView]
+    cell_errors: list[str]
+    hidden: list[int] = field(default_factory=list)
+    dead_sliders: list[str] = field(default_factory=list)
+    dead_buttons: list[str] = field(default_factory=list)
+    locked_answers: list[str] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    stderr: list[str] = field(default_factory=list)
+    log: str = ""
+
+
+@pytest.fixture(scope="module")
+def path() -> str:
+    found = find_chromium()
+    if found is None:
+        reason = "no Chromium on PATH"
+        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
+            pytest.fail(f"{reason}, and BDL_TEACH_REQUIRE_BROWSER is 1")
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(path: str) -> Iterator[Browser]:
+    with chromium(path) as started:
+        yield started
+
+
+@pytest.fixture(scope="module", params=NOTEBOOKS)
+def visit(browser: Browser, request: pytest.FixtureRequest, tmp_path_factory) -> Iterator[Visit]:
+    """Run the notebook, move all there is, and look round."""
+    pictures = tmp_path_factory.mktemp(Path(request.param).stem)
+    with Server(FOLDER) as server:
+        notebook = Notebook(browser, server, request.param)
+        notebook.patience_ms = PATIENCE_MS
+        notebook.start_all()
+        notebook.await_all()
+        seen = Visit(request.param, notebook.explorers(), notebook.cell_errors())
+        for view in notebook.distinct_explorers():
+            asked = notebook.answer(view.number, 0)
+            move_sliders(notebook, view, seen, pictures)
+            press_toggles(notebook, view, seen, pictures)
+            choose(notebook, view, seen, pictures)
+            click_buttons(notebook, view, seen, pictures)  # last: presets move all the rest
+            if asked and not ANSWERED.search(notebook.question(view.number)):
+                seen.locked_answers.append(notebook.question(view.number))
+        seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
+        seen.cell_errors = notebook.cell_errors()
+        seen.console, seen.stderr = notebook.console, notebook.stderr()
+        seen.log = server.log()
+        yield seen
+
+
+def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """Press an arrow on each slider, the other one if the first has nothing to change."""
+    for i, label in enumerate(view.sliders):
+        assert notebook.focus(view.number, i), f"{label} does not take the keyboard"
+        start = notebook.value(view.number, i)
+        keys = ("ArrowRight", "ArrowLeft", "ArrowLeft")
+        if not any(notebook.press(view.number, i, key).paints for key in keys):
+            seen.dead_sliders.append(label)
+        notebook.page.screenshot(path=pictures / f"{view.number}-slider-{i}.png")
+        seen.statuses.append(notebook.status(view.number))
+        notebook.restore(view.number, i, start)
+        assert notebook.value(view.number, i) == start
+
+
+def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """Click each button; one that the notebook left pressed last has another turn at the end."""
+    stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
+    buttons = [i for i in range(len(view.buttons)) if i not in stay_down]
+    unmoved = [i for i in buttons if not click(notebook, view, i, seen, pictures)]
+    seen.dead_buttons += [
+        view.buttons[i] for i in unmoved if not click(notebook, view, i, seen, pictures)
+    ]
+
+
+def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """Press each toggle, and again to leave it as it was."""
+    for i in view.toggles:
+        notebook.patience_ms = NUTS_MS
+        if not click(notebook, view, i, seen, pictures, quiet=0.0):  # "play" never rests
+            seen.dead_buttons.append(view.buttons[i])
+        notebook.patience_ms = 1000.0  # paused, it has nothing more to show
+        assert notebook.click(view.number, i).moved
+    notebook.patience_ms = PATIENCE_MS
+
+
+def choose(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """In each row of which one button is down, choose the others, and at last the first again."""
+    for row in view.choices:
+        (down,) = [i for i in row if notebook.is_down(view.number, i)]
+        for i in [*(i for i in row if i != down), down]:
+            if not click(notebook, view, i, seen, pictures):
+                seen.dead_buttons.append(view.buttons[i])
+
+
+def click(
+    notebook: Notebook, view: ExplorerView, i: int, seen: Visit, pictures: Path, **given: float
+) -> bool:
+    """Click one button; says whether the picture changed."""
+    effect = notebook.click(view.number, i, **given)
+    notebook.page.screenshot(path=pictures / f"{view.number}-button-{i}.png")
+    seen.statuses.append(notebook.status(view.number))
+    return bool(effect.paints)
+
+
+def test_no_cell_raises(visit: Visit) -> None:
+    assert visit.cell_errors == []
+
+
+def test_every_explorer_shows_its_picture(visit: Visit) -> None:
+    assert visit.hidden == []
+
+
+def test_every_slider_changes_the_picture_by_keyboard(visit: Visit) -> None:
+    assert visit.dead_sliders == []
+
+
+def test_every_button_changes_the_picture(visit: Visit) -> None:
+    assert visit.dead_buttons == []
+
+
+def test_a_choice_and_a_movement_unlock_every_answer(visit: Visit) -> None:
+    assert visit.locked_answers == []
+
+
+def test_no_status_line_speaks_of_trouble(visit: Visit) -> None:
+    assert [text for text in visit.statuses if TROUBLE.search(text)] == []
+
+
+def test_the_page_console_has_no_errors(visit: Visit) -> None:
+    allowed = ALLOWED_IN_CONSOLE
+    assert [text for text in visit.console if not any(a.search(text) for a in allowed)] == []
+
+
+def test_nothing_is_warned_of_below_a_cell(visit: Visit) -> None:
+    assert [text for text in visit.stderr if WARNING.search(text)] == []
+
+
+def test_the_kernel_logs_no_exception(visit: Visit) -> None:
+    assert "Traceback" not in visit.log
+
+
+def test_it_shows_its_explorers(visit: Visit) -> None:
+    assert len(visit.explorers) == EXPLORERS[visit.name[:2]]
+
+
+# The driver itself: it must see what is wrong, or the tests above prove nothing.
+
+WIDGETS = """
+import io
+import ipywidgets
+from PIL import Image
+
+def picture(value):
+    out = io.BytesIO()
+    Image.new("RGB", (400, 300), (int(20 * value), 0, 0)).save(out, "PNG")
+    return out.getvalue()
+
+image = ipywidgets.Image(value=picture(0))
+live = ipywidgets.FloatSlider(description="live", min=0, max=10, step=1)
+dead = ipywidgets.FloatSlider(description="dead", min=0, max=10, step=1)
+button = ipywidgets.Button(description="seven")
+live.observe(lambda change: setattr(image, "value", picture(change["new"])), names="value")
+button.on_click(lambda _: setattr(live, "value", 7))
+status = ipywidgets.HTML("an error, to be seen")
+toggle = ipywidgets.ToggleButton(description="four")
+toggle.observe(lambda change: setattr(live, "value", 4 * change["new"]), names="value")
+row = ipywidgets.ToggleButtons(options=["zero", "one"])
+choices, said = ipywidgets.RadioButtons(options=["yes", "no"], value=None), ipywidgets.HTML("?")
+choices.observe(lambda change: setattr(said, "value", f"chosen: {change['new']}"), names="value")
+question = ipywidgets.VBox([choices, said])
+ipywidgets.VBox([question, image, status, ipywidgets.HBox([live, dead]), button, toggle, row])
+"""
+
+
+@pytest.fixture(scope="module")
+def sample(browser: Browser, tmp_path_factory) -> Iterator[Notebook]:
+    """A notebook with a live and a dead slider, a button, stderr, and a cell that raises."""
+    folder = tmp_path_factory.mktemp("sample")
+    sources = (WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+    nbformat.write(written, folder / "sample.ipynb")
+    with Server(folder) as server:
+        notebook = Notebook(browser, server, "sample.ipynb")
+        notebook.start_all()
+        notebook.await_all()
+        notebook.patience_ms = 1000.0
+        yield notebook
+
+
+def test_the_driver_finds_the_explorer(sample: Notebook) -> None:
+    (view,) = sample.explorers()
+    assert view.sliders == ["live", "dead"]
+    assert view.buttons == ["seven", "four", "zero", "one"]
+    assert (view.toggles, view.choices) == ([1], [[2, 3]])
+    assert TROUBLE.search(sample.status(0))
+    assert sample.pictures(0) == 1
+
+
+def test_the_driver_tells_a_live_slider_from_a_dead_one(sample: Notebook) -> None:
+    for number, alive in enumerate((True, False)):
+        assert sample.focus(0, number)
+        start = sample.value(0, number)
+        effect = sample.press(0, number, "ArrowRight")
+        assert effect.moved
+        assert bool(effect.paints) is alive
+        assert sample.restore(0, number, start)
+        assert not sample.press(0, number, "ArrowLeft").moved  # at the end of its range
+
+
+def test_the_driver_sees_what_a_button_does(sample: Notebook) -> None:
+    assert sample.click(0, 0).paints
+    assert not sample.click(0, 0).paints  # the picture stays the same
+    assert sample.restore(0, 0, "0.0|0.00")
+
+
+def test_the_driver_presses_a_toggle_and_a_row_of_choices(sample: Notebook) -> None:
+    for _ in range(2):  # down and up
+        effect = sample.click(0, 1)
+        assert effect.moved
+        assert effect.paints
+    assert [sample.is_down(0, i) for i in range(4)] == [False, False, True, False]
+    dead = sample.click(0, 3)
+    assert dead.moved
+    assert not dead.paints
+    assert [sample.is_down(0, i) for i in (2, 3)] == [False, True]
+
+
+def test_the_driver_answers_a_question(sample: Notebook) -> None:
+    assert sample.question(0) == "?"
+    assert sample.answer(0, 1)
+    assert not sample.answer(0, 2)  # there are two
+    sample.page.wait_for_function("() => window.bdlProbe.question(0) === 'chosen: no'")
+    assert sample.status(0) == "an error, to be seen"
+
+
+def test_the_driver_floods_a_slider(sample: Notebook) -> None:
+    sample.focus(0, 0)
+    flood = sample.flood(0, 0, seconds=0.5)
+    assert flood.sent >= 25
+    assert flood.paints > 1
+    assert sample.flood(0, 1, seconds=0.2).paints == 0
+
+
+def test_the_driver_sees_errors_and_warnings(sample: Notebook) -> None:
+    assert any("ZeroDivisionError" in text for text in sample.cell_errors())
+    assert any(WARNING.search(text) for text in sample.stderr())
+
+
+def test_a_server_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    with Server(tmp_path) as server:
+        home = server.root.parent
+        assert home.is_dir()
+    time.sleep(0.1)
+    assert not home.exists()
+    assert server.kernels() == []

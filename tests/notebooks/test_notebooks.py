@@ -1,0 +1,327 @@
+"""The notebooks keep their promises: paired, run, short cells, every equation asserted."""
+
+import ast
+import errno
+import importlib.util
+import re
+import socket
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jupytext
+import nbformat
+import pytest
+
+from bdl_teach import datasets
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NAMES = [path.stem for path in NOTEBOOKS]
+CHAPTERS = [path for path in NOTEBOOKS if path.stem >= "01"]
+SLIDES = {"slide", "subslide", "fragment", "skip", "notes"}
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+DOI = re.compile(r"\[doi:(10\.\d{4,9}/[^\s\]]+)\]\(https://doi\.org/\1\)")
+ARXIV = re.compile(r"\[arXiv:(\d{4}\.\d{4,5})\]\(https://arxiv\.org/abs/\1\)")
+SKELETON = (
+    "Predict first",
+    "Play",
+    "Exercises",
+    "Mistakes in circulation",
+    "Summary",
+    "References",
+)
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def prose(path: Path) -> str:
+    return "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def refresh() -> ModuleType:
+    """The tool that builds the notebooks."""
+    place = ROOT / "tools" / "refresh_notebooks.py"
+    spec = importlib.util.spec_from_file_location("refresh_notebooks", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_are_notebooks_and_each_has_its_text() -> None:
+    texts = {path.stem for path in (ROOT / "notebooks" / "text").glob("*.py")}
+    assert set(NAMES) == texts
+    assert {"00_start_here", "03_bayes_by_backprop"} <= texts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebook_and_text_agree_and_are_normalised(name: str, refresh: ModuleType) -> None:
+    assert refresh.faults(name) == []
+
+
+def test_the_builder_says_what_is_wrong(
+    refresh: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").mkdir()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1)")])
+    notebook.metadata["widgets"] = {}
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="/usr/me/x\n")]
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    (tmp_path / "text" / "a.py").write_text("# %%\nprint(2)\n", encoding="utf-8")
+    monkeypatch.setattr(refresh, "NOTEBOOKS", tmp_path)
+    said = "\n".join(refresh.faults("a"))
+    assert "cell 0: source differs" in said
+    assert "not normalised" in said
+    assert "names a path" in said
+    assert refresh.faults("b") == ["b: notebooks/b.ipynb is missing"]
+    assert refresh.main(["--check"]) == 1
+
+
+def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) -> None:
+    cell = nbformat.v4.new_code_cell("explorer", execution_count=7)
+    cell.metadata = nbformat.from_dict({"execution": {"a": "1"}, "tags": ["t"], "collapsed": True})
+    noise = "2026-01-01 00:00:00.1: I tensorflow/core\nWARNING:tensorflow:5 out of\nmine\n"
+    view = {WIDGET_VIEW: {"model_id": "1"}}
+    cell.outputs = [
+        nbformat.v4.new_output("stream", name="stderr", text=noise),
+        nbformat.v4.new_output("stream", name="stdout", text="a\n"),
+        nbformat.v4.new_output("stream", name="stdout", text="b\n"),
+        nbformat.v4.new_output("display_data", data={**view, "text/plain": "VBox()"}),
+        nbformat.v4.new_output(
+            "display_data",
+            data={**view, "image/png": "UE5H", "text/html": "<img>"},
+            metadata={"image/png": {"alt": "words", "width": 3}, "more": 1},
+        ),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
+    once = refresh.dumps(refresh.normalise(notebook))
+    assert once == refresh.dumps(refresh.normalise(nbformat.reads(once, as_version=4)))
+    kept = nbformat.reads(once, as_version=4)
+    assert "widgets" not in kept.metadata
+    (kept_cell,) = kept.cells
+    assert (kept_cell.id, kept_cell.execution_count) == ("cell-000", 1)
+    assert kept_cell.metadata == {"tags": ["t"]}
+    assert [o.get("text") for o in kept_cell.outputs] == ["mine\n", "a\nb\n", None]
+    assert kept_cell.outputs[2].data == {"image/png": "UE5H"}
+    assert kept_cell.outputs[2].metadata == {"image/png": {"alt": "words"}}
+
+
+def test_the_plain_words_of_a_picture_become_its_alternative_text(refresh: ModuleType) -> None:
+    picture = {"image/png": "UE5H", "text/plain": "A plot."}
+    outputs = [nbformat.v4.new_output("display_data", data=picture)]
+    outputs.append(nbformat.v4.new_output("display_data", data={"text/plain": "no picture"}))
+    cell = nbformat.v4.new_code_cell("fig", execution_count=1, outputs=outputs)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    refresh.name_pictures(notebook)
+    kept = refresh.normalise(notebook).cells[0].outputs
+    assert [output.metadata for output in kept] == [{"image/png": {"alt": "A plot."}}, {}]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_every_code_cell_has_been_run_and_failed_nowhere(path: Path) -> None:
+    cells = code_cells(path)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = {output.output_type for cell in cells for output in cell.outputs}
+    assert "error" not in kinds
+    assert "widgets" not in read(path).metadata
+    loud = [o.text for c in cells for o in c.outputs if o.get("name") == "stderr"]
+    assert loud == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_cells_are_short_and_plain(path: Path) -> None:
+    for cell in code_cells(path):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(lines) <= 15, cell.source
+        assert not lines[-1].rstrip().endswith(";"), cell.source
+        assert "%load" not in cell.source
+        assert all(len(line) <= 100 for line in lines), cell.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_every_cell_has_a_slide_type(path: Path) -> None:
+    cells = read(path).cells
+    kinds = [cell.metadata.get("slideshow", {}).get("slide_type") for cell in cells]
+    assert set(kinds) <= SLIDES
+    assert kinds[0] == "slide"
+    assert kinds.count("slide") >= 5
+
+
+def loads(path: Path) -> list[ast.Try]:
+    """The statements of a notebook that fall back to other data when theirs are missing."""
+    trees = [ast.parse(cell.source) for cell in code_cells(path)]
+    tries = [node for tree in trees for node in tree.body if isinstance(node, ast.Try)]
+    return [node for node in tries if "DatasetUnavailable" in ast.unparse(node.handlers[0])]
+
+
+def imports(path: Path) -> list[ast.stmt]:
+    """The imports of a notebook, without those that only draw."""
+    body = [node for cell in code_cells(path) for node in ast.parse(cell.source).body]
+    return [
+        node
+        for node in body
+        if isinstance(node, ast.Import | ast.ImportFrom) and "pyplot" not in ast.unparse(node)
+    ]
+
+
+def test_the_chapters_with_real_data_know_what_to_do_without_them() -> None:
+    real = re.compile(r"datasets\.(fashion_sprite|mnist_test|alzheimers|uci|california)\(")
+    for path in NOTEBOOKS:
+        source = "\n".join(cell.source for cell in code_cells(path))
+        guarded = "\n".join(ast.unparse(node) for node in loads(path))
+        assert set(real.findall(source)) == set(real.findall(guarded)), path.stem
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in NOTEBOOKS if loads(p)], ids=[p.stem for p in NOTEBOOKS if loads(p)]
+)
+def test_without_data_and_network_a_stand_in_comes_and_is_named(
+    path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENETUNREACH, "no network in this test")
+
+    monkeypatch.setenv("BDL_TEACH_DATA", str(tmp_path))
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    names: dict[str, Any] = {"digits": datasets.digits()}
+    run = [*imports(path), *loads(path)]
+    exec(compile(ast.Module(run, type_ignores=[]), path.stem, "exec"), names)
+    said = capsys.readouterr().out
+    assert len(re.findall(r"(not|No .*) here", said)) == len(loads(path)), said
+    assert list(tmp_path.rglob("*.*")) == []
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_every_equation_is_computed_and_asserted(path: Path) -> None:
+    chapter = str(int(path.stem[:2]))
+    tags = re.findall(rf"\\tag{{{chapter}\.(\d+)}}", prose(path))
+    assert [int(tag) for tag in tags] == list(range(1, len(tags) + 1))
+    asserted = set()
+    for cell in code_cells(path):
+        first = cell.source.splitlines()[0]
+        if first.startswith("# eq. ") and re.search(r"^\s*assert ", cell.source, re.MULTILINE):
+            asserted |= set(re.findall(rf"\b{chapter}\.(\d+)", first))
+    assert set(tags) == asserted
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_equations_that_the_text_names_exist(path: Path) -> None:
+    chapter = str(int(path.stem[:2]))
+    text = prose(path)
+    named = set(re.findall(rf"\(({chapter}\.\d+)\)", text))
+    assert named <= set(re.findall(r"\\tag{([\d.]+)}", text))
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_the_chapter_has_the_parts_of_the_skeleton(path: Path) -> None:
+    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    for part in SKELETON:
+        assert any(heading.endswith(part) for heading in headings), part
+    text = prose(path)
+    for words in ("**Time**", "What you will be able to do", "**Prerequisites**", "**Previous:**"):
+        assert words in text
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> None:
+    shown = [c for c in code_cells(path) if re.fullmatch(r"explorer|lab", c.source.split("\n")[-1])]
+    assert len(shown) >= 2
+    for cell in shown:
+        bundles = [o.data for o in cell.outputs if "data" in o]
+        assert any("image/png" in bundle for bundle in bundles), cell.source
+        assert all(WIDGET_VIEW not in bundle for bundle in bundles)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
+    from bdl_teach import exercises
+
+    chapter = str(int(path.stem[:2]))
+    numbers = [n for n in exercises.REGISTRY if n.split(".")[0] == chapter]
+    assert len(numbers) >= 6
+    cells = code_cells(path)
+    for kind in ("exercise", "solution"):
+        tagged = "\n".join(c.source for c in cells if kind in c.metadata.get("tags", []))
+        assert re.findall(r'exercises\.check\("([\d.]+)"', tagged) == numbers
+    for cell in cells:
+        if "solution" in cell.metadata.get("tags", []):
+            assert cell.metadata.jupyter.source_hidden
+    texts = "\n".join(prose(chapter) for chapter in CHAPTERS)
+    headings = re.findall(r"^## ([\d.]+) ", texts, re.MULTILINE)
+    for exercise in (exercises.REGISTRY[n] for n in numbers):
+        assert f"### {exercise.number} {exercise.title}" in prose(path)
+        hints = getattr(exercise, "statements", {}).values()
+        said = [
+            *re.split(", | and ", exercise.section),
+            *re.findall(r"section (\S+)\b", str(hints)),
+        ]
+        assert set(said) <= set(headings), exercise.number
+
+
+def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
+    """Names that cells load or store, with those of the functions that they define."""
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    made = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    return used | made if context is ast.Store else used
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_the_chapter_goes_on_without_its_solutions(path: Path) -> None:
+    cells: dict[bool, list[str]] = {True: [], False: []}
+    for cell in code_cells(path):
+        cells["solution" in cell.metadata.get("tags", [])].append(cell.source)
+    only_there = names(cells[True], ast.Store) - names(cells[False], ast.Store)
+    assert only_there, "solutions define functions"
+    assert not only_there & names(cells[False], ast.Load)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_links_inside_the_course_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
+        if re.match(r"https?://", target):
+            continue
+        file, _, anchor = target.partition("#")
+        place = path.parent / file if file else path
+        assert place.is_file(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", prose(place), re.MULTILINE)
+            assert anchor in {heading.replace(" ", "-") for heading in headings}, target
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_every_picture_has_an_alternative_text(path: Path) -> None:
+    outputs = [output for cell in code_cells(path) for output in cell.outputs]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert pictures
+    for picture in pictures:
+        alt = picture.metadata["image/png"]["alt"]
+        assert len(alt) >= 20 and not alt.startswith("<"), alt
+        assert picture.data["text/plain"] == alt
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_references_carry_a_doi_or_an_arxiv_number(path: Path) -> None:
+    section = prose(path).split("## References")[1].split("\n## ")[0]
+    entries = [line for line in section.splitlines() if line.startswith("- ")]
+    assert len(entries) >= 5
+    for entry in entries:
+        assert DOI.search(entry) or ARXIV.search(entry), entry
+
+
+def test_texts_are_what_jupytext_writes() -> None:
+    for path in (ROOT / "notebooks" / "text").glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert source.startswith("# ---\n# jupyter:")
+        assert jupytext.reads(source, fmt="py:percent").cells

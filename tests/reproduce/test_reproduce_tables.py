@@ -1,0 +1,630 @@
+"""What the published tables measure: no test row in any fit, and each figure what it says.
+
+Every table runs here on a small one of its own, so that nothing has to be fetched.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import log_softmax
+from sklearn.model_selection import train_test_split
+
+from bdl_teach import datasets, estimators, metrics
+from bdl_teach.datasets import Images
+from bdl_teach.datasets.tables import Table
+from bdl_teach.methods import empirical_bayes, image_classifier, pbp, point
+from bdl_teach.methods.pbp import listing as pbp_listing
+from bdl_teach.predictive import Predictive
+from bdl_teach.reproduce.tables import (
+    california,
+    eb_alzheimers,
+    grad_variance,
+    ood_fashion,
+    pbp_uci,
+)
+
+N, D = 60, 3
+RNG = np.random.default_rng(0)
+X = np.array([5.0, -2.0, 0.0]) + np.array([1.0, 30.0, 0.01]) * RNG.standard_normal((N, D))
+Y = 20.0 + 4.0 * (X[:, 0] - 5.0) + 2.0 * RNG.standard_normal(N)
+LABEL = np.tile([0.0, 1.0, 1.0], N // 3)
+
+
+@dataclass
+class Spy:
+    """Stands for a ``fit``: keeps what it was given and says what it is told to say."""
+
+    answer: Callable[..., Any]
+    calls: list[tuple[Any, Any, dict[str, Any]]] = field(default_factory=list)
+
+    def __call__(self, x: Any, y: Any, **settings: Any) -> Any:
+        self.calls.append((np.array(x), np.array(y), settings))
+        return self.answer(x, y, **settings)
+
+
+def same_fits(ours: list, theirs: list) -> bool:
+    """Whether two lists of calls gave the same rows and the same settings, to the last bit."""
+    return len(ours) == len(theirs) and all(
+        np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]) and a[2] == b[2]
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+# Alzheimer's: four models, five splits
+
+
+def alzheimers(x: Any = X) -> Table:
+    return Table("alzheimers", x, LABEL, n_splits=5, train_share=0.8)
+
+
+@dataclass
+class Judge:
+    """A classifier whose probability is the first feature, or its opposite; prunes a quarter."""
+
+    sign: float = 1.0
+
+    def predict(self, x: Any, n_samples: int = 1) -> Predictive:
+        mean = self.sign * x[:, 0]
+        return Predictive(mean, 0 * mean, 0 * mean)
+
+    def pruning(self) -> Any:
+        return empirical_bayes.Pruning(np.zeros(4, bool), 0.25, ())
+
+
+@pytest.fixture
+def clinic(monkeypatch):
+    """Run one task on a table; return its figures, and the calls of ``point`` and of EB."""
+
+    def run(table: Table, model: str, width: int = 3, split: int = 0, sign: Any = None) -> Any:
+        told = sign or (lambda settings: 1.0)
+        spies = [Spy(lambda x, y, **settings: Judge(told(settings))) for _ in range(2)]
+        monkeypatch.setattr(datasets, "alzheimers", lambda: table)
+        monkeypatch.setattr(point, "fit", spies[0])
+        monkeypatch.setattr(empirical_bayes, "fit", spies[1])
+        return eb_alzheimers.run(model, width, split), *(spy.calls for spy in spies)
+
+    return run
+
+
+@pytest.mark.parametrize("model", eb_alzheimers.MODELS)
+def test_no_test_row_of_the_clinic_reaches_a_fit_or_a_choice(clinic, model):
+    _, test = alzheimers().splits()[1]
+    poisoned = X.copy()
+    poisoned[test] = 1e6
+    clean, dirty = clinic(alzheimers(), model, split=1), clinic(alzheimers(poisoned), model, 3, 1)
+    labels = LABEL.copy()
+    labels[test] = 1 - labels[test]
+    turned = clinic(replace(alzheimers(), y=labels), model, split=1)
+    for other in (dirty, turned):
+        assert same_fits(clean[1], other[1])
+        assert same_fits(clean[2], other[2])
+        extra = [{k: v for k, v in run[0].items() if k != "test"} for run in (clean, other)]
+        assert extra[0] == extra[1]
+
+
+@pytest.mark.parametrize("model", eb_alzheimers.MODELS)
+def test_the_clinic_s_models_learn_the_training_rows_standardised_by_themselves(clinic, model):
+    for split, width in ((0, 2), (3, 5)):
+        train, _ = alzheimers().splits()[split]
+        _, by_point, by_eb = clinic(alzheimers(), model, width, split)
+        x, y, settings = (by_point or by_eb)[-1]
+        mean, std = X[train].mean(axis=0), X[train].std(axis=0)
+        np.testing.assert_allclose(x, (X[train] - mean) / std, rtol=1e-12)
+        np.testing.assert_array_equal(y, LABEL[train])
+        assert settings["hidden_units"] == (width,)
+        assert settings["likelihood"] == "bernoulli"
+        assert settings["steps"] == 1500
+
+
+def test_the_clinic_s_two_areas_are_those_of_the_training_and_of_the_test_rows(clinic):
+    train, test = alzheimers().splits()[2]
+    x = X.copy()
+    x[train, 0], x[test, 0] = LABEL[train], -LABEL[test]  # right on one, wrong on the other
+    figures, *_ = clinic(alzheimers(x), "classic", split=2)
+    assert figures == {"train": 1.0, "test": 0.0}
+    x[:, 0] = X[:, 0]
+    figures, *_ = clinic(alzheimers(x), "eb_local", split=2)
+    assert figures["test"] == pytest.approx(metrics.auroc(LABEL[test], X[test, 0]))
+    assert figures["pruned"] == 0.25
+
+
+def test_the_two_kinds_of_empirical_bayes_are_those_of_the_docstring(clinic):
+    *_, source = clinic(alzheimers(), "eb_source")
+    *_, local = clinic(alzheimers(), "eb_local")
+    plain = {"biases": False, "scale": "none", "estimator": "shared"}
+    assert plain.items() <= source[-1][2].items()
+    assert not set(plain) & set(local[-1][2])  # so that the defaults hold
+
+
+def test_weight_decay_is_chosen_on_a_fifth_that_no_candidate_has_seen(clinic):
+    """The first feature is the label on the held-out fifth, its opposite on the rows before it.
+
+    Judged by the fifth, λ = 10 alone is right; judged by any rows that were fitted, it is wrong.
+    """
+    train, _ = alzheimers().splits()[0]
+    held = len(train) - len(train) // 5
+    labels = LABEL.copy()
+    labels[train[2 * held - len(train) : held]] = 1 - labels[train[held:]]  # so that none will do
+    x = X.copy()
+    x[train[:held], 0], x[train[held:], 0] = -labels[train[:held]], labels[train[held:]]
+    right = lambda settings: 1.0 if settings.get("weight_decay") == 10.0 else -1.0  # noqa: E731
+    figures, calls, _ = clinic(replace(alzheimers(x), y=labels), "decay", sign=right)
+    assert figures["decay"] == 10.0
+    *candidates, last = calls
+    assert [c[2]["weight_decay"] for c in candidates] == list(eb_alzheimers.DECAYS)
+    assert last[2]["weight_decay"] == 10.0
+    assert len(last[0]) == len(train)
+    for seen, labels, settings in candidates:
+        np.testing.assert_array_equal(seen, last[0][:held])
+        np.testing.assert_array_equal(labels, last[1][:held])
+        assert {**settings, "weight_decay": 0} == {**last[2], "weight_decay": 0}
+
+
+def clinic_results(train: dict, test: dict, model: str = "eb_source") -> list:
+    """Results by (width, split)."""
+    return [
+        ({"model": model, "width": w, "split": s}, {"train": train[w, s], "test": test[w, s]})
+        for w, s in train
+    ]
+
+
+def test_the_clinic_s_rows_are_means_over_splits_beside_the_published_ones():
+    rng, keys = np.random.default_rng(1), [(1, s) for s in range(5)]
+    train, test = (dict(zip(keys, rng.uniform(0.8, 0.9, 5), strict=True)) for _ in range(2))
+    rows = eb_alzheimers.summarise(clinic_results(train, test))[:3]
+    gap = {key: train[key] - test[key] for key in keys}
+    for row, values, published in zip(
+        rows, (train, test, gap), ("0.809", "0.792", "0.017"), strict=True
+    ):
+        each = list(values.values())
+        assert row.ours == pytest.approx(np.mean(each))
+        assert row.standard_error == pytest.approx(np.std(each, ddof=1) / np.sqrt(5))
+        assert (row.n, row.published) == (5, published)
+    for row, known in zip(rows[:2], (0.809, 0.792), strict=True):
+        reach = max(0.01, stats.t.ppf(0.975, 4) * math.sqrt(2) * row.standard_error)
+        word = "agrees" if abs(row.ours - known) <= reach else "higher"
+        assert row.verdict == f"{word}: {row.ours - known:+.3f}"
+
+
+def test_the_clinic_s_correlations_are_grouped_as_they_say():
+    """Across widths both areas grow together; across the splits of a width they part."""
+    keys = [(w, s) for w in (1, 2, 4, 8) for s in range(5)]
+    train = {(w, s): 0.8 + 0.01 * w + 0.001 * s for w, s in keys}
+    test = {(w, s): 0.7 + 0.0001 * w**3 - 0.001 * s for w, s in keys}
+    rows = {
+        r.label + "/" + r.quantity: r for r in eb_alzheimers.summarise(clinic_results(train, test))
+    }
+    label = eb_alzheimers.LABELS["eb_source"]
+    pearson = stats.pearsonr(
+        [train[w, 0] for w in (1, 2, 4, 8)], [test[w, 0] for w in (1, 2, 4, 8)]
+    )
+    for name, ours, n, published in (
+        ("across widths/Pearson r", pearson[0], 5, "0.973"),
+        ("across widths/Spearman r", 1.0, 5, "0.745"),
+        ("across splits/Pearson r", -1.0, 4, "0"),
+        ("across splits/Spearman r", -1.0, 4, "0"),
+    ):
+        row = rows[f"{label}, {name}"]
+        assert row.ours == pytest.approx(ours)
+        assert (row.n, row.published) == (n, published)
+
+
+def test_each_published_area_stands_beside_a_task():
+    done = {(t.arguments["model"], t.arguments["width"]) for t in eb_alzheimers.tasks(True)}
+    assert set(eb_alzheimers.PUBLISHED) <= done
+    assert {t.arguments["split"] for t in eb_alzheimers.tasks(True)} == set(range(5))
+    assert {t.arguments["width"] for t in eb_alzheimers.tasks(False)} == set(range(1, 61))
+
+
+def test_an_area_above_and_one_below_the_published_are_called_so():
+    assert eb_alzheimers._verdict(0.05, 0.001, 5) == "higher: +0.050"
+    assert eb_alzheimers._verdict(-0.05, 0.001, 5) == "lower: -0.050"
+
+
+# California: PBP beside the listing
+
+
+def district() -> Table:
+    return Table("california", X, Y)
+
+
+@pytest.fixture
+def districts(monkeypatch):
+    """Run one case with the real fits, made small; return its figures, its fit and the calls."""
+    monkeypatch.setattr(california, "HIDDEN_UNITS", (3,))
+
+    def run(table: Table, method: str = "PBP", epochs: int = 1, seed: int = 0) -> Any:
+        fits = []
+        real = {"PBP": pbp.fit, "listing": pbp_listing.fit}[method]
+        spy = Spy(lambda x, y, **settings: fits.append(real(x, y, **settings)) or fits[-1])
+        monkeypatch.setitem(california.METHODS, method, spy)
+        monkeypatch.setattr(datasets, "california", lambda: table)
+        return california.run(method, epochs, seed), fits[-1], spy.calls
+
+    return run
+
+
+CHAPTER_SPLIT = train_test_split(np.arange(N), test_size=0.1, random_state=0)
+
+
+def same_weights(ours: pbp.Fit, theirs: pbp.Fit) -> bool:
+    pairs = zip(
+        (*ours.state.mean, *ours.state.var), (*theirs.state.mean, *theirs.state.var), strict=True
+    )
+    return all(np.array_equal(a, b) for a, b in pairs) and ours.noise_std == theirs.noise_std
+
+
+@pytest.mark.parametrize("method", california.METHODS)
+def test_no_test_district_reaches_a_fit(districts, method):
+    _, test = CHAPTER_SPLIT
+    x, y = X.copy(), Y.copy()
+    x[test], y[test] = 1e6, 1e6
+    clean, dirty = districts(district(), method), districts(Table("california", x, y), method)
+    assert same_fits(clean[2], dirty[2])
+    assert same_weights(clean[1], dirty[1])
+    assert clean[0]["noise_var"] == dirty[0]["noise_var"]
+
+
+@pytest.mark.parametrize("method", california.METHODS)
+def test_california_s_figures_are_what_they_say(districts, method):
+    train, test = CHAPTER_SPLIT
+    figures, fit, calls = districts(district(), method, epochs=2, seed=3)
+    (x, y, settings), prediction = calls[0], fit.predict(X[test])
+    np.testing.assert_array_equal(x, X[train])
+    np.testing.assert_array_equal(y, Y[train])
+    assert settings == {"hidden_units": (3,), "epochs": 2, "seed": 3}
+    error = Y[test] - prediction.mean
+    log_prob = stats.norm(prediction.mean, prediction.total_std).logpdf(Y[test])
+    assert figures == {
+        "rmse": pytest.approx(np.sqrt(np.mean(error**2))),
+        "log_likelihood": pytest.approx(log_prob.mean()),
+        "alpha": fit.state.noise[0],
+        "noise_var": pytest.approx(fit.state.noise[1] / (fit.state.noise[0] - 1) * y.var()),
+    }
+
+
+def test_california_s_rows_average_over_seeds_and_judge_the_log_likelihood():
+    arguments = {"method": "PBP", "epochs": 1}
+    runs = [
+        {"rmse": r, "log_likelihood": r - 1.5, "alpha": 10 * r, "noise_var": r**2}
+        for r in (0.6, 0.7)
+    ]
+    rows = california.summarise([(arguments, figures) for figures in runs])
+    for row, name in zip(rows, ("log_likelihood", "rmse", "alpha", "noise_var"), strict=True):
+        values = [figures[name] for figures in runs]
+        assert (row.label, row.quantity) == ("PBP, 1 epoch", name.replace("_", " "))
+        assert (row.ours, row.n) == (pytest.approx(np.mean(values)), 2)
+        assert row.standard_error == pytest.approx(np.std(values, ddof=1) / np.sqrt(2))
+        assert bool(row.verdict) == (name == "log_likelihood")
+    for score, word in (
+        (-0.951, "differs"),
+        (-0.949, "agrees"),
+        (-0.801, "agrees"),
+        (-0.799, "differs"),
+    ):
+        found = {**runs[0], "log_likelihood": score}
+        assert california.summarise([(arguments, found)])[0].verdict == f"{word}: [-0.95, -0.8]"
+
+
+def test_quick_california_is_one_epoch_of_each_method():
+    quick, full = california.tasks(True), california.tasks(False)
+    assert [t.key for t in quick] == ["PBP/epochs-1/seed-0", "listing/epochs-1/seed-0"]
+    assert {t.key for t in quick} <= {t.key for t in full}
+    assert {t.arguments["epochs"] for t in full} == {1, 40}
+
+
+# PBP on the UCI sets
+
+
+@pytest.fixture
+def uci(monkeypatch):
+    """Run one split of a toy line with the real fit; return its figures, its fit, the calls."""
+    line = pbp_uci.Published((3,), 3, 5, ("", ""), ((3.0, 0.5), (-2.0, math.nan)))
+    monkeypatch.setitem(pbp_uci.PUBLISHED, "toy, two layers", line)
+    real = pbp.fit
+
+    def run(table: Table, split: int) -> Any:
+        fits: list[pbp.Fit] = []
+        spy = Spy(lambda x, y, **settings: fits.append(real(x, y, **settings)) or fits[-1])
+        monkeypatch.setattr(pbp, "fit", spy)
+        monkeypatch.setattr(datasets, "uci", {"toy": table}.__getitem__)
+        return pbp_uci.run("toy, two layers", split), fits[-1], spy.calls
+
+    return run
+
+
+def test_no_test_row_of_a_uci_split_reaches_the_fit(uci):
+    _, test = Table("toy", X, Y).splits()[3]
+    x, y = X.copy(), Y.copy()
+    x[test], y[test] = 1e6, 1e6
+    clean, dirty = uci(Table("toy", X, Y), 3), uci(Table("toy", x, y), 3)
+    assert same_fits(clean[2], dirty[2])
+    assert same_weights(clean[1], dirty[1])
+    assert clean[0]["alpha_share"] == dirty[0]["alpha_share"]
+
+
+def test_a_uci_split_s_figures_are_what_they_say(uci):
+    table = Table("toy", X, Y)
+    train, test = table.splits()[3]
+    figures, fit, calls = uci(table, 3)
+    (x, y, settings), prediction = calls[0], fit.predict(X[test])
+    np.testing.assert_array_equal(x, X[train])
+    np.testing.assert_array_equal(y, Y[train])
+    assert settings == {"hidden_units": (3,), "epochs": 3, "seed": 3}
+    log_prob = stats.norm(prediction.mean, prediction.total_std).logpdf(Y[test])
+    assert figures == {
+        "rmse": pytest.approx(np.sqrt(np.mean((Y[test] - prediction.mean) ** 2))),
+        "log_likelihood": pytest.approx(log_prob.mean()),
+        "alpha_share": pytest.approx(fit.state.noise[0] / (0.5 * 54 * 3)),
+    }
+
+
+def test_a_uci_row_is_judged_in_published_errors_of_as_many_splits(uci):
+    def verdicts(rmse: float, n: int, spread: float = 0.0) -> list[str]:
+        figures = [
+            {"rmse": rmse, "log_likelihood": -2.0 + spread * (i - (n - 1) / 2), "alpha_share": 1.0}
+            for i in range(n)
+        ]
+        done = [({"line": "toy, two layers", "split": i}, f) for i, f in enumerate(figures)]
+        return [row.verdict for row in pbp_uci.summarise(done)]
+
+    assert verdicts(4.0, 5, 0.1)[0] == "agrees: 2.0 SE"
+    assert verdicts(4.0, 20, 0.1)[0] == "differs: 4.0 SE"  # four times as many: half the error
+    assert verdicts(5.0, 1)[0] == "agrees: 1.8 SE"
+    assert verdicts(4.0, 1)[1] == ""  # no published error, and one split has none of its own
+    assert verdicts(4.0, 5, 0.1)[1] == "agrees: 0.0 SE"
+
+
+def test_an_alpha_that_saturates_or_runs_away_is_named():
+    def word(share: float) -> str:
+        figures = {"rmse": 3.0, "log_likelihood": -2.5, "alpha_share": share}
+        return pbp_uci.summarise([({"line": "boston"}, figures)])[2].verdict.partition(":")[0]
+
+    assert [word(share) for share in (0.29, 0.31, 1.0, 2.9, 3.1)] == [
+        "differs",
+        "agrees",
+        "agrees",
+        "agrees",
+        "differs",
+    ]
+
+
+# Gradient variance
+
+
+def draws(n: int, seed: int) -> Any:
+    values = np.random.default_rng(seed).standard_normal((2, n, 1)) * [[[3.0]], [[0.5]]]
+    return estimators.Gradients(*(values + [[[1.7]], [[-0.4]]]))
+
+
+def test_a_gradient_s_figures_are_variance_theory_error_and_bias(monkeypatch):
+    seen = []
+
+    def sampled(kind: str, **arguments: Any) -> Any:
+        seen.append((kind, arguments))
+        return draws(arguments["n_draws"], 0)
+
+    theory = estimators.Gradients(np.array([7.0]), np.array([11.0]))
+    truth = estimators.Gradients(np.array([1.5]), np.array([-0.4]))
+    monkeypatch.setattr(estimators, "gradient_samples", sampled)
+    monkeypatch.setattr(estimators, "gradient_variance", lambda kind, **_: theory)
+    monkeypatch.setattr(estimators, "expected_gradient", lambda **_: truth)
+    figures = grad_variance.run("local", 4, 2, 50)
+    unit = (1024 * 0.3 / 0.25) ** 2
+    for name in ("mu", "sigma"):
+        drawn = getattr(draws(50, 0), name)[:, 0]
+        square = (drawn - drawn.mean()) ** 2
+        error = drawn.std() / np.sqrt(50)
+        assert figures[name] == pytest.approx(drawn.var() / unit)
+        assert figures[f"{name}_theory"] == pytest.approx(getattr(theory, name)[0] / unit)
+        assert figures[f"{name}_error"] == pytest.approx(square.std() / np.sqrt(50) / unit)
+        bias = (drawn.mean() - getattr(truth, name)[0]) / error
+        assert figures[f"{name}_bias"] == pytest.approx(bias)
+    (kind, arguments) = seen[0]
+    assert (kind, arguments["n_data"], arguments["noise_std"]) == ("local", 1024, 0.5)
+    assert arguments["x"].shape == (4, 1)
+
+
+def test_no_minibatch_and_no_stream_of_draws_is_used_twice(monkeypatch):
+    streams, batches = set(), set()
+
+    def sampled(kind: str, *, x: Any, seed: int, **_: Any) -> Any:
+        streams.add((x.shape, seed) if kind == "none" else seed)
+        batches.add(x.tobytes())
+        return draws(5, 0)
+
+    monkeypatch.setattr(estimators, "gradient_samples", sampled)
+    tasks = grad_variance.tasks(False)
+    for task in tasks:
+        grad_variance.run(**{**task.arguments, "n_draws": 5})
+    assert len(streams) == len(tasks)
+    assert len(batches) == len(grad_variance.SIZES) * 10  # each estimator sees the same ones
+
+
+def test_the_gradient_s_tasks_are_every_estimator_at_every_size():
+    full = [t.arguments for t in grad_variance.tasks(False)]
+    assert {(a["kind"], a["size"], a["seed"]) for a in full} == {
+        (kind, size, seed)
+        for kind in grad_variance.KINDS
+        for size in (1, 4, 16, 64, 256)
+        for seed in range(10)
+    }
+    assert {a["n_draws"] for a in full} == {20_000}
+    quick = [t.arguments for t in grad_variance.tasks(True)]
+    assert ({a["size"] for a in quick}, {a["n_draws"] for a in quick}) == ({1, 4, 16}, {2000})
+
+
+def gradient_results() -> list:
+    """Two minibatches of two sizes for two estimators, with made-up figures."""
+    rng, done = np.random.default_rng(3), []
+    for size in (4, 1):
+        for kind in ("shared", "local"):
+            for seed in range(2):
+                names = [
+                    f"{name}{part}"
+                    for name in ("mu", "sigma")
+                    for part in ("", "_theory", "_error", "_bias")
+                ]
+                figures = dict(zip(names, rng.uniform(0.5, 2.0, 8).tolist(), strict=True))
+                done.append(({"size": size, "kind": kind, "seed": seed}, figures))
+    return done
+
+
+def test_the_gradient_table_s_rows_are_means_over_minibatches():
+    done = gradient_results()
+    rows = {(row.label, row.quantity): row for row in grad_variance.summarise(done)}
+
+    def of(size: int, kind: str, name: str) -> Any:
+        return np.array([f[name] for a, f in done if (a["size"], a["kind"]) == (size, kind)])
+
+    def averages(size: int, kind: str, name: str) -> tuple[float, float, float]:
+        error = np.sqrt(np.sum(of(size, kind, f"{name}_error") ** 2)) / 2
+        return of(size, kind, name).mean(), of(size, kind, f"{name}_theory").mean(), error
+
+    for name, symbol in (("mu", "μ"), ("sigma", "σ")):
+        row = rows["M = 4, local", f"Var d/d{symbol}"]
+        ours, theory, error = averages(4, "local", name)
+        assert (row.ours, row.standard_error, row.n) == (
+            pytest.approx(ours),
+            pytest.approx(error),
+            2,
+        )
+        assert row.published == f"{theory:.4g}"
+        assert row.verdict.endswith(f"{abs(ours - theory) / error:.1f} SE")
+    (top, top_theory, a), (low, low_theory, b) = (averages(4, k, "mu") for k in ("shared", "local"))
+    ratio = rows["M = 4, shared : local", "ratio of Var d/dμ"]
+    assert ratio.ours == pytest.approx(top / low)
+    assert ratio.published == f"{top_theory / low_theory:.4g}"
+    assert ratio.standard_error == pytest.approx(top / low * np.hypot(a / top, b / low))
+    squares = [
+        of(size, "shared", f"{name}_bias") ** 2 for size in (1, 4) for name in ("mu", "sigma")
+    ]
+    bias = rows["shared weights", "bias / its error, rms"]
+    assert bias.ours == pytest.approx(np.sqrt(np.mean(squares)))
+    assert bias.standard_error == pytest.approx(1 / np.sqrt(2 * 8))  # 8 squares of N(0, 1)
+    assert bias.verdict.endswith(f"{abs(bias.ours - 1) * 4:.1f} SE")
+
+
+# Clothes and digits
+
+
+PICTURES = np.random.default_rng(5).random((50, 4, 4))
+CLASSES = np.tile(np.arange(5), 10)
+
+
+@dataclass
+class Painter:
+    """Stands for a fitted network: log-probabilities that follow from a picture and a draw."""
+
+    asked: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def log_predict(self, images: Any, n_samples: int, seed: int) -> Any:
+        self.asked.append((len(images), n_samples, seed))
+        scores = np.asarray(images).reshape(len(images), -1)[:, :5]
+        turn = np.random.default_rng(seed).standard_normal((n_samples, 1, 5))
+        logits = 4.0 * (
+            scores[None] + 0.5 * turn * np.arange(1, n_samples + 1)[:, None, None] ** -0.5
+        )
+        return log_softmax(logits, axis=-1)
+
+    def predict(self, images: Any, n_samples: int, seed: int) -> Any:
+        return np.exp(self.log_predict(images, n_samples, seed))
+
+
+@pytest.fixture
+def gallery(monkeypatch):
+    """Run one task with a painter for the network; return figures, painter, and the call."""
+
+    def run(images: Any, setting: str = "few, pixels 0-1", seed: int = 2) -> Any:
+        painter = Painter()
+        spy = Spy(lambda x, y, **settings: painter)
+        monkeypatch.setattr(image_classifier, "fit", spy)
+        monkeypatch.setattr(datasets, "fashion_sprite", lambda: Images("", images, CLASSES, ()))
+        strange = Images("", PICTURES[::-1] ** 2, None, ())
+        monkeypatch.setattr(datasets, "mnist_test", lambda: strange)
+        return ood_fashion.run(setting, seed, 20), painter, spy.calls
+
+    return run
+
+
+def split_of(seed: int) -> Any:
+    return train_test_split(np.arange(50), test_size=0.2, stratify=CLASSES, random_state=seed)
+
+
+def test_no_test_picture_reaches_the_network(gallery):
+    poisoned = PICTURES.copy()
+    poisoned[split_of(2)[1]] = 1e6
+    clean, dirty = gallery(PICTURES), gallery(poisoned)
+    assert same_fits(clean[2], dirty[2])
+
+
+@pytest.mark.parametrize("setting", ood_fashion.SETTINGS)
+def test_the_network_is_trained_as_its_setting_says(gallery, setting):
+    train, _ = split_of(4)
+    _, painter, ((x, y, settings),) = gallery(PICTURES, setting, 4)
+    np.testing.assert_array_equal(x, PICTURES[train])
+    np.testing.assert_array_equal(y, CLASSES[train])
+    few = dict(image_classifier.FEW_IMAGES) if setting.startswith("few") else {}
+    scale = 255.0 if setting.endswith("0-255") else 1.0
+    assert settings == {"pixel_scale": scale, "seed": 4, **few}
+    assert painter.asked == [(10, 100, 4), (20, 100, 4)]
+
+
+def test_the_gallery_s_figures_are_what_they_say(gallery):
+    figures, *_ = gallery(PICTURES)
+    _, test = split_of(2)
+    logs = Painter().log_predict(PICTURES[test], 100, 2)
+    p, q = np.exp(logs), Painter().predict((PICTURES[::-1] ** 2)[:20], 100, 2)
+    truth = CLASSES[test]
+    accuracies = [np.mean(each.argmax(axis=-1) == truth) for each in (p[0], p[:30].mean(axis=0))]
+    assert accuracies[0] != accuracies[1]  # so that it matters what is averaged
+    expected = {
+        "test accuracy 30": np.mean(p[:30].mean(axis=0).argmax(axis=-1) == truth),
+        "test NLL 30": -np.mean(np.log(p[:30].mean(axis=0)[np.arange(10), truth])),
+        "variance below 1e-6 at 7": np.mean(p[:7].var(axis=0).mean(axis=-1) < 1e-6),
+    }
+    entropy = lambda a: stats.entropy(a, axis=-1)  # noqa: E731
+    scores = {
+        "variance": lambda a: a.var(axis=0).mean(axis=-1),
+        "entropy": lambda a: entropy(a.mean(axis=0)),
+        "information": lambda a: entropy(a.mean(axis=0)) - entropy(a).mean(axis=0),
+    }
+    for name, score in scores.items():
+        for t in (7, 30, 100):
+            wins = score(q[:t])[:, None] > score(p[:t])[None]  # an odd one out scores higher
+            expected[f"{name} {t}"] = wins.mean()
+    assert figures == pytest.approx(expected)
+    for setting, quantity in ood_fashion._PUBLISHED:  # each is held against something
+        assert (setting in ood_fashion.SETTINGS) and quantity in figures
+
+
+def test_the_share_of_quiet_pictures_is_that_of_the_test_pictures(gallery, monkeypatch):
+    p = Painter().predict(PICTURES[split_of(2)[1]], 7, 2)
+    q = Painter().predict((PICTURES[::-1] ** 2)[:20], 7, 2)
+    inside, outside = (each.var(axis=0).mean(axis=-1) for each in (p, q))
+    quiet = np.quantile(inside, 0.25)
+    monkeypatch.setattr(ood_fashion, "_QUIET", quiet)
+    figures, *_ = gallery(PICTURES)
+    share = np.mean(inside < quiet)
+    assert figures["variance below 1e-6 at 7"] == share != np.mean(outside < quiet)
+
+
+def test_the_gallery_s_tasks_are_five_seeds_or_one_with_fewer_digits():
+    full, quick = ([t.arguments for t in ood_fashion.tasks(q)] for q in (False, True))
+    for setting in ood_fashion.SETTINGS:
+        mine = [a for a in full if a["setting"] == setting]
+        assert [(a["seed"], a["n_out"]) for a in mine] == [(seed, 1000) for seed in range(5)]
+        assert {"setting": setting, "seed": 0, "n_out": 200} in quick
+    assert len(quick) == len(ood_fashion.SETTINGS)
+
+
+def test_the_gallery_reaches_its_aim_at_the_aim():
+    few = {"setting": "few, pixels 0-1"}
+    for score, word in ((0.95, "reaches 0.95"), (0.9499, "misses 0.95")):
+        (row,) = ood_fashion.summarise([(few, {"entropy 30": score})])
+        assert row.verdict == word

@@ -1,0 +1,574 @@
+"""The comparison explorer, driven from Python: what moves, what is kept, what NUTS says.
+
+What a preset or an answer says of a method is looked at for five data seeds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import (
+    artist,
+    as_printed,
+    assert_a_click_on_a_preset_sets_its_values,
+    assert_every_control_and_preset_is_on_the_page_once,
+    assert_every_control_moves_the_picture,
+    assert_the_picture_is_not_stale,
+    band,
+    line,
+    panel,
+    pixels,
+    said,
+)
+from matplotlib.patches import Rectangle
+from scipy.stats import norm
+
+from bdl_teach import DivergedError, calibration, datasets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.densities import Gaussian
+from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.methods.pbp import replay as pbp_replay
+from bdl_teach.predictive import Predictive
+from bdl_teach.widgets import ComparisonExplorer
+from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets.comparison import explorer as comparison
+from bdl_teach.widgets.comparison import fits as comparison_fits
+from bdl_teach.widgets.comparison.explorer import ComparisonResult
+from bdl_teach.widgets.comparison.fits import METHODS, Problem
+
+MOVES: dict[str, Any] = {
+    "n": 16,
+    "noise_std": 2.0,
+    "gap": 0.1,
+    "seed": 3,
+    "epochs": 20,
+    "mle": True,
+    "map": False,
+    "bbb": False,
+    "local": True,
+    "eb": True,
+    "pbp": False,
+}
+
+START: dict[str, Any] = {
+    "n": 32,
+    "noise_std": 1.0,
+    "gap": 0.3,
+    "seed": 0,
+    "epochs": 100,
+    "mle": False,
+    "map": True,
+    "bbb": True,
+    "local": False,
+    "eb": False,
+    "pbp": True,
+    "nuts": False,
+}
+PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the start
+    "start": {},
+    "all methods": {"mle": True, "local": True, "eb": True},
+    "no gap": {"gap": 0.0},
+    "few points": {"n": 8},
+    "loud noise": {"noise_std": 3.0},
+    "PBP, few epochs": {"epochs": 10},
+}
+LABELS = {
+    "mle": "MLE",
+    "map": "MAP",
+    "bbb": "BBB",
+    "local": "local",
+    "eb": "emp. Bayes",
+    "pbp": "PBP",
+    "nuts": "NUTS",
+}
+X = np.linspace(-0.7, 0.7, 71)
+TRUTH = 10 * np.sin(2 * np.pi * X)
+SEEDS = range(5)
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[ComparisonExplorer]:
+    made = ComparisonExplorer().warm()
+    yield made
+    made.close()
+
+
+def test_every_control_moves_the_picture(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    assert_every_control_moves_the_picture(explorer, MOVES, frozenset({"nuts"}))
+
+
+def test_every_preset_is_shown(explorer: ComparisonExplorer) -> None:
+    for name in explorer.presets:
+        before = pixels(explorer.set(**MOVES))
+        explorer.preset(name)
+        assert explorer.PRESETS[name][1].items() <= explorer.state().items()
+        assert (pixels(explorer) != before).any()
+        assert explorer.PRESETS[name][0], "a preset says what to look for"
+
+
+def test_there_and_back_is_the_same_picture_from_the_state_alone(
+    explorer: ComparisonExplorer,
+) -> None:
+    before = pixels(explorer.preset("start"))
+    state = explorer.state()
+    assert (pixels(explorer.set(gap=0.1)) != before).any()
+    explorer._fits.clear()
+    assert (pixels(explorer.set(**state)) == before).all()
+
+
+def test_only_what_changed_is_fitted_again(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("all methods")
+    explorer._fits.clear()
+    fitted: list[str] = []
+
+    def counted(name: str) -> Any:
+        return lambda *arguments: fitted.append(name) or METHODS[name].fit(*arguments)
+
+    counting = {name: method._replace(fit=counted(name)) for name, method in METHODS.items()}
+    monkeypatch.setattr(comparison, "METHODS", counting)
+    explorer.set(epochs=20)
+    assert fitted == list(comparison_fits.CHEAPEST_FIRST), "each once, the cheapest first"
+    fitted.clear()
+    explorer.set(epochs=10)
+    assert fitted == ["pbp"]
+    explorer.set(map=False, epochs=20)
+    explorer.set(map=True)
+    assert fitted == ["pbp"], "what was fitted before is kept"
+
+
+def test_a_method_that_takes_long_does_not_hold_the_picture_of_the_others(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    explorer._fits.clear()
+    shown: list[list[str]] = []
+    original = explorer._draw
+    monkeypatch.setattr(explorer, "_draw", lambda r: shown.append([*r.predictions]) or original(r))
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer.set(seed=1)
+    assert shown == [["map"], ["map", "bbb"], ["map", "bbb", "pbp"]]
+
+
+def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = pixels(explorer.preset("start"))
+
+    def diverge(*_: Any) -> Any:
+        raise DivergedError(7, "lower the learning rate")
+
+    with monkeypatch.context() as patch:
+        broken = {**METHODS, "bbb": METHODS["bbb"]._replace(fit=diverge)}
+        patch.setattr(comparison, "METHODS", broken)
+        with pytest.raises(DivergedError):
+            explorer.set(seed=50)
+        assert "diverged by step 7" in explorer.status
+    assert (pixels(explorer.set(seed=0)) == before).all()
+
+
+def test_no_value_of_any_slider_traces_again(explorer: ComparisonExplorer) -> None:
+    explorer.preset("all methods")
+    traces = trace_count()
+    for name, values in {
+        "n": (8, 16),
+        "noise_std": (0.3, 3.0),
+        "gap": (0.0, 0.4),
+        "seed": (99,),
+        "epochs": (10, 20),
+    }.items():
+        for value in values:
+            explorer.preset("all methods").set(**{name: value})
+    assert trace_count() == traces
+
+
+def test_words_for_who_cannot_see_it(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    bundle = explorer._repr_mimebundle_()
+    assert bundle["text/plain"].startswith(explorer.ALT)
+    assert "image/png" in bundle
+    assert "32 points. 95 % intervals hold (data / gap / outside): MAP " in explorer.status
+    assert "no method chosen" in explorer.set(map=False, bbb=False, pbp=False).status
+    assert "/–/" in explorer.preset("no gap").status
+
+
+def test_bayes_by_backprop_is_too_sure_in_the_gap(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    shares = explorer.result.coverage["bbb"]
+    assert shares["data"] > 0.85
+    assert shares["gap"] < 0.5
+
+
+def test_regions_partition_the_axis() -> None:
+    x = comparison.X_GRID[:, 0]
+    for gap in (0.0, 0.2, 0.4):
+        problem = Problem(gap=gap)
+        regions = problem.regions(x)
+        assert (sum(mask.astype(int) for mask in regions.values()) == 1).all()
+        assert not problem.regions(problem.data.x[:, 0])["gap"].any()
+    assert regions["gap"].any() and regions["outside"].any()
+
+
+@pytest.mark.parametrize("n", [8, 16])
+def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
+    """Σ over the rows of (y − f)²/2s² is the same for any f."""
+    problem = Problem(n=n, noise_std=0.7)
+    data, repeated = problem.data, problem.repeated
+    for f in (np.zeros(1), np.sin(7 * data.x)):
+        one = np.sum((data.y - f) ** 2) / (2 * 0.7**2)
+        many = np.repeat(np.broadcast_to(f, data.x.shape), 32 // n, axis=0)
+        two = np.sum((repeated["y"] - many) ** 2) / (2 * repeated["noise_std"] ** 2)
+        assert one == pytest.approx(two)
+
+
+def test_pbp_is_what_its_fit_would_be() -> None:
+    """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
+    problem = Problem(n=8)
+    data, took = problem.data, METHODS["pbp"].fit(problem, 30)
+    fit = pbp.fit(data.x, data.y, hidden_units=(comparison_fits.WIDTH,), epochs=30, seed=0)
+    expected, got = fit.predict(comparison.X_GRID), took.predict(comparison.X_GRID)
+    np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-8)
+    np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
+
+
+@pytest.mark.slow
+def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start").set(nuts=True)
+    assert explorer.result.nuts is None
+    assert "NUTS is running" in explorer.status
+    for _ in range(900):
+        time.sleep(0.2)
+        if explorer.wait().result.nuts is not None:
+            break
+    result = explorer.result
+    distance = calibration.distance(result.predictions["bbb"], result.nuts, result.regions["gap"])
+    assert result.gap["bbb"]["gap"] == distance > result.gap["bbb"]["data"] > 0
+    assert "largest R-hat" in explorer.status and "gap to NUTS" in explorer.status
+    assert 0.8 < result.coverage["nuts"]["gap"] <= 1
+    with_nuts = pixels(explorer)
+    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
+    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
+    assert explorer.set(seed=1).result.nuts is None, "the gold standard of other values"
+    assert replace(result, nuts=None).gap == result.gap
+    explorer.preset("start")
+
+
+# What the picture holds, and what the status line says of it.
+
+
+@pytest.fixture
+def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
+    rng = np.random.default_rng(7)
+    gold = Predictive.from_samples(TRUTH + rng.normal(0, 1 + np.abs(X), (40, 71)), 1.0)
+    asked: dict[str, Any] = {"gold": gold}
+
+    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
+        asked.update(key=key, job=job)
+        return GoldStandard(gold, "R-hat is 1.01.") if wanted else GoldStandard()
+
+    monkeypatch.setattr(explorer._nuts, "ask", ask)
+    return asked
+
+
+def regions(gap: float) -> dict[str, Any]:
+    """Where the data are, where they were left out, and what lies beyond: masks ``[m]``."""
+    inside, beyond = np.abs(X - 0.25) < gap / 2 - 1e-6, np.abs(X) > 0.5 + 1e-6
+    return {"data": ~inside & ~beyond, "gap": inside, "outside": beyond}
+
+
+def coverage(prediction: Predictive, noise_std: float, mask: Any) -> float:
+    """Chance that a new y falls within 1.96 sd of the mean, averaged over the region."""
+    reach = 1.96 * np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    ends = ((prediction.mean + sign * reach - TRUTH) / noise_std for sign in (1, -1))
+    high, low = (norm.cdf(end)[mask] for end in ends)
+    return float((high - low).mean()) if mask.any() else float("nan")
+
+
+def distance(a: Predictive, b: Predictive, mask: Any) -> float:
+    squared = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
+    return float(np.sqrt(squared[mask].mean())) if mask.any() else float("nan")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"mle": True, "pbp": False, "gap": 0.2, "seed": 4},
+        {"gap": 0.0, "noise_std": 2.0, "local": True, "eb": True, "map": False},
+    ],
+)
+def test_each_panel_holds_its_method_s_predictive_or_says_that_it_is_not_chosen(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], values: dict[str, Any]
+) -> None:
+    explorer.set(**{**START, **PRESETS["all methods"]})  # all panels have been filled before
+    result = explorer.set(**{**START, **values}).result
+    chosen = {name for name in METHODS if {**START, **values}[name]}
+    assert set(result.predictions) == chosen
+    state = explorer.state()
+    half = state["gap"] / 2
+    data = datasets.sinusoid(
+        32, state["noise_std"], state["seed"], (0.25 - half, 0.25 + half) if half else None
+    )
+    for name in METHODS:
+        ax = panel(explorer, LABELS[name])
+        np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
+        np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
+        words = [text.get_text() for text in ax.texts]
+        shown = [artist(ax, a) for a in ("mean", "±2 sd epistemic", "±2 sd total")]
+        assert [a.get_visible() for a in shown] == [name in chosen] * 3
+        assert words == [""] if name in chosen else ["not chosen"]
+        assert not artist(ax, "NUTS mean").get_visible()
+        (grey,) = (p for p in ax.patches if isinstance(p, Rectangle))
+        inside = X[regions(state["gap"])["gap"]]
+        ends = (inside[0], inside[-1]) if len(inside) else (0, 0)
+        assert (grey.get_x(), grey.get_x() + grey.get_width()) == pytest.approx(ends)
+        if name in chosen:
+            assert_holds(ax, result.predictions[name])
+    assert_the_picture_is_not_stale(explorer)
+
+
+def assert_holds(ax: Any, prediction: Predictive) -> None:
+    np.testing.assert_allclose(line(ax, "mean"), [X, prediction.mean])
+    total = np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    for name, std in (("epistemic", prediction.epistemic_std), ("total", total)):
+        _, low, high = band(ax, f"±2 sd {name}")
+        np.testing.assert_allclose([low, high], prediction.mean + np.array([[-2], [2]]) * std)
+
+
+def test_the_legend_over_the_panels_names_all_that_they_can_show(
+    explorer: ComparisonExplorer,
+) -> None:
+    (legend,) = explorer._canvas.figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == {
+        "±2 sd total", "±2 sd epistemic", "mean", "truth", "data", "NUTS mean",
+        "NUTS ±2 sd epistemic",
+    }  # fmt: skip
+    assert all(handle.get_visible() for handle in legend.legend_handles)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.3])
+def test_coverage_is_that_of_each_region_in_the_marks_and_in_the_words(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], gap: float
+) -> None:
+    values = {"gap": gap, "noise_std": 2.0, "seed": 3, "map": False, "eb": True, "nuts": True}
+    result = explorer.set(**{**START, **values}).result
+    shown = {**result.predictions, "nuts": nuts["gold"]}
+    expected = {
+        name: {region: coverage(p, 2.0, mask) for region, mask in regions(gap).items()}
+        for name, p in shown.items()
+    }
+    assert set(shown) == {"bbb", "eb", "pbp", "nuts"} == set(result.coverage)
+    for name, shares in expected.items():
+        assert result.coverage[name] == pytest.approx(shares, nan_ok=True)
+        assert f"{LABELS[name]} {percents(shares)}" in explorer.status
+    ax = panel(explorer, "Inside the 95 % interval")
+    rows = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert rows == list(LABELS.values())
+    assert ax.get_ylim() == (6.5, -0.5), "from top to bottom"
+    words = {"data": "among the data", "gap": "in the gap", "outside": "outside"}
+    for region, label in words.items():
+        share, y = line(ax, label)
+        np.testing.assert_array_equal(np.round(y), range(7))
+        marked = {name: s for name, s in zip(LABELS, share / 100, strict=True)}
+        wanted = {name: expected.get(name, {}).get(region, np.nan) for name in LABELS}
+        assert marked == pytest.approx(wanted, nan_ok=True)
+    heights = [line(ax, label)[1][0] for label in words.values()]
+    assert heights == sorted(heights), "the three marks of a row in the order of the words"
+    (dashed,) = (a for a in ax.lines if a.get_linestyle() == "--")
+    assert set(dashed.get_xdata()) == {95}
+    assert_the_picture_is_not_stale(explorer)
+
+
+def percents(shares: Mapping[str, float]) -> str:
+    return "/".join("–" if np.isnan(s) else f"{100 * s:.0f}" for s in shares.values()) + "%"
+
+
+def test_the_gap_to_nuts_is_measured_region_by_region(
+    explorer: ComparisonExplorer, nuts: dict[str, Any]
+) -> None:
+    result = explorer.set(**{**START, "nuts": True}).result
+    gold = nuts["gold"]
+    for name in ("map", "bbb", "pbp"):
+        expected = {
+            region: distance(result.predictions[name], gold, mask)
+            for region, mask in regions(0.3).items()
+        }
+        assert result.gap[name] == pytest.approx(expected)
+        words = explorer.status.split("gap to NUTS: ")[1]
+        numbers = said(words, f"{LABELS[name]} #/#/#")
+        assert numbers == [as_printed(v, 1) for v in expected.values()]
+    assert explorer.status.split(" · ")[0].endswith("R-hat is 1.01.")
+    for name in METHODS:
+        ax = panel(explorer, LABELS[name])
+        np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
+    assert nuts["key"] == ("comparison", Problem())
+    assert nuts["job"].func is comparison_fits.sample and nuts["job"].args == (Problem(),)
+    assert "NUTS" not in explorer.set(nuts=False).status.split("interval")[1]
+    assert explorer.result.gap == {}
+
+
+# What is fitted.
+
+
+def test_the_regions_are_where_the_data_were_left_out() -> None:
+    for gap in (0.0, 0.2, 0.4):
+        mine, theirs = regions(gap), Problem(gap=gap).regions(X)
+        assert all((mine[name] == theirs[name]).all() for name in mine)
+        x = Problem(gap=gap).data.x
+        assert np.diff(x[:, 0]).max() >= gap
+        assert list(theirs) == ["data", "gap", "outside"]
+
+
+def test_each_method_is_given_the_problem_and_its_own_prior(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(n=8, noise_std=0.7, gap=0.2, seed=5)
+    given: dict[str, Any] = {}
+
+    def remember(**values: Any) -> Any:
+        given.clear()
+        given.update(values)
+        return FITTED
+
+    for module in (point, bbb, local_reparam, empirical_bayes):
+        monkeypatch.setattr(module, "fit", remember)
+    monkeypatch.setattr(exact, "nuts", remember)
+    own: dict[str, dict[str, Any]] = {
+        "mle": {},
+        "map": {"prior": Gaussian(3.0)},
+        "bbb": {"prior": Gaussian(3.0)},
+        "local": {"prior": Gaussian(3.0)},
+        "eb": {"tie": "all"},
+    }
+    for name, more in own.items():
+        fitted = METHODS[name].fit(problem, 100)
+        repeated = name in ("mle", "map")
+        assert (given.pop("x") == np.repeat(problem.data.x, 4 if repeated else 1, axis=0)).all()
+        assert (given.pop("y") == np.repeat(problem.data.y, 4 if repeated else 1, axis=0)).all()
+        assert given.pop("noise_std") == pytest.approx(1.4 if repeated else 0.7)
+        given.pop("capacity", None)
+        assert given == {"hidden_units": (20,), "seed": 5, **more}, name
+        assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
+    gold = comparison_fits.sample(problem)
+    assert given["prior"] == Gaussian(3.0) and given["noise_std"] == pytest.approx(1.4)
+    assert gold.noise_std == 0.7, "new points have the noise of the problem"
+
+
+FITTED = point.Fit(np.zeros(1), None, 9.0, {})  # type: ignore[arg-type]
+
+
+def test_pbp_is_given_as_many_passes_as_the_slider_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, at = Problem(n=8, seed=5), []
+    given: dict[str, Any] = {}
+
+    def trail(x: Any, y: Any, **values: Any) -> Any:
+        given.update(values, x=x, y=y)
+        return SimpleNamespace(at=lambda steps: at.append(steps) or SimpleNamespace(fit="fit"))
+
+    monkeypatch.setattr(pbp_replay, "Trail", trail)
+    assert METHODS["pbp"].fit(problem, 20) == "fit"
+    assert at == [20 * 9], "8 points and a refinement an epoch"
+    assert (given.pop("x") == problem.data.x).all() and (given.pop("y") == problem.data.y).all()
+    assert given == {"hidden_units": (20,), "seed": 5}
+
+
+def test_a_predictive_is_of_two_hundred_draws_on_the_grid(explorer: ComparisonExplorer) -> None:
+    result = explorer.set(**START).result
+    assert (result.x_grid[:, 0] == X).all()
+    assert result.predictions["bbb"].samples.shape == (200, 71)
+    expected = METHODS["bbb"].fit(Problem(), 100).predict(X[:, None], 200)
+    np.testing.assert_array_equal(result.predictions["bbb"].samples, expected.samples)
+
+
+# Presets, and the question.
+
+
+@pytest.fixture(scope="module")
+def compared() -> Callable[..., list[ComparisonResult]]:
+    """Results of some methods for five seeds, each fitted once."""
+    kept: dict[Any, ComparisonResult] = {}
+
+    def compare(names: tuple[str, ...], epochs: int = 100, **problem: Any) -> Any:
+        for seed in SEEDS:
+            key = (names, epochs, seed, *problem.items())
+            if key not in kept:
+                one = Problem(seed=seed, **problem)
+                fits = {n: METHODS[n].fit(one, epochs).predict(X[:, None], 200) for n in names}
+                kept[key] = comparison._result(one, fits)
+        return [kept[names, epochs, seed, *problem.items()] for seed in SEEDS]
+
+    return compare
+
+
+Compared = Callable[..., list[ComparisonResult]]
+THREE = ("map", "bbb", "pbp")
+
+
+def test_presets_are_the_start_but_for_what_they_name(explorer: ComparisonExplorer) -> None:
+    assert ComparisonExplorer.PRESETS.keys() == PRESETS.keys()
+    for name, (_, values) in ComparisonExplorer.PRESETS.items():
+        assert values == {**START, **PRESETS[name]}, name
+    assert_every_control_and_preset_is_on_the_page_once(explorer)
+    assert_a_click_on_a_preset_sets_its_values(explorer)
+
+
+def test_in_the_gap_all_six_fall_short(compared: Compared) -> None:
+    results = compared(tuple(METHODS))
+    shares = np.array([[r.coverage[name]["gap"] for name in METHODS] for r in results])
+    assert (shares < 0.95).all()
+    assert shares.mean(axis=0).max() < 0.7
+
+
+def test_without_a_gap_map_holds_a_little_less_and_pbp_more(compared: Compared) -> None:
+    for result in compared(THREE, gap=0.0):
+        assert 0.8 < result.coverage["map"]["data"] < 0.95 < result.coverage["pbp"]["data"]
+
+
+def test_with_few_points_bbb_holds_the_data_and_not_the_gap(compared: Compared) -> None:
+    for result in compared(("bbb",), n=8):
+        assert result.coverage["bbb"]["data"] > 0.7
+        assert result.coverage["bbb"]["gap"] < 0.5
+
+
+def test_loud_noise_takes_the_peak_from_all_three(compared: Compared) -> None:
+    gap = regions(0.3)["gap"]
+    for result in compared(THREE, noise_std=3.0):
+        for name in THREE:
+            assert (result.predictions[name].mean - TRUTH)[gap].mean() < -3
+            assert result.coverage[name]["gap"] < 0.9
+
+
+def test_after_few_epochs_pbp_believes_in_loud_noise_and_covers_by_being_vague(
+    compared: Compared,
+) -> None:
+    for few, many in zip(compared(("pbp",), epochs=10), compared(("pbp",)), strict=True):
+        noises = [r.predictions["pbp"].aleatoric_std.mean() for r in (few, many)]
+        assert 2.4 < noises[0] < 4.2
+        assert noises[0] > 1.3 * noises[1]
+        assert few.coverage["pbp"]["data"] > 0.95
+        assert few.predictions["pbp"].total_std.min() > many.predictions["pbp"].total_std.min()
+
+
+def test_the_answer_is_what_a_gap_of_its_target_does(
+    explorer: ComparisonExplorer, compared: Compared
+) -> None:
+    asked = ComparisonExplorer.PREDICTION
+    assert asked.control == "gap" and "32 points" in asked.question and "0.4" in asked.question
+    target = explorer.set(**{**START, asked.control: 0.4}).result
+    mask = regions(0.4)
+    for result in [target, *compared(("bbb",), gap=0.4)]:
+        share, prediction = result.coverage["bbb"]["gap"], result.predictions["bbb"]
+        true = [0.9 < share < 0.97, share >= 0.97, share < 0.6]
+        assert true == [choice == asked.choices[asked.answer] for choice in asked.choices]
+        below = (prediction.mean - TRUTH)[mask["gap"]].mean()
+        widths = [prediction.epistemic_std[mask[name]].mean() for name in ("gap", "data")]
+        assert below < -3
+        assert widths[0] < 2 * widths[1]

@@ -1,0 +1,346 @@
+"""The engine under every explorer, on a small one: what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from bdl_teach.widgets._engine import background, controls, live, nuts
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.nuts import NutsRunner
+
+
+class Toy(Explorer):
+    """A bar as high as the product of its controls."""
+
+    ALT = "A bar."
+    PRESETS = {"high": ("", {"width": 3.0, "n": 9})}  # noqa: RUF012
+
+    def _make_controls(self) -> dict[str, Any]:
+        return {
+            "width": controls.slider("width", 1.0, 0.5, 3.0, 0.5, ""),
+            "n": controls.count_slider("n", 2, 1, 9, ""),
+            "scale": controls.log_slider("scale", 1.0, -2, 1, ".2f", ""),
+            "m": controls.choice_slider("m", 4, (1, 2, 4), ""),
+            "kind": ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")], value="a"),
+            "seen": controls.toggle("seen", ""),
+        }
+
+    def _make_rows(self) -> list[Any]:
+        return list(self._controls.values())
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(2.0, 1.0)
+        (self._bar,) = canvas.figure.add_subplot().plot([0, 1], [0, 0])
+        canvas.animate([self._bar])
+        return canvas
+
+    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+        if state["width"] > state["n"]:
+            raise ValueError("width: expected at most n")
+
+    def _compute(self, values: dict[str, Any]) -> float:
+        return float(values["width"] * values["n"])
+
+    def _draw(self, result: float) -> None:
+        self._bar.set_ydata([0, result])
+
+    def _describe(self, result: float) -> str:
+        return f"Height {result:g}."
+
+
+@pytest.fixture
+def toy() -> Iterator[Toy]:
+    made = Toy().wait()
+    yield made
+    made.close()
+
+
+# Closed
+
+
+@pytest.fixture(params=["by a newer one", "by hand"])
+def closed(request: pytest.FixtureRequest, toy: Toy) -> Toy:
+    if request.param == "by hand":
+        toy.close()
+    else:
+        Toy().wait()
+    return toy
+
+
+@pytest.mark.parametrize(
+    "act", [lambda e: e.set(n=3), lambda e: e.preset("high"), Toy.wait, Toy.warm]
+)
+def test_a_closed_explorer_says_so_instead_of_doing_nothing(
+    closed: Toy, act: Callable[[Toy], Any]
+) -> None:
+    state = closed.state()
+    with pytest.raises(
+        RuntimeError, match=r"this Toy was closed.*newer one.*make another.*Toy\(\)"
+    ):
+        act(closed)
+    assert closed.state() == state
+
+
+def test_a_closed_explorer_is_shown_as_its_last_picture(
+    closed: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BDL_TEACH_WAIT_FOR_PICTURE", "1")
+    bundle, _ = InteractiveShell.instance().display_formatter.format(closed)
+    assert set(bundle) == {"text/plain", "image/png"}
+    assert bundle["text/plain"].startswith("This Toy was closed")
+    assert bundle["text/plain"].endswith("It showed: A bar. Height 2.")
+    png = bundle["image/png"]
+    assert (png if isinstance(png, bytes) else base64.b64decode(png)) == closed.png()
+    assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
+
+
+def test_one_that_is_closed_before_its_first_picture_is_shown_as_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(Toy, "_compute", lambda *_: go_on.wait(60))
+    early = Toy()
+    early.close()
+    bundle = early._repr_mimebundle_()
+    go_on.set()
+    assert list(bundle) == ["text/plain"]
+    assert bundle["text/plain"].startswith("This Toy was closed")
+
+
+def test_the_status_says_how_long_the_computation_took_and_not_the_first(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "ms" not in toy.status
+    moments = iter([7.0, 7.25])
+    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: next(moments)))
+    assert toy.set(n=3).status.endswith(" · refit 250 ms")
+
+
+def test_who_waits_while_it_is_closed_is_told(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(Toy, "_compute", lambda *_: go_on.wait(60))
+    closer = threading.Thread(target=lambda: go_on.wait(0.2) or toy.close(), daemon=True)
+    closer.start()
+    with pytest.raises(RuntimeError, match="was closed"):
+        toy.set(n=3)
+    go_on.set()
+
+
+def test_an_explorer_that_is_refused_leaves_the_one_before_it_alone(toy: Toy) -> None:
+    alive = len(ipywidgets.widgets.widget._instances)
+    with pytest.raises(ValueError, match="n: expected"):
+        Toy(n=99)
+    assert toy.set(n=3).result == 3.0
+    assert len(ipywidgets.widgets.widget._instances) == alive
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("width", 99.0, "a value between 0.5 and 3, got 99.0"),
+        ("width", "wide", "a value between 0.5 and 3, got 'wide'"),
+        ("width", float("nan"), "a value between 0.5 and 3, got nan"),
+        ("width", None, "a value between 0.5 and 3, got None"),
+        ("width", np.ones(2), r"a value between 0.5 and 3, got array\(\[1., 1.\]\)"),
+        ("n", 0, "a value between 1 and 9, got 0"),
+        ("n", 2.5, "a value between 1 and 9, got 2.5"),
+        ("scale", 11.0, "a value between 0.01 and 10, got 11.0"),
+        ("m", 3, "one of 1, 2, 4, got 3"),
+        ("kind", "A", "one of a, b, got 'A'"),
+        ("seen", "yes", "True or False, got 'yes'"),
+    ],
+)
+def test_what_a_control_would_refuse_or_clip_is_refused_in_its_own_words(
+    toy: Toy, name: str, value: Any, words: str
+) -> None:
+    state = toy.state()
+    with pytest.raises(ValueError, match=f"^{name}: expected {words}$"):
+        toy.set(**{name: value})
+    assert toy.state() == state
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"n": 5, "width": 99.0},
+        {"n": 5, "nonsense": 1},
+        {"width": 3.0, "m": 2, "seen": True},
+        {"kind": "b", "m": 3},
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_set_moves_all_or_none(toy: Toy, values: dict[str, Any], turned: bool) -> None:
+    """The third set is refused as a whole: a width of 3 does not go with n = 2."""
+    state, ticks, heard = toy.state(), toy.ticks, []
+    for control in toy._controls.values():
+        control.observe(heard.append, names="value")
+    items = list(values.items())[:: -1 if turned else 1]
+    with pytest.raises(ValueError, match="expected"):
+        toy.set(**dict(items))
+    assert toy.state() == state
+    assert heard == []
+    assert toy.wait().ticks == ticks
+
+
+@pytest.mark.parametrize("names", [("width", "n"), ("n", "width")])
+def test_a_value_may_need_another_that_is_set_with_it(toy: Toy, names: tuple[str, str]) -> None:
+    values = {"width": 3.0, "n": 9}
+    assert toy.set(**{name: values[name] for name in names}).result == 27.0
+
+
+@pytest.mark.parametrize("names", [("seen", "n"), ("n", "seen")])
+def test_whoever_watches_a_control_finds_all_values_there(toy: Toy, names: tuple[str, str]) -> None:
+    found = []
+    toy._controls["seen"].observe(lambda _: found.append(toy.state()["n"]), names="value")
+    values = {"seen": True, "n": 7}
+    ticks = toy.ticks
+    toy.set(**{name: values[name] for name in names})
+    assert found == [7]
+    assert toy.ticks == ticks + 1
+
+
+# Another process
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_is_told_that_nobody_will_answer(toy: Toy) -> None:
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            toy.set(n=3)
+            said = "nothing"
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(theirs, said.encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as reader:
+        said = reader.read().decode()
+    os.waitpid(child, 0)
+    assert said.startswith("RuntimeError: this Toy lives in the process that made it")
+    assert toy.set(n=3).result == 3.0
+
+
+# Threads
+
+
+def test_no_test_starts_a_thread_that_python_would_wait_for() -> None:
+    """When such a test fails, nobody ends its thread, and the run hangs for ever."""
+    for path in Path(__file__).parents[1].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Thread"):
+                assert "daemon=True" in ast.unparse(node), f"{path.name}:{node.lineno}"
+
+
+def test_at_the_end_every_explorer_is_closed_and_no_thread_is_left() -> None:
+    toys = [Toy().wait(), Toy().wait()]
+    background.finish()
+    assert all(toy._slot.closed for toy in toys)
+    assert not any(thread.is_alive() for thread in background._threads)
+
+
+def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, ended, real = threading.Event(), [], threading.Thread.start
+
+    def slowly(thread: threading.Thread) -> None:
+        begun.set()
+        time.sleep(0.2)
+        real(thread)
+
+    def more() -> None:
+        time.sleep(0.5)
+        ended.append("the second")
+
+    def work() -> None:
+        time.sleep(0.3)  # whoever waits has seen this thread alone
+        background.start(more)
+        ended.append("the first")
+
+    starter = threading.Thread(target=background.start, args=(work,), daemon=True)
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    real(starter)
+    assert begun.wait(10)
+    background.finish()
+    assert ended == ["the first", "the second"]
+
+
+# NUTS beside it
+
+
+class Fit:
+    """What a job of NUTS gives."""
+
+    report = "R-hat 1.00"
+
+    def predict(self, x: Any) -> Any:
+        return f"prediction at {x}"
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[NutsRunner]:
+    monkeypatch.setattr(nuts, "_REST", 0.01)
+    monkeypatch.setattr(NutsRunner, "_results", {})
+    done = threading.Semaphore(0)
+    made = NutsRunner("the grid", done.release)  # type: ignore[arg-type]
+    made.done = done  # type: ignore[attr-defined]
+    yield made
+    made.close()
+
+
+def settle(runner: NutsRunner, key: Any, job: Any) -> nuts.GoldStandard:
+    """Ask, wait until the job has ended, and ask again."""
+    runner.ask(True, key, job)
+    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    return runner.ask(True, key, job)
+
+
+def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
+    calls: list[str] = []
+
+    def fails(_: Any) -> Any:
+        calls.append("fails")
+        raise ArithmeticError("no finite gradient")
+
+    failed = settle(runner, "one", fails)
+    assert failed == nuts.GoldStandard(report="NUTS failed: no finite gradient")
+    assert runner.ask(True, "one", fails) == failed, "it does not run for ever"
+    assert calls == ["fails"]
+    good = settle(runner, "other", lambda _: Fit())
+    assert good == nuts.GoldStandard("prediction at the grid", "R-hat 1.00")  # type: ignore[arg-type]
+    assert runner.bar.layout.display == "none"
+
+
+def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
+    runner: NutsRunner,
+) -> None:
+    def fails(_: Any) -> Any:
+        raise MemoryError("no room")
+
+    assert settle(runner, "one", fails).report == "NUTS failed: no room"
+    assert runner.ask(False, "one", fails) == nuts.GoldStandard()
+    assert runner.ask(True, "one", lambda _: Fit()).report == "NUTS is running for these values"
+    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    assert runner.ask(True, "one", fails).report == "R-hat 1.00"

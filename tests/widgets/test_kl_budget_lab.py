@@ -1,0 +1,194 @@
+"""The KL-budget lab: who pays, what it costs on all points, and what its presets promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import (
+    as_printed,
+    assert_a_click_on_a_preset_sets_its_values,
+    assert_every_control_and_preset_is_on_the_page_once,
+    assert_the_picture_is_not_stale,
+    band,
+    bars,
+    legend_labels,
+    line,
+    panel,
+    said,
+)
+
+from bdl_teach import datasets
+from bdl_teach.densities import ScaleMixture
+from bdl_teach.methods import bbb
+from bdl_teach.widgets import KLBudgetLab
+from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
+
+START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
+PRESETS: dict[str, dict[str, Any]] = {
+    "one batch": {**START, "n_batches": 1},
+    "32 uniform": {**START, "n_batches": 32},
+    "32 geometric": {**START, "n_batches": 32, "scheme": "geometric"},
+    "1/M forgotten": {**START, "kl_weight": 8.0},
+}
+SEEDS = range(5)
+X = np.linspace(-1.5, 1.5, 121)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[KLBudgetLab]:
+    made = KLBudgetLab().wait()
+    assert made.state() == START
+    yield made
+    made.close()
+
+
+def geometric(m: int) -> Any:
+    """π_i = 2^(M−i)/(2^M − 1), in whole numbers up to the division."""
+    return np.array([2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)])
+
+
+@pytest.mark.parametrize(
+    ("m", "scheme", "shares"),
+    [
+        (1, "uniform", [1.0]),
+        (4, "uniform", [0.25] * 4),
+        (2, "geometric", [2 / 3, 1 / 3]),
+        (32, "geometric", geometric(32)),
+    ],
+)
+def test_the_bars_are_what_each_minibatch_pays(
+    lab: KLBudgetLab, m: int, scheme: str, shares: Any
+) -> None:
+    lab.set(n_batches=m, scheme=scheme)
+    np.testing.assert_allclose(lab.result.shares, shares)
+    ax = panel(lab, "Who pays the KL")
+    heights, edges = bars(ax, "of batch i")
+    np.testing.assert_array_equal((edges[1:] + edges[:-1]) / 2, np.arange(1, 33), "batch i at i")
+    np.testing.assert_allclose(heights[:m], shares)
+    assert np.isnan(heights[m:]).all(), "no bar where there is no batch"
+    i, paid = line(ax, "of batches 1 to i")
+    np.testing.assert_array_equal(i, np.arange(1, m + 1))
+    np.testing.assert_allclose(paid, [sum(shares[:k]) for k in range(1, m + 1)])
+    assert paid[-1] == pytest.approx(1)
+    assert set(legend_labels(ax)) == {"of batch i", "of batches 1 to i"}
+    assert_the_picture_is_not_stale(lab)
+
+
+def test_the_fit_s_panels_hold_the_fit(lab: KLBudgetLab) -> None:
+    result = lab.set(n_batches=4, scheme="geometric", kl_weight=0.5).result
+    ax, history = panel(lab, "How the free energy fell"), result.fit.history
+    for label, name in (
+        ("free energy", "free_energy"),
+        ("complexity", "complexity_cost"),
+        ("likelihood", "likelihood_cost"),
+    ):
+        np.testing.assert_array_equal(line(ax, label), [history["step"], history[name]])
+    ax, prediction = panel(lab, "What the network believes"), result.prediction
+    np.testing.assert_allclose(line(ax, "mean"), [X, prediction.mean])
+    total = np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    for name, std in (("epistemic", prediction.epistemic_std), ("total", total)):
+        _, low, high = band(ax, f"±2 sd {name}")
+        np.testing.assert_allclose([low, high], prediction.mean + np.array([[-2], [2]]) * std)
+    data = datasets.sinusoid()
+    np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
+    assert_the_picture_is_not_stale(lab)
+
+
+def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: dict[str, Any] = {}
+
+    def fit(x: Any, y: Any, **values: Any) -> Any:
+        fitted.update(values, x=x, y=y)
+        return original(x, y, **values)
+
+    original = bbb.fit
+    monkeypatch.setattr(bbb, "fit", fit)
+    result = lab.set(n_batches=16, scheme="geometric", kl_weight=0.25).result
+    data = datasets.sinusoid()
+    assert (fitted.pop("x") == data.x).all() and (fitted.pop("y") == data.y).all()
+    fitted.pop("capacity")
+    assert fitted == {
+        "prior": ScaleMixture(),
+        "n_batches": 16,
+        "kl_scheme": "geometric",
+        "kl_weight": 0.25,
+    }
+    cost = sinusoid_fits.free_energy(result.fit, ScaleMixture(), data, 0.25)
+    assert result.cost == cost, "all points, whatever the last step saw"
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "share"),
+    [
+        ({"n_batches": 1}, "first carries", 1.0),
+        ({"n_batches": 8}, "first carries", 1 / 8),
+        ({"n_batches": 8, "scheme": "geometric"}, "first carries", 128 / 255),
+        ({"n_batches": 16, "kl_weight": 8.0}, "first 10 carry", 10 / 16),
+        ({"n_batches": 32, "scheme": "geometric"}, "first 10 carry", 1 - 2**-10),
+    ],
+)
+def test_the_status_says_the_numbers_of_the_result(
+    lab: KLBudgetLab, values: dict[str, Any], first: str, share: float
+) -> None:
+    result = lab.set(**{**START, **values}).result
+    many = "es" * (values["n_batches"] > 1)
+    m, *_, percent = said(
+        lab.status, f"# minibatch{many}: the {first} # % of the KL; on all points"
+    )
+    assert (m, percent) == (values["n_batches"], as_printed(100 * share, 1))
+    assert f"on all points {result.cost}." in lab.status
+    assert result.cost.kl_weight == lab.state()["kl_weight"]
+
+
+def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
+    assert {name: values for name, (_, values) in lab.PRESETS.items()} == PRESETS
+    assert_every_control_and_preset_is_on_the_page_once(lab)
+    assert_a_click_on_a_preset_sets_its_values(lab)
+
+
+def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
+    assert lab.preset("one batch").result.shares.tolist() == [1.0]
+    assert lab.preset("32 uniform").result.shares.tolist() == [1 / 32] * 32
+    shares = lab.preset("32 geometric").result.shares
+    assert as_printed(100 * shares[:10].sum(), 1) == 99.9
+    shares = lab.preset("1/M forgotten").result.shares
+    assert (8.0 * shares).tolist() == [1.0] * 8, "the whole KL in each batch"
+
+
+def test_the_question_is_answered_by_the_shares_at_its_target(lab: KLBudgetLab) -> None:
+    asked = lab.PREDICTION
+    assert asked.control == "scheme" and "32 minibatches" in asked.question
+    shares = lab.set(**{**START, "n_batches": 32, asked.control: "geometric"}).result.shares
+    true = [np.ptp(shares) == 0, shares[:10].sum() > 0.99, shares[-10:].sum() > 0.99]
+    assert true == [choice == asked.choices[asked.answer] for choice in asked.choices]
+    assert "99.9 %" in asked.because
+
+
+@pytest.fixture(scope="module")
+def fits() -> dict[str, list[Any]]:
+    """The fit of each preset, with its cost at KL weight 1, for five data seeds."""
+
+    def fit(seed: int, n_batches: int, scheme: str, kl_weight: float) -> Any:
+        data = datasets.sinusoid(seed=seed)
+        made = bbb.fit(
+            data.x, data.y, n_batches=n_batches, kl_scheme=scheme, kl_weight=kl_weight,
+            seed=seed, capacity=bbb.Capacity(*sinusoid_fits.SMALL_ROOM),
+        )  # fmt: skip
+        return made, sinusoid_fits.free_energy(made, ScaleMixture(), data, 1.0).total
+
+    return {name: [fit(s, **v) for s in SEEDS] for name, v in {**PRESETS, "start": START}.items()}
+
+
+def test_one_point_a_step_ends_at_a_higher_free_energy(fits: dict[str, list[Any]]) -> None:
+    for name in ("32 uniform", "32 geometric"):
+        for (_, whole), (_, noisy) in zip(fits["one batch"], fits[name], strict=True):
+            assert whole + 20 < noisy
+
+
+def test_the_whole_kl_in_each_batch_flattens_the_mean(fits: dict[str, list[Any]]) -> None:
+    for (right, _), (wrong, _) in zip(fits["start"], fits["1/M forgotten"], strict=True):
+        peaks = [np.abs(f.predict(X[40:81, None], 100).mean).max() for f in (right, wrong)]
+        assert peaks[1] < 0.95 * peaks[0], peaks

@@ -1,0 +1,399 @@
+"""The local-reparameterization lab: theory on every slider, and the draws within its error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
+
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.widgets import LocalReparamLab, local_reparam_lab
+from bdl_teach.widgets.local_reparam_lab import KINDS, N_DATA, SIZES
+
+MOVES: dict[str, Any] = {
+    "size": 4,
+    "sigma": 0.6,
+    "n_inputs": 3,
+    "n_draws": 400,
+    "seed": 7,
+    "parameter": "σ",
+    "score": True,
+    "shared": False,
+    "per_example": True,
+    "flipout": True,
+    "local": False,
+}
+
+HOME: dict[str, Any] = {
+    "size": 32,
+    "sigma": 0.3,
+    "n_inputs": 1,
+    "n_draws": 200,
+    "seed": 0,
+    "parameter": "μ",
+    "score": False,
+    "shared": True,
+    "per_example": False,
+    "flipout": False,
+    "local": True,
+}
+PRESETS: dict[str, dict[str, Any]] = {  # what each changes
+    "shared or local": {},
+    "one point": {"size": 1, "per_example": True, "flipout": True},
+    "all five": dict.fromkeys(KINDS, True),
+    "Flipout and σ": {"parameter": "σ", "flipout": True, "per_example": True},
+    "more inputs": {"n_inputs": 4, "flipout": True, "parameter": "σ"},
+    "quiet weights": {"sigma": 0.05, "score": True},
+    "few draws": {"n_draws": 50},
+}
+NAMES = {  # in the first panel's legend, and beside the dots of the second
+    "score": ("score function", "score\nfunction"),
+    "shared": ("one shared W", "one\nshared W"),
+    "per_example": ("a W per example", "W per\nexample"),
+    "flipout": ("Flipout", "Flipout"),
+    "local": ("local", "local"),
+}
+SETTINGS = ({}, MOVES, {**dict.fromkeys(KINDS, True), "size": 2}, dict.fromkeys(KINDS, False))
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[LocalReparamLab]:
+    lab = LocalReparamLab().wait()
+    yield lab
+    lab.close()
+
+
+@pytest.fixture
+def lab(made: LocalReparamLab) -> LocalReparamLab:
+    return made.preset("shared or local")
+
+
+@pytest.fixture(params=SETTINGS, ids=("home", "all moved", "all five", "none"))
+def moved(lab: LocalReparamLab, request: Any) -> LocalReparamLab:
+    return lab.set(**{**HOME, **request.param})
+
+
+def by_hand(kind: str, d: int, sigma: float, seed: int, parameter: str) -> Any:
+    """Variance of the cost per data point's gradient by μ₁ or σ₁, at each size of the batch.
+
+    With e the draw: Σ x₁ (r + σ x·e) for μ₁; for σ₁ (one input) the same times x₁ e.
+    """
+    mu, x, y = local_reparam_lab._pool(d, seed)
+    found = []
+    for m in SIZES:
+        x1, rows, r = x[:m, 0], x[:m], x[:m] @ mu - y[:m]
+        if parameter == "μ" and kind == "shared":
+            of_sum = sigma**2 * ((x1 @ rows) ** 2).sum()
+        elif parameter == "μ":  # noise of its own at each point
+            of_sum = sigma**2 * (x1**2 @ rows**2).sum()
+        elif kind == "shared":
+            of_sum = (x1 @ r) ** 2 + 2 * sigma**2 * (x1 @ x1) ** 2
+        else:
+            of_sum = (x1**2 @ r**2) + 2 * sigma**2 * (x1**4).sum()
+        found.append(of_sum / m**2)
+    return np.array(found)
+
+
+# What is computed, and what the panels hold.
+
+
+def test_the_data_are_a_line_with_noise_of_1_and_more_inputs_keep_the_first() -> None:
+    noises = []
+    for seed in range(20):
+        mu, x, y = local_reparam_lab._pool(3, seed)
+        assert x.shape == (256, 3) and (x > 0.5).all() and (x < 1.5).all()
+        noises.append(y - x @ mu)
+        np.testing.assert_array_equal(local_reparam_lab._pool(1, seed)[1], x[:, :1])
+    assert np.std(noises) == pytest.approx(1, abs=4 / np.sqrt(2 * np.size(noises)))
+    assert len({noise[0] for noise in noises}) == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gradients_are_unbiased_ones_of_the_first_weight_per_data_point(kind: str) -> None:
+    for seed in range(6):
+        mu, x, y = local_reparam_lab._pool(3, seed)
+        x, y = x[:4], y[:4]
+        expected = {"mu": x[:, 0] @ (x @ mu - y) / 4, "sigma": 0.3 * (x[:, 0] @ x[:, 0]) / 4}
+        for name, value in expected.items():
+            drawn = local_reparam_lab.gradients(kind, 4, 3, 0.3, seed, 800, name)
+            assert drawn.mean() == pytest.approx(value, abs=5 * drawn.std() / np.sqrt(800))
+
+
+@pytest.mark.parametrize("kind", ["shared", "local", "per_example"])
+@pytest.mark.parametrize(("parameter", "d"), [("μ", 1), ("μ", 3), ("σ", 1)])
+def test_theory_is_what_the_sums_over_the_batch_say(
+    lab: LocalReparamLab, kind: str, parameter: str, d: int
+) -> None:
+    lab.set(parameter=parameter, n_inputs=d, sigma=0.45, seed=2, per_example=True)
+    expected = by_hand(kind, d, 0.45, 2, parameter)
+    np.testing.assert_allclose(lab.result.theory[kind], expected)
+
+
+def test_the_variance_panel_holds_what_was_chosen_and_nothing_else(moved: LocalReparamLab) -> None:
+    title = "Noise of a gradient: marks drawn, lines theory"
+    v, ax = moved.state(), panel(moved, title, "batch size M", "variance, per data point")
+    for kind, (name, _) in NAMES.items():
+        (theory,) = (
+            other
+            for other in ax.get_lines()
+            if other.get_color() == artist(ax, name).get_color() and other is not artist(ax, name)
+        )
+        assert theory.get_animated()
+        measured = line(ax, name)
+        if not v[kind]:
+            assert measured.size == len(theory.get_xdata()) == 0
+            continue
+        np.testing.assert_array_equal([measured[0], theory.get_xdata()], [SIZES, SIZES])
+        np.testing.assert_array_equal(theory.get_ydata(), moved.result.theory[kind])
+        np.testing.assert_array_equal(measured[1], moved.result.measured[kind])
+    cursor = next(child for child in ax.get_lines() if child.get_linewidth() == 6)
+    assert cursor.get_animated() and list(cursor.get_xdata()) == [v["size"]] * 2
+
+
+def test_the_guide_has_the_slope_of_1_over_m(lab: LocalReparamLab) -> None:
+    ax = panel(lab, "Noise of a gradient")
+    (guide,) = (other for other in ax.get_lines() if other.get_label() == "slope of 1/M")
+    m, height = guide.get_data()
+    assert height[0] / height[-1] == pytest.approx(m[-1] / m[0])
+
+
+def test_the_dots_are_the_gradients_at_m_each_beside_its_own_name(moved: LocalReparamLab) -> None:
+    v, result = moved.state(), moved.result
+    ax = panel(moved, "Gradients drawn at this M", "error / sd with one shared W")
+    at = SIZES.index(v["size"])
+    shared = by_hand("shared", v["n_inputs"], v["sigma"], v["seed"], "μ")[at]
+    if v["parameter"] == "σ":  # in closed form for one input alone
+        args = (v["n_inputs"], v["sigma"], v["seed"], "sigma")
+        shared = local_reparam_lab.theory("shared", *args)[at]
+    places = {t.get_text(): y for t, y in zip(ax.get_yticklabels(), ax.get_yticks(), strict=True)}
+    variance = panel(moved, "Noise of a gradient")
+    for kind, (name, beside) in NAMES.items():
+        colour = artist(variance, name).get_color()
+        (dots,) = (other for other in ax.get_lines() if other.get_color() == colour)
+        assert dots.get_animated()
+        x, y = dots.get_data()
+        assert len(x) == (v["n_draws"] if v[kind] else 0)
+        if v[kind]:
+            assert np.abs(y - places[beside]).max() < 0.5
+            np.testing.assert_array_equal(x, np.clip(result.draws[kind], -3.95, 3.95))
+            assert abs(result.draws[kind].mean()) < 1e-9
+            spread = result.draws[kind].var(ddof=1) * shared
+            assert spread == pytest.approx(result.measured[kind][at])
+
+
+def test_the_row_panel_holds_both_outputs_and_their_correlation(moved: LocalReparamLab) -> None:
+    v, ax = moved.state(), panel(moved, "Outputs of two data points", "first / ", "second / ")
+    _, x, _ = local_reparam_lab._pool(v["n_inputs"], v["seed"])
+    first, second = x[:2]
+    in_theory = {"shared": first @ second / np.sqrt(first @ first * (second @ second)), "local": 0}
+    for kind, correlation in in_theory.items():
+        rows = line(ax, NAMES[kind][0])
+        assert rows.shape == (2, v["n_draws"])
+        np.testing.assert_array_equal(rows.T, moved.result.rows[kind])
+        error = (1 - correlation**2) / np.sqrt(v["n_draws"])
+        assert np.corrcoef(rows)[0, 1] == pytest.approx(correlation, abs=4 * error + 1e-9)
+        assert moved.result.correlation[kind] == pytest.approx(np.corrcoef(rows)[0, 1])
+        error = np.sqrt(1 / (2 * v["n_draws"]))
+        assert np.abs(rows.std(axis=1) - 1).max() < 4 * error
+        assert np.abs(rows.mean(axis=1)).max() < 4 / np.sqrt(v["n_draws"])
+
+
+# What the status line says.
+
+
+def test_the_status_has_every_figure_of_the_result(moved: LocalReparamLab) -> None:
+    v, at = moved.state(), SIZES.index(moved.state()["size"])
+    chosen = [kind for kind in NAMES if v[kind]]
+    measured, theory = moved.result.measured, moved.result.theory
+    parts = ", ".join(f"{NAMES[kind][0]} {{}} (theory {{}})" for kind in chosen)
+    figures = [float(of[kind][at]) for kind in chosen for of in (measured, theory)]
+    ratio = ""
+    if v["shared"] and v["local"]:
+        ratio = "; shared : local = {} (theory {})"
+        figures += [float(of["shared"][at] / of["local"][at]) for of in (measured, theory)]
+    rows = [moved.result.correlation[kind] for kind in ("shared", "local")]
+    assert_says(
+        moved.status,
+        f"M = {{}}: variance {parts or 'of no estimator'}{ratio}. "
+        "Two rows correlate {} with one W, {} with local noise.",
+        *(v["size"], *figures, *rows),
+    )
+
+
+# What presets promise, and the question.
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_sets_every_control(lab: LocalReparamLab, name: str) -> None:
+    assert tuple(PRESETS) == lab.presets
+    assert lab.preset(name).state() == {**HOME, **PRESETS[name]}
+
+
+def over_seeds(lab: LocalReparamLab, preset: str, n: int = 8) -> list[Any]:
+    """Results of a preset with the first seeds; nothing is drawn."""
+    return [lab._compute({**HOME, **PRESETS[preset], "seed": seed}) for seed in range(n)]
+
+
+def test_from_32_points_on_shared_is_nearly_flat_and_local_falls_as_1_over_m(
+    lab: LocalReparamLab,
+) -> None:
+    m = np.array(SIZES[5:])
+    for result in over_seeds(lab, "shared or local"):
+        for level in (result.theory["shared"][5:], result.theory["local"][5:] * m):
+            assert 1 / np.sqrt(2) < (level / level[-1]).min()
+            assert (level / level[-1]).max() < np.sqrt(2)
+
+
+def test_one_point_makes_no_difference(lab: LocalReparamLab) -> None:
+    for result in over_seeds(lab, "one point"):
+        first = [theory[0] for theory in result.theory.values()]
+        np.testing.assert_allclose(first, first[0])
+        assert set(result.theory) == {"shared", "per_example", "flipout", "local"}
+
+
+def test_of_all_five_the_score_function_is_by_far_the_noisiest(lab: LocalReparamLab) -> None:
+    for result in over_seeds(lab, "all five"):
+        others = np.maximum.reduce([result.theory[kind] for kind in NAMES if kind != "score"])
+        assert (result.theory["score"] > 3 * others).all()
+
+
+def test_for_sigma_flipout_stays_with_the_shared_w(lab: LocalReparamLab) -> None:
+    for result in over_seeds(lab, "Flipout and σ"):
+        shared = result.theory["shared"][5:]
+        assert (np.abs(np.log(result.theory["flipout"][5:] / shared)) < np.log(1.5)).all()
+        assert (result.theory["per_example"][5:] < 0.5 * shared).all()
+        assert (result.theory["local"][5:] < 0.5 * shared).all()
+
+
+def test_with_more_inputs_two_rows_share_less_and_flipout_is_below_the_shared_w(
+    lab: LocalReparamLab,
+) -> None:
+    for result in over_seeds(lab, "more inputs"):
+        assert result.correlation["shared"] < 0.999
+        assert (result.theory["flipout"][3:] < 0.8 * result.theory["shared"][3:]).all()
+
+
+def test_quiet_weights_quieten_the_paths_and_make_the_score_louder(lab: LocalReparamLab) -> None:
+    usual = over_seeds(lab, "all five")
+    for before, result in zip(usual, over_seeds(lab, "quiet weights"), strict=True):
+        for kind in ("shared", "local"):
+            assert (result.theory[kind] < before.theory[kind] / 30).all()
+        assert (result.theory["score"][5:] > 5 * before.theory["score"][5:]).all()
+
+
+def test_with_few_draws_a_mark_is_off_its_line_by_a_fifth(lab: LocalReparamLab) -> None:
+    """For μ the draws are Gaussian: √(2/49)."""
+    off = [
+        result.measured[kind] / result.theory[kind] - 1
+        for result in over_seeds(lab, "few draws", 20)
+        for kind in ("shared", "local")
+    ]
+    assert np.std(off) == pytest.approx(np.sqrt(2 / 49), rel=4 * np.sqrt(0.5 / np.size(off)))
+
+
+def test_from_32_to_128_points_a_shared_w_hardly_gains(lab: LocalReparamLab) -> None:
+    asked, answers = lab.PREDICTION, np.array([1 / 4, 1 / 2, 1])
+    for seed in range(8):
+        lab.preset("shared or local").set(seed=seed)
+        before = lab.result.theory["shared"][SIZES.index(lab.result.size)]
+        after = lab.set(**{asked.control: 128}).result.theory["shared"][SIZES.index(128)]
+        assert np.argmin(np.abs(np.log(answers * before / after))) == asked.answer
+    assert asked.choices == ("Fall to a quarter", "Fall to a half", "Hardly change")
+    assert HOME[asked.control] == 32
+
+
+def test_the_controls_are_called_what_they_move(lab: LocalReparamLab) -> None:
+    assert controls_of(lab) == {
+        "size": ("batch size M", 1, 2, 4, 8, 16, 32, 64, 128, 256),
+        "sigma": ("weights' σ", 0.05, 1),
+        "n_inputs": ("inputs d", 1, 4),
+        "n_draws": ("draws", 50, 100, 200, 400, 800),
+        "seed": ("seed", 0, 99),
+        "parameter": ("gradient for", "μ", "σ"),
+        **{kind: (name,) for kind, (name, _) in NAMES.items()},
+    }
+
+
+def test_no_two_buttons_have_one_name(lab: LocalReparamLab) -> None:
+    words = words_of_the_buttons(lab)
+    assert len(set(words)) == len(words) > len(lab.presets)
+
+
+# What holds of every explorer.
+
+
+def test_every_control_moves_the_picture(lab: LocalReparamLab) -> None:
+    assert_every_control_moves_the_picture(lab, MOVES)
+
+
+def test_every_preset_shows_another_picture_and_says_what_to_see(lab: LocalReparamLab) -> None:
+    assert_every_preset_shows_another_picture_and_says_what_to_see(lab)
+
+
+def test_the_state_rebuilds_the_lab(made: LocalReparamLab) -> None:
+    picture = pixels(made.set(**MOVES))
+    state = made.state()
+    again = type("Again", (LocalReparamLab,), {})(**state).wait()
+    assert again.state() == state == MOVES
+    assert (pixels(again) == picture).all()
+    again.close()
+
+
+def test_shared_stays_and_local_falls_with_the_batch(lab: LocalReparamLab) -> None:
+    theory = lab.result.theory
+    assert theory["shared"][0] == pytest.approx(theory["local"][0])  # one point: the same
+    assert theory["shared"][-1] > 0.5 * theory["shared"][0]
+    fall = theory["local"][0] / theory["local"][-1]
+    assert N_DATA / 3 < fall < 3 * N_DATA
+
+
+@pytest.mark.parametrize("parameter", ["μ", "σ"])
+def test_the_drawn_variances_are_those_of_theory(lab: LocalReparamLab, parameter: str) -> None:
+    """In the mean over sizes and seeds: a single one is as noisy as it looks."""
+    ratios: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    for seed in range(8):
+        lab.set(**dict.fromkeys(KINDS, True), parameter=parameter, seed=seed, n_draws=800)
+        for kind in KINDS:
+            ratios[kind].append(lab.result.measured[kind] / lab.result.theory[kind])
+    for kind, values in ratios.items():
+        error = np.std(values) / np.sqrt(np.size(values))
+        assert abs(np.mean(values) - 1) < 5 * error, kind
+        assert error < 0.12
+
+
+def test_two_rows_correlate_with_one_w_and_not_with_local_noise(lab: LocalReparamLab) -> None:
+    assert lab.set(n_draws=800).result.correlation["shared"] == pytest.approx(1.0)
+    assert abs(lab.result.correlation["local"]) < 5 / np.sqrt(800)
+    more = lab.set(n_inputs=4).result.correlation
+    assert 0.5 < more["shared"] < 1 and abs(more["local"]) < 5 / np.sqrt(800)
+
+
+def test_no_slider_compiles_anything(lab: LocalReparamLab) -> None:
+    before = trace_count()
+    for name, value in MOVES.items():
+        lab.set(**{name: value})
+    assert trace_count() == before
+
+
+def test_resample_takes_the_next_seed(lab: LocalReparamLab) -> None:
+    before = lab.state()["seed"]
+    lab._resample()
+    assert lab.wait().state()["seed"] == before + 1
+
+
+@pytest.mark.parametrize(
+    "values", [{"size": 3}, {"sigma": 0.0}, {"n_inputs": 9}, {"parameter": "ρ"}, {"m": 1}]
+)
+def test_values_that_no_control_has_are_refused(lab: LocalReparamLab, values: Any) -> None:
+    before = lab.state()
+    with pytest.raises(ValueError):
+        lab.set(**values)
+    assert lab.state() == before

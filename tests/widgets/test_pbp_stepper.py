@@ -1,0 +1,434 @@
+"""The PBP stepper: every control moves, there and back is the same, and play plays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
+
+from bdl_teach import datasets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.methods import pbp
+from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
+
+MOVES: dict[str, Any] = {
+    "step": 40,
+    "n": 20,
+    "noise_std": 2.0,
+    "alpha": 10**1.5,
+    "guess": 0.5,
+    "seed": 3,
+    "sorted": True,
+    "speed": 50.0,
+}
+
+HOME: dict[str, Any] = {
+    "step": 33,
+    "speed": 8.0,
+    "n": 32,
+    "noise_std": 1.0,
+    "alpha": 6.0,
+    "guess": 1.0,
+    "seed": 0,
+    "sorted": False,
+    "play": False,
+}
+PRESETS: dict[str, dict[str, Any]] = {  # what each changes
+    "before any data": {"step": 0},
+    "one point": {"step": 1},
+    "one epoch": {},
+    "40 epochs": {"step": 1320},
+    "left to right": {"step": 16, "sorted": True},
+    "sure of a wrong noise": {"alpha": 10**1.9, "guess": 2.0, "step": 1320},
+    "loud noise": {"noise_std": 3.0},
+    "few points": {"n": 8, "step": 360},
+}
+SETTINGS = ({}, {"step": 0, "seed": 2}, MOVES, {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0})
+X = np.linspace(-1.5, 1.5, 121)
+INSIDE = np.abs(X) <= 0.5
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[PBPStepper]:
+    made = PBPStepper().wait()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stepper(made: PBPStepper) -> PBPStepper:
+    return made.preset("one epoch")
+
+
+@pytest.fixture(params=SETTINGS, ids=("home", "no step", "all moved", "second epoch"))
+def moved(stepper: PBPStepper, request: Any) -> PBPStepper:
+    return stepper.set(**{**HOME, **request.param})
+
+
+def order_of(v: dict[str, Any], epoch: int) -> list[int]:
+    """Rows in the order in which an epoch learns them."""
+    if v["sorted"]:
+        return list(range(v["n"]))
+    return list(np.random.default_rng([v["seed"], epoch]).permutation(v["n"]))
+
+
+class Walk:
+    """The same steps, one after the other, by the method's own functions."""
+
+    def __init__(self, v: dict[str, Any]) -> None:
+        self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
+        alpha = max(v["alpha"], 1.1)
+        prior = (alpha, (alpha - 1) * v["guess"] ** 2)
+        problem = pbp.Problem.of(self.data.x, self.data.y, (50,), prior, v["seed"])
+        state, self.fits = problem.start, [problem.fitted(problem.start)]
+        for step in range(v["step"]):
+            epoch, at = divmod(step, v["n"] + 1)
+            order, refine = np.array(order_of(v, epoch)), at == v["n"]
+            stop = at if refine else at + 1
+            state, _ = problem.advance(state, order, at, stop, refine=refine)
+            self.fits.append(problem.fitted(state))
+
+
+# What the panels hold.
+
+
+def test_the_network_s_panel_holds_the_state_after_the_step_and_before_it(
+    moved: PBPStepper,
+) -> None:
+    walk = Walk(moved.state())
+    ax = panel(moved, "What the network believes about y", "x", "y")
+    now = walk.fits[-1].predict(X[:, None])
+    before = walk.fits[max(len(walk.fits) - 2, 0)].predict(X[:, None])
+    for got, expected in ((moved.result.prediction, now), (moved.result.before, before)):
+        for name in ("mean", "epistemic_std", "aleatoric_std"):
+            np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-6)
+    assert_shows(ax, moved.result.prediction)
+    np.testing.assert_allclose(line(ax, "mean before the step"), [X, before.mean], atol=1e-6)
+    np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
+
+
+def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) -> None:
+    v = moved.state()
+    data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
+    epoch = max(v["step"] - 1, 0) // (v["n"] + 1)
+    taken = v["step"] - epoch * (v["n"] + 1)
+    learned = order_of(v, epoch)[:taken]
+    refined = taken == v["n"] + 1
+    last = [] if refined or not learned else learned[-1:]
+    ax = panel(moved, "What the network believes about y")
+    for label, rows in (
+        ("learned", sorted(learned)),
+        ("to come", sorted(set(range(v["n"])) - set(learned))),
+        ("learned last", last),
+    ):
+        expected = np.stack([data.x[rows, 0], data.y[rows, 0]])
+        np.testing.assert_array_equal(line(ax, label), expected, err_msg=label)
+
+
+def test_the_noise_panels_hold_alpha_beta_and_the_sd_of_every_step(moved: PBPStepper) -> None:
+    v, walk = moved.state(), Walk(moved.state())
+    gamma = panel(moved, "Gamma over the noise precision", "step", "log scale")
+    steps = np.arange(v["step"] + 1)
+    alpha, beta = (
+        np.array([getattr(fit, name) for fit in walk.fits]) for name in ("alpha", "beta")
+    )
+    np.testing.assert_allclose(line(gamma, "α, counts points"), [steps, alpha], rtol=1e-8)
+    np.testing.assert_allclose(line(gamma, "β, adds up squares"), [steps, beta], rtol=1e-8)
+    noise = panel(moved, "Noise that it believes in", "step", "sd, units of y")
+    sd = np.sqrt(beta / (alpha - 1)) * walk.data.y.std()
+    np.testing.assert_allclose(line(noise, "√(β/(α−1))"), [steps, sd], rtol=1e-8)
+    assert alpha[0] == v["alpha"] and sd[0] == pytest.approx(v["guess"] * walk.data.y.std())
+    np.testing.assert_array_equal(line(noise, "true σ"), [[0, MOST_STEPS], [v["noise_std"]] * 2])
+    for ax, ends in ((gamma, [alpha[-1], beta[-1]]), (noise, sd[-1:])):
+        (dots,) = (other for other in ax.get_lines() if other.get_marker() == "o")
+        assert dots.get_animated()
+        np.testing.assert_allclose(dots.get_xdata(), v["step"])
+        np.testing.assert_allclose(dots.get_ydata(), ends, rtol=1e-8)
+        assert ax.get_xlim() == (0, MOST_STEPS)
+
+
+# What the status line says.
+
+
+def test_the_status_has_the_figures_of_the_state(moved: PBPStepper) -> None:
+    v, walk = moved.state(), Walk(moved.state())
+    fit, sd = walk.fits[-1], walk.fits[-1].predict(X[:, None]).epistemic_std
+    epoch, at = divmod(v["step"] - 1, v["n"] + 1) if v["step"] else (0, None)
+    learned, where = "learned x = {}", []
+    if at is None or at == v["n"]:
+        learned = "the prior" if at is None else "prior refined"
+    else:
+        where = [walk.data.x[order_of(v, epoch)[at], 0]]
+    assert_says(
+        moved.status,
+        f"Step {{}}, epoch {{}}: {learned}; α {{}}, β {{}}, noise sd {{}} (true {{}}); "
+        "epistemic sd {} among the data, {} at x = ±1.5.",
+        *(v["step"], epoch + 1, *where, fit.alpha, fit.beta, fit.noise_std, v["noise_std"]),
+        *(sd[INSIDE].mean(), (sd[0] + sd[-1]) / 2),
+    )
+
+
+def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:
+    stepper.set(speed=10**1.5)
+    said = [text.get_text() for text in stepper._canvas.figure.texts]
+    assert "play takes 31.6 steps a second" in said
+
+
+# What presets promise, and the question.
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_sets_every_control(stepper: PBPStepper, name: str) -> None:
+    assert tuple(PRESETS) == stepper.presets
+    assert stepper.preset(name).state() == {**HOME, **PRESETS[name]}
+
+
+def over_seeds(stepper: PBPStepper, preset: str, n: int = 5, **moved: Any) -> list[Any]:
+    """Results of a preset with the first seeds; nothing is drawn."""
+    values = {**HOME, **PRESETS[preset], **moved}
+    return [stepper._compute({**values, "seed": seed}) for seed in range(n)]
+
+
+def inside(result: Any) -> float:
+    """Mean epistemic sd among the data."""
+    return float(result.prediction.epistemic_std[INSIDE].mean())
+
+
+def test_before_any_data_the_band_is_wide_everywhere(stepper: PBPStepper) -> None:
+    after = over_seeds(stepper, "40 epochs")
+    for prior, learned in zip(over_seeds(stepper, "before any data"), after, strict=True):
+        wider = prior.prediction.epistemic_std / learned.prediction.epistemic_std
+        assert wider.min() > 2
+        assert prior.prediction.epistemic_std.min() > 0.5 * prior.data.y.std()
+
+
+def test_one_point_pulls_the_mean_and_narrows_the_band_everywhere(stepper: PBPStepper) -> None:
+    for result in over_seeds(stepper, "one point"):
+        x, y = (float(v[result.replay.point, 0]) for v in (result.data.x, result.data.y))
+        mean = [np.interp(x, X, p.mean) for p in (result.before, result.prediction)]
+        assert abs(y - mean[1]) < abs(y - mean[0])
+        ratio = result.prediction.epistemic_std / result.before.epistemic_std
+        assert ratio.max() < 1 and ratio.min() > 0.9  # a little
+
+
+def test_an_epoch_learns_each_point_once_and_then_refines(stepper: PBPStepper) -> None:
+    replay = stepper.preset("one epoch").result.replay
+    assert sorted(replay.seen) == list(range(32)) and replay.point is None and replay.epoch == 0
+    assert "prior refined" in stepper.status
+
+
+def test_after_40_epochs_the_sine_is_there_and_the_band_is_thin(stepper: PBPStepper) -> None:
+    early = over_seeds(stepper, "one epoch")
+    for before, result in zip(early, over_seeds(stepper, "40 epochs"), strict=True):
+        off = result.prediction.mean - result.data.truth(X[:, None])[:, 0]
+        assert np.sqrt((off[INSIDE] ** 2).mean()) < 0.25 * np.sqrt(50)  # of the sine's own
+        assert inside(result) < 0.25 * inside(before)
+        assert result.replay.epoch == 39 and result.replay.point is None
+
+
+def test_from_left_to_right_the_right_half_has_not_been_seen(stepper: PBPStepper) -> None:
+    for result in over_seeds(stepper, "left to right", 2):
+        assert (result.data.x[result.replay.seen] < 0).all()
+        assert len(result.replay.seen) == (result.data.x < 0).sum()
+
+
+def test_40_epochs_do_not_unlearn_a_wrong_noise_that_it_was_sure_of(stepper: PBPStepper) -> None:
+    name = "sure of a wrong noise"
+    open_minded = over_seeds(stepper, name, alpha=6.0)
+    for unsure, sure in zip(open_minded, over_seeds(stepper, name), strict=True):
+        path = sure.replay.noise_std
+        assert path[0] == pytest.approx(2 * sure.data.y.std())
+        assert path[-1] > 5 * sure.data.noise_std
+        assert path[-1] > 1.3 * unsure.replay.noise_std[-1]
+    assert f"α = {sure.replay.noise[0, 0]:.0f} says" in stepper.PRESETS[name][0]
+
+
+def test_loud_noise_or_not_alpha_counts_the_points(stepper: PBPStepper) -> None:
+    quiet = over_seeds(stepper, "one epoch")
+    for a, b in zip(quiet, over_seeds(stepper, "loud noise"), strict=True):
+        assert b.replay.noise[-1, 0] == pytest.approx(a.replay.noise[-1, 0], rel=0.1)
+        assert b.data.noise_std == 3 * a.data.noise_std
+
+
+def test_between_few_points_the_band_is_no_wider_than_at_them(stepper: PBPStepper) -> None:
+    for result in over_seeds(stepper, "few points"):
+        x, sd = result.data.x[:, 0], result.prediction.epistemic_std
+        between = np.interp((x[1:] + x[:-1]) / 2, X, sd)
+        assert between.mean() < np.interp(x, X, sd).mean()
+        assert (result.replay.epoch, result.replay.point, len(x)) == (39, None, 8)
+
+
+def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
+    """The question: from step 33 to 330, in every seed."""
+    asked = stepper.PREDICTION
+    assert asked.control == "step" and asked.choices[asked.answer].startswith("It shrinks")
+    once = over_seeds(stepper, "one epoch", step=33)
+    for before, after in zip(once, over_seeds(stepper, "one epoch", step=330), strict=True):
+        tenfold = inside(before) / np.sqrt(10)  # ten times the data
+        assert tenfold < inside(after) < 0.5 * inside(before)
+
+
+def test_the_controls_are_called_what_they_move(stepper: PBPStepper) -> None:
+    assert controls_of(stepper) == {
+        "step": ("steps taken", 0, 1320),
+        "speed": ("steps a second", 0, 2),
+        "n": ("data points N", 4, 32),
+        "noise_std": ("noise σ", 0.1, 5),
+        "alpha": ("noise prior α", 0.3, 2),
+        "guess": ("noise guess", 0.1, 2),
+        "seed": ("seed", 0, 99),
+        "sorted": ("sorted by x",),
+        "play": ("▶ play",),
+    }
+
+
+def test_no_two_buttons_have_one_name(stepper: PBPStepper) -> None:
+    words = words_of_the_buttons(stepper)
+    assert len(set(words)) == len(words) > len(stepper.presets)
+
+
+# Controls, buttons and play.
+
+
+def test_every_control_moves_the_picture_and_none_compiles(stepper: PBPStepper) -> None:
+    programs = trace_count()
+    assert_every_control_moves_the_picture(stepper, MOVES, frozenset({"play"}))
+    assert trace_count() == programs
+
+
+def test_every_preset_shows_another_picture_and_says_what_to_see(stepper: PBPStepper) -> None:
+    assert_every_preset_shows_another_picture_and_says_what_to_see(stepper)
+
+
+def test_the_state_rebuilds_the_stepper(stepper: PBPStepper) -> None:
+    picture, state = pixels(stepper.set(**MOVES)), stepper.state()
+    again = type("Again", (PBPStepper,), {})(**state).wait()
+    assert again.state() == state
+    assert (pixels(again) == picture).all()
+    again.close()
+
+
+def test_step_and_back_is_the_same_picture(stepper: PBPStepper) -> None:
+    before = pixels(stepper.set(step=5))
+    stepper._move(+1)
+    assert (pixels(stepper.wait()) != before).any()
+    stepper._move(-1)
+    assert (pixels(stepper.wait()) == before).all()
+    assert stepper.state()["step"] == 5
+
+
+def test_the_ends_hold(stepper: PBPStepper) -> None:
+    stepper.set(step=0)
+    stepper._move(-1)
+    assert stepper.wait().state()["step"] == 0
+    stepper.set(step=MOST_STEPS)
+    stepper._move(+1)
+    assert stepper.wait().state()["step"] == MOST_STEPS
+
+
+def test_the_epoch_button_stops_at_the_refinement(stepper: PBPStepper) -> None:
+    stepper.set(step=5, n=10)
+    stepper._next_epoch()
+    assert stepper.wait().state()["step"] == 11
+    assert stepper.result.replay.point is None
+    assert "prior refined" in stepper.status
+
+
+def test_alpha_counts_half_a_point_a_step(stepper: PBPStepper) -> None:
+    noise = stepper.preset("40 epochs").result.replay.noise
+    assert len(noise) == MOST_STEPS + 1
+    assert 0.5 < noise[-1, 0] / (32 * 40 / 2) < 1.0
+
+
+@pytest.mark.parametrize("before", [5, MOST_STEPS])
+def test_play_from_the_last_step_is_refused_and_nothing_moves(
+    stepper: PBPStepper, before: int
+) -> None:
+    state = stepper.set(step=before, n=10).state()
+    words = f"play: expected a step below {MOST_STEPS} to start from, got {MOST_STEPS}, the last"
+    for values in (
+        {"step": MOST_STEPS, "play": True, "n": 20},
+        {"n": 20, "play": True, "step": MOST_STEPS},
+    ):
+        with pytest.raises(ValueError, match=words):
+            stepper.set(**values)
+        assert stepper.state() == state
+        assert stepper._controls["play"].description == "▶ play"
+
+
+@pytest.mark.parametrize("names", [("step", "play"), ("play", "step")])
+def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
+    stepper: PBPStepper, names: tuple[str, str]
+) -> None:
+    stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
+    values = {"step": 7, "play": True}
+    stepper._assign({name: values[name] for name in names})
+    assert stepper._controls["play"].description == "⏸ pause"
+    deadline = time.monotonic() + 60
+    while stepper.state()["step"] == 7 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert 7 < stepper.state()["step"] < 60
+    assert stepper.state()["play"]
+
+
+class Clock:
+    """Waits no time, and notes how long it should have waited; stops after some waits."""
+
+    def __init__(self, waits: int) -> None:
+        self.pauses: list[float] = []
+        self._waits = waits
+
+    def wait(self, pause: float) -> bool:
+        self.pauses.append(pause)
+        return len(self.pauses) > self._waits
+
+
+@pytest.mark.parametrize("speed", [1.0, 10**0.5, 10**1.5, 100.0])
+def test_play_takes_as_many_steps_a_second_as_it_says(stepper: PBPStepper, speed: float) -> None:
+    stepper.set(step=0, speed=speed)
+    clock = Clock(36)
+    stepper._player(clock)()
+    seconds = sum(clock.pauses[:-1])
+    assert stepper.state()["step"] == pytest.approx(speed * seconds, abs=1.01)
+    assert 1 / min(clock.pauses) <= 12 + 1e-9  # pictures a second
+    stepper.wait()
+
+
+def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
+    stepper.set(step=0, speed=100.0)
+    stepper.set(play=True)
+    deadline = time.monotonic() + 60
+    while stepper.state()["step"] < 20 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert stepper.state()["step"] >= 20
+    stepper.set(play=False)
+    time.sleep(0.3)  # a step that was under way
+    stepper.wait()
+    there = stepper.state()["step"]
+    time.sleep(0.3)
+    assert stepper.state()["step"] == there
+
+
+def test_play_ends_by_itself(stepper: PBPStepper) -> None:
+    stepper.set(step=MOST_STEPS - 2, speed=100.0)
+    stepper.set(play=True)
+    deadline = time.monotonic() + 60
+    while stepper.state()["play"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not stepper.state()["play"]
+    assert stepper.wait().state()["step"] == MOST_STEPS
+
+
+def test_the_picture_has_words_for_who_cannot_see_it(stepper: PBPStepper) -> None:
+    words = stepper._repr_mimebundle_()["text/plain"]
+    assert words.startswith(stepper.ALT)
+    assert "noise sd" in stepper.status

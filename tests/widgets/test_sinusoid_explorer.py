@@ -1,0 +1,489 @@
+"""The sinusoid explorer: its artists hold its result, its sentences say it, its presets keep word.
+
+What a preset or an answer says of Bayes by Backprop is looked at for five data seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import (
+    artist,
+    as_printed,
+    assert_a_click_on_a_preset_sets_its_values,
+    assert_every_control_and_preset_is_on_the_page_once,
+    assert_the_picture_is_not_stale,
+    band,
+    bars,
+    curves,
+    legend_labels,
+    line,
+    panel,
+    said,
+)
+
+from bdl_teach import datasets
+from bdl_teach.densities import ScaleMixture, gaussian_kl
+from bdl_teach.methods import bbb, exact
+from bdl_teach.predictive import Predictive
+from bdl_teach.widgets import SinusoidExplorer
+from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
+from bdl_teach.widgets.sinusoid.fits import FreeEnergy, SinusoidResult
+
+X = np.linspace(-1.5, 1.5, 121)
+AMONG = np.abs(X) < 0.5 + 1e-9
+SEEDS = range(5)
+ARTICLE: dict[str, Any] = {
+    "sigma1": 1.5,
+    "sigma2": 0.1,
+    "pi": 0.5,
+    "noise_std": 1.0,
+    "kl_weight": 1.0,
+    "n_samples": 1,
+    "n_predictions": 200,
+    "width": 20,
+    "n": 32,
+    "seed": 0,
+    "prior_functions": False,
+    "nuts": False,
+}
+PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the article
+    "article": {},
+    "few points": {"n": 6},
+    "many points": {"n": 64},
+    "loud noise": {"noise_std": 3.0},
+    "narrow prior": {"sigma1": 0.3, "sigma2": 0.3},
+    "cold posterior": {"kl_weight": 0.01},
+    "KL takes over": {"kl_weight": 10.0},
+    "calm gradients": {"n_samples": 10},
+}
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"n": 6, "noise_std": 2.5, "seed": 3, "width": 5, "prior_functions": True},
+    {"kl_weight": 0.1, "n_predictions": 25, "sigma1": 0.5, "pi": 0.25, "n_samples": 2},
+]
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[SinusoidExplorer]:
+    made = SinusoidExplorer().warm()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
+    rng = np.random.default_rng(7)
+    gold = GoldStandard(
+        Predictive.from_samples(rng.normal(0, 1 + np.abs(X), (40, 121)), 1.0), "R-hat is 1.01."
+    )
+    asked: dict[str, Any] = {"gold": gold}
+
+    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
+        asked.update(wanted=wanted, key=key, job=job)
+        return gold if wanted else GoldStandard()
+
+    monkeypatch.setattr(explorer._nuts, "ask", ask)
+    return asked
+
+
+def outputs(weights: Any, width: int, x: Any) -> Any:
+    """Outputs ``[s, m]`` of the two-layer network for flat weights ``[s, d]``, written out."""
+    sizes = np.cumsum([width, width, width**2, width, width])
+    w1, b1, w2, b2, w3, b3 = np.split(weights, sizes, axis=1)
+    h = np.maximum(w1[:, :, None] * x + b1[:, :, None], 0)  # [s, width, m]
+    h = np.maximum(w2.reshape(-1, width, width) @ h + b2[:, :, None], 0)
+    return (w3[:, None] @ h)[:, 0] + b3
+
+
+# What the picture holds.
+
+
+@pytest.mark.parametrize("values", SETTINGS)
+def test_the_function_panel_holds_the_predictive_the_data_and_the_truth(
+    explorer: SinusoidExplorer, values: dict[str, Any]
+) -> None:
+    prediction = explorer.preset("article").set(**values).result.prediction
+    ax = panel(explorer, "What the network believes about y")
+    np.testing.assert_allclose(line(ax, "mean"), [X, prediction.mean])
+    total = np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    for name, std in (("epistemic", prediction.epistemic_std), ("total", total)):
+        x, low, high = band(ax, f"±2 sd {name}")
+        np.testing.assert_allclose(x, X)
+        np.testing.assert_allclose([low, high], prediction.mean + np.array([[-2], [2]]) * std)
+    drawn = [curve[:, 1] for curve in curves(ax, "10 drawn functions")]
+    np.testing.assert_array_equal(drawn, prediction.samples[:10])
+    state = explorer.state()
+    data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"])
+    np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
+    np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
+    assert_the_picture_is_not_stale(explorer)
+
+
+@pytest.mark.parametrize("values", SETTINGS)
+def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
+    explorer: SinusoidExplorer, values: dict[str, Any]
+) -> None:
+    fit = explorer.preset("article").set(**values).result.fit
+    ax = panel(explorer, "How the free energy fell")
+    for label, name in (
+        ("free energy", "free_energy"),
+        ("complexity", "complexity_cost"),
+        ("likelihood", "likelihood_cost"),
+    ):
+        np.testing.assert_array_equal(line(ax, label), [fit.history["step"], fit.history[name]])
+    ax = panel(explorer, "Prior against the fitted weights")
+    w, density = line(ax, "prior")
+    state = explorer.state()
+    prior = ScaleMixture(state["sigma1"], state["sigma2"], state["pi"])
+    np.testing.assert_allclose(density, np.exp(prior.log_prob(w)), rtol=1e-6)
+    heights, edges = bars(ax, "fitted μ")
+    counts, _ = np.histogram(np.clip(fit.mean, edges[0], edges[-1]), edges)
+    shown = counts > 0
+    np.testing.assert_allclose(heights[shown], (counts / counts.sum() / np.diff(edges))[shown])
+    assert heights[~shown].max(initial=0) <= 1e-3, "empty bins are below the frame"
+    _, q = line(ax, "fitted q")
+    z = (w - fit.mean[:, None]) / fit.std[:, None]
+    marginal = np.mean(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * fit.std[:, None]), axis=0)
+    np.testing.assert_allclose(q, np.maximum(marginal, q.min()), rtol=1e-3)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("weight w", "density (log)")
+
+
+def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidExplorer) -> None:
+    prior = {"sigma1": 0.7, "sigma2": 10**-0.5, "pi": 0.3, "seed": 4, "width": 6}
+    explorer.preset("article").set(**prior, prior_functions=True)
+    ax = panel(explorer, "What the network believes")
+    weights = ScaleMixture(0.7, 10**-0.5, 0.3).sample((10, 61), 4)
+    drawn = np.array([curve[:, 1] for curve in curves(ax, "10 prior functions")])
+    np.testing.assert_allclose(drawn, outputs(weights, 6, X), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(drawn, explorer.result.prior_functions)
+    explorer.set(kl_weight=0.1, n=8, noise_std=2.0)
+    again = [curve[:, 1] for curve in curves(ax, "10 prior functions")]
+    np.testing.assert_array_equal(again, drawn, "they have seen no data")
+    assert artist(ax, "10 prior functions").get_visible()
+    explorer.set(sigma1=2.0)
+    assert not (curves(ax, "10 prior functions")[0][:, 1] == drawn[0]).all()
+    assert_the_picture_is_not_stale(explorer)
+    explorer.set(prior_functions=False)
+    assert not artist(ax, "10 prior functions").get_visible()
+    assert explorer.result.prior_functions is None
+
+
+ALWAYS = {"±2 sd total", "±2 sd epistemic", "10 drawn functions", "mean", "truth", "data"}
+
+
+def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[str, Any]) -> None:
+    ax = panel(explorer, "What the network believes about y")
+    gold, prior = {"NUTS mean", "NUTS ±2 sd epistemic"}, {"10 prior functions"}
+    for values, more in (
+        ({}, set()),
+        ({"prior_functions": True}, prior),
+        ({"prior_functions": True, "nuts": True}, prior | gold),
+        ({"nuts": True}, gold),
+        ({}, set()),
+    ):
+        explorer.preset("article").set(**values)
+        assert set(legend_labels(ax)) == ALWAYS | more
+        assert_the_picture_is_not_stale(explorer)
+    ax = panel(explorer, "Prior against")
+    assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}
+
+
+# What is fitted.
+
+
+def test_every_slider_reaches_the_fit_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: dict[str, Any] = {}
+
+    def fit(x: Any, y: Any, **values: Any) -> Any:
+        fitted.update(values, x=x, y=y)
+        return original(x, y, **values)
+
+    original = bbb.fit
+    monkeypatch.setattr(bbb, "fit", fit)
+    result = sinusoid_fits.refit(
+        sigma1=2.0, sigma2=0.3, pi=0.7, noise_std=1.3, kl_weight=0.4, n_samples=3,
+        n_predictions=17, width=7, n=40, seed=6,
+    )  # fmt: skip
+    data = datasets.sinusoid(40, 1.3, 6)
+    assert (fitted.pop("x") == data.x).all() and (fitted.pop("y") == data.y).all()
+    assert (result.data.y == data.y).all()
+    capacity = fitted.pop("capacity")
+    assert fitted == {
+        "prior": ScaleMixture(2.0, 0.3, 0.7),
+        "noise_std": 1.3,
+        "hidden_units": (7, 7),
+        "n_samples": 3,
+        "kl_weight": 0.4,
+        "seed": 6,
+    }
+    assert result.prior == fitted["prior"]
+    assert capacity.n >= 40 and capacity.n_samples >= 3
+    drawn = result.fit.predict(X[:, None], 17)
+    assert (result.x_grid[:, 0] == X).all()
+    np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
+    assert result.cost.kl_weight == 0.4
+
+
+def test_a_number_of_draws_between_two_whole_ones_is_rounded(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(n_predictions=10**1.1)  # 12.6
+    assert len(explorer.result.prediction.samples) == 13
+
+
+def test_the_free_energy_is_that_of_q_on_all_points() -> None:
+    """Beside the closed KL and 2000 draws of our own; σ₁ = σ₂ makes the prior a Gaussian."""
+    result = sinusoid_fits.refit(**{**FIT, "sigma1": 0.5, "sigma2": 0.5, "noise_std": 1.7})
+    fit, y = result.fit, result.data.y[:, 0]
+    kl = gaussian_kl(fit.mean, fit.std, 0.0, 0.5).sum()
+    w = fit.mean + fit.std * np.random.default_rng(1).standard_normal((2000, 481))
+    log_ratio = np.sum((w / 0.5) ** 2 / 2 - ((w - fit.mean) / fit.std) ** 2 / 2, axis=1)
+    assert result.cost.complexity == pytest.approx(kl, abs=4 * log_ratio.std() / 10)
+    z = (y - outputs(w, 20, result.data.x[:, 0])) / 1.7
+    nll = np.sum(z**2 / 2 + np.log(1.7) + np.log(2 * np.pi) / 2, axis=1)
+    assert result.cost.likelihood == pytest.approx(nll.mean(), abs=4 * nll.std() / 10)
+
+
+def test_nuts_is_asked_for_the_posterior_of_the_sliders(
+    explorer: SinusoidExplorer, nuts: dict[str, Any]
+) -> None:
+    explorer.preset("article").set(nuts=True)
+    key = nuts["key"]
+    assert nuts["wanted"] is True
+    assert nuts["job"].func is sinusoid_fits.sample
+    assert nuts["job"].args[0].data is explorer.result.data
+    result, state = explorer.result, explorer.state()
+
+    def key_with(**values: Any) -> Any:
+        explorer._beside_nuts(result, {**state, **values})
+        return nuts["key"]
+
+    for name, value in {"n_predictions": 20, "kl_weight": 0.1, "n_samples": 2}.items():
+        assert key_with(**{name: value}) == key, f"the true posterior does not know {name}"
+    for name, value in {
+        "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
+    }.items():  # fmt: skip
+        assert key_with(**{name: value}) != key, name
+    explorer.preset("article")
+    assert nuts["wanted"] is False
+
+
+def test_nuts_samples_what_was_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "nuts", lambda x, y, **values: (x, y, values))
+    result = sinusoid_fits.refit(**{**FIT, "n": 9, "width": 3, "noise_std": 0.6, "kl_weight": 0.1})
+    report = lambda *_: None  # noqa: E731
+    x, y, values = sinusoid_fits.sample(result, report)
+    assert x is result.data.x and y is result.data.y
+    assert values.pop("n_samples") >= 500
+    assert values == {
+        "prior": result.prior,
+        "noise_std": 0.6,
+        "hidden_units": (3, 3),
+        "progress": report,
+    }
+
+
+def test_the_gap_to_nuts_is_measured_inside_and_outside(
+    explorer: SinusoidExplorer, nuts: dict[str, Any]
+) -> None:
+    result = explorer.preset("article").set(nuts=True).result
+    gold = nuts["gold"].prediction
+    assert result.nuts is gold
+    squared = (result.prediction.mean - gold.mean) ** 2 + (
+        result.prediction.epistemic_std - gold.epistemic_std
+    ) ** 2
+    inside, outside = (float(np.sqrt(squared[mask].mean())) for mask in (AMONG, ~AMONG))
+    assert (result.gap, result.gap_outside) == pytest.approx((inside, outside))
+    numbers = said(explorer.status, "gap to NUTS # among the data, # outside. R-hat is 1.01.")
+    assert numbers == [as_printed(inside, 2), as_printed(outside, 2)]
+    ax = panel(explorer, "What the network believes")
+    np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
+    assert "NUTS" not in explorer.set(nuts=False).status
+    assert explorer.result.nuts is explorer.result.gap is explorer.result.gap_outside is None
+
+
+# What the status line says.
+
+
+@pytest.mark.parametrize("values", [*SETTINGS, {"kl_weight": 10.0, "noise_std": 0.3}])
+def test_the_status_says_the_numbers_of_the_result(
+    explorer: SinusoidExplorer, values: dict[str, Any]
+) -> None:
+    result = explorer.preset("article").set(**values).result
+    sd, cost = result.prediction.epistemic_std, result.cost
+    points, *_, inside, ends = said(
+        explorer.status.replace(str(cost), "F"),
+        "# points: F; epistemic sd # among the data, # at x = ±1.5.",
+    )
+    assert points == explorer.state()["n"]
+    assert inside == as_printed(sd[AMONG].mean(), 1)
+    assert ends == as_printed((sd[0] + sd[-1]) / 2, 1)
+    assert cost.kl_weight == explorer.state()["kl_weight"]
+    assert str(cost) in explorer.status
+    assert str(cost) in explorer._repr_mimebundle_()["text/plain"]
+
+
+def test_one_drawn_network_has_no_spread_to_report(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(n_predictions=1)
+    assert "one drawn network shows no epistemic sd" in explorer.status
+    assert "sd 0.0" not in explorer.status
+
+
+def test_a_free_energy_adds_up_as_it_is_printed() -> None:
+    rng = np.random.default_rng(3)
+    for complexity, likelihood, power in rng.uniform((0, -50, -3), (900, 900, 1), (300, 3)):
+        plain = FreeEnergy(complexity, likelihood)
+        total, c, nll = said(str(plain), "free energy # nats = # (complexity) + # (likelihood)")
+        assert total == c + nll
+        assert (c, nll) == (as_printed(complexity, 0), as_printed(likelihood, 0))
+        assert total == pytest.approx(plain.total, abs=1.01)
+        weighted = FreeEnergy(complexity, likelihood, 10**power)
+        total, weight, c, nll = said(
+            str(weighted), "free energy # nats = # × # (complexity) + # (likelihood)"
+        )
+        assert total == round(weight * c + nll)
+        assert (c, nll) == (as_printed(complexity, 1), as_printed(likelihood, 0))
+        assert weight == pytest.approx(10**power, rel=5e-4)
+        assert total == pytest.approx(10**power * complexity + likelihood, abs=1.6 + 0.005 * weight)
+
+
+# Presets, and the question.
+
+FIT = {name: v for name, v in ARTICLE.items() if name not in ("prior_functions", "nuts")}
+
+
+@pytest.fixture(scope="module")
+def fits() -> dict[str, list[SinusoidResult]]:
+    """The fit of each preset for five seeds."""
+    return {
+        name: [sinusoid_fits.refit(**{**FIT, **values, "seed": seed}) for seed in SEEDS]
+        for name, values in PRESETS.items()
+    }
+
+
+def error(result: SinusoidResult) -> float:
+    """Root mean square distance of the mean to the sine, among the data."""
+    off = result.prediction.mean - 10 * np.sin(2 * np.pi * X)
+    return float(np.sqrt(np.mean(off[AMONG] ** 2)))
+
+
+def epistemic(result: SinusoidResult, where: Any = AMONG) -> float:
+    return float(result.prediction.epistemic_std[where].mean())
+
+
+def total(result: SinusoidResult) -> float:
+    return float(result.prediction.total_std[AMONG].mean())
+
+
+def peak(result: SinusoidResult) -> float:
+    return float(np.abs(result.prediction.mean[AMONG]).max())
+
+
+def roughness(result: SinusoidResult) -> float:
+    """How much the free energy jumps between records, in the second half of the descent."""
+    return float(np.diff(result.fit.history["free_energy"][50:]).std())
+
+
+def compared(
+    fits: dict[str, list[SinusoidResult]], name: str, of: Callable[[SinusoidResult], float]
+) -> list[tuple[float, float]]:
+    """(the article's, the preset's) for each seed."""
+    return [(of(a), of(b)) for a, b in zip(fits["article"], fits[name], strict=True)]
+
+
+def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplorer) -> None:
+    assert SinusoidExplorer.PRESETS.keys() == PRESETS.keys()
+    for name, (_, values) in SinusoidExplorer.PRESETS.items():
+        assert values == {**ARTICLE, **PRESETS[name]}, name
+    assert_every_control_and_preset_is_on_the_page_once(explorer)
+    assert_a_click_on_a_preset_sets_its_values(explorer)
+
+
+def test_article_is_wide_outside_the_data(fits: dict[str, list[SinusoidResult]]) -> None:
+    for result in fits["article"]:
+        assert epistemic(result, [0, -1]) > 1.8 * epistemic(result)
+
+
+def test_few_points_lose_the_sine_and_widen_the_band(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    assert all(b > 1.5 * a for a, b in compared(fits, "few points", error))
+    assert all(b > a for a, b in compared(fits, "few points", epistemic))
+
+
+def test_many_points_take_epistemic_and_leave_the_noise(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    before, after = np.transpose(compared(fits, "many points", epistemic))
+    assert after.mean() < 0.95 * before.mean()
+    assert (after < before).sum() >= 4
+    assert all((r.prediction.aleatoric_std == 1).all() for r in fits["many points"])
+
+
+def test_loud_noise_hides_the_sine_and_widens_both_bands(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    for measure, factor in ((error, 1.3), (epistemic, 1.2), (total, 2)):
+        assert all(b > factor * a for a, b in compared(fits, "loud noise", measure))
+
+
+def test_a_narrow_prior_does_not_reach_the_peaks(fits: dict[str, list[SinusoidResult]]) -> None:
+    assert all(b < 8.5 < 9 < a for a, b in compared(fits, "narrow prior", peak))
+
+
+def test_a_cold_posterior_is_that_of_points_seen_a_hundred_times(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    """0.01 KL + L = 0.01 (KL + 100 L); and the band shrinks, among the data and outside."""
+    assert 100 * PRESETS["cold posterior"]["kl_weight"] == 1
+    assert all(b < 0.6 * a for a, b in compared(fits, "cold posterior", epistemic))
+    outside = partial(epistemic, where=~AMONG)
+    assert all(b < 0.9 * a for a, b in compared(fits, "cold posterior", outside))
+
+
+def test_a_costly_kl_flattens_the_mean_and_widens_the_band(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    assert all(
+        b < 0.85 * a for a, b in compared(fits, "KL takes over", lambda r: r.cost.complexity)
+    )
+    assert all(b < 0.9 * a for a, b in compared(fits, "KL takes over", peak))
+    assert all(b > 1.4 * a for a, b in compared(fits, "KL takes over", epistemic))
+    for result in fits["KL takes over"]:
+        assert 10 * result.cost.complexity > result.cost.likelihood, "most of F is the KL"
+
+
+def test_calm_gradients_descend_more_smoothly_and_lower(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    assert all(b < 0.6 * a for a, b in compared(fits, "calm gradients", roughness))
+    assert all(b < a - 5 for a, b in compared(fits, "calm gradients", lambda r: r.cost.total))
+
+
+def test_the_answer_is_what_the_kl_weight_does_at_its_target(
+    explorer: SinusoidExplorer, fits: dict[str, list[SinusoidResult]]
+) -> None:
+    asked = SinusoidExplorer.PREDICTION
+    assert "from 1 to 0.01" in asked.question and asked.control == "kl_weight"
+    before = explorer.preset("article").result
+    after = explorer.set(**{asked.control: 0.01}).result
+    pairs = [(before, after), *zip(fits["article"], fits["cold posterior"], strict=True)]
+    for one, other in pairs:
+        inside, outside = (
+            epistemic(other, mask) / epistemic(one, mask) for mask in (AMONG, ~AMONG)
+        )
+        assert 0.05 < inside < outside < 1, "it shrinks, least outside; it does not vanish"
+    assert asked.choices[asked.answer] == "It shrinks, least outside the data"
+
+
+def test_an_explorer_starts_at_the_article_and_closing_it_ends_nuts() -> None:
+    """Last here: it takes the place of the explorer that the other tests share."""
+    made = SinusoidExplorer().wait()
+    assert made.state() == ARTICLE
+    made.close()
+    assert made._nuts._closed

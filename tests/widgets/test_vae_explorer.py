@@ -1,0 +1,411 @@
+"""The VAE explorer: what a slider moves, what trains in the background, what the map holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    pixels,
+)
+
+from bdl_teach import DivergedError, datasets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.methods import vae
+from bdl_teach.widgets import VAEExplorer
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets.vae import trainer as vae_trainer
+from bdl_teach.widgets.vae.explorer import VAEResult
+from bdl_teach.widgets.vae.trainer import Order, Trained, Trainer
+
+MOVES: dict[str, Any] = {
+    "z1": 1.0,
+    "z2": -1.5,
+    "beta": 0.2,
+    "seed": 1,
+    "kind": "plain autoencoder",
+}
+
+HOME: dict[str, Any] = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": "VAE"}
+PRESETS: dict[str, dict[str, Any]] = {  # what each changes
+    "VAE": {},
+    "plain autoencoder": {"kind": "plain autoencoder"},
+    "β = 0.1": {"beta": 0.1},
+    "β = 2": {"beta": 10**0.3},
+    "collapse": {"beta": 10.0},
+    "off the map": {"z1": 3.5, "z2": 3.5},
+}
+SETTINGS = (
+    {"z1": -0.7, "z2": 1.2},
+    {"kind": "plain autoencoder", "z1": 2.0},
+    {"beta": 0.1, "z2": -1.0, "seed": 1},
+)
+SEEDS = (0, 1)  # of the promises; a training takes a second
+SHORT = 25  # steps of a stage where it does not matter how well a model is trained
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[VAEExplorer]:
+    made = VAEExplorer().wait()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def short(explorer: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
+    """Train hardly at all, and forget these models afterwards."""
+    explorer.preset("VAE")
+    monkeypatch.setattr(vae_trainer, "STEPS", SHORT)
+    monkeypatch.setattr(explorer._trainer, "_finished", {})
+    yield explorer
+    explorer.wait()
+
+
+@pytest.fixture(params=SETTINGS, ids=("VAE", "plain", "little KL"))
+def moved(explorer: VAEExplorer, request: Any) -> VAEExplorer:
+    return explorer.set(**{**HOME, **request.param})
+
+
+def digits() -> tuple[Any, Any]:
+    """The digits as rows, and their classes."""
+    found = datasets.digits()
+    return found.images.reshape(len(found.images), -1), found.labels
+
+
+# What the panels hold.
+
+
+def test_the_map_holds_each_digit_where_it_is_encoded(moved: VAEExplorer) -> None:
+    ax, (x, labels) = panel(moved, "Where the encoder puts each digit", "z₁", "z₂"), digits()
+    fit = moved.result.trained.fit
+    for digit in range(10):
+        (marks,) = (other for other in ax.get_lines() if other.get_marker() == f"${digit}$")
+        assert marks.get_animated()
+        codes = fit.encode(x[labels == digit][:40])[0]
+        shown = np.array(marks.get_data())
+        inside = np.abs(codes) <= 3.5
+        np.testing.assert_allclose(shown.T[inside], codes[inside], atol=1e-6)
+        assert (np.sign(shown.T) == np.sign(codes)).all()  # outside: at the edge
+        assert np.abs(shown.T[~inside]).min(initial=3.6) > 3.5
+        low, high = ax.get_xlim()
+        assert low < shown.min() and shown.max() < high == ax.get_ylim()[1]
+
+
+def test_the_circles_are_those_of_the_prior_and_the_ring_your_z(moved: VAEExplorer) -> None:
+    v, ax = moved.state(), panel(moved, "Where the encoder puts each digit")
+    rings = [np.hypot(*other.get_data()) for other in ax.get_lines() if other.get_ls() == "--"]
+    np.testing.assert_allclose([ring.mean() for ring in rings], [1, 2])
+    assert max(np.ptp(ring) for ring in rings) < 1e-9
+    np.testing.assert_array_equal(line(ax, "your z").ravel(), [v["z1"], v["z2"]])
+    moving = moved._canvas._moving  # in the order in which they are drawn
+    digits_first = [moving.index(o) for o in ax.get_lines() if o.get_marker().startswith("$")]
+    assert moving.index(artist(ax, "your z")) > max(digits_first)
+
+
+def test_the_pictures_are_decoded_from_z_and_from_the_prior(moved: VAEExplorer) -> None:
+    v, fit = moved.state(), moved.result.trained.fit
+    shown = {
+        title: np.asarray(panel(moved, title).images[0].get_array())
+        for title in ("Decoded: p(x | z) at your z", "Generated: z ~ N(0, I), decoded")
+    }
+    decoded, generated = shown.values()
+    expected = fit.decode([[v["z1"], v["z2"]]]).reshape(8, 8)
+    np.testing.assert_allclose(decoded, expected, atol=1e-6)
+    z = np.random.default_rng(0).standard_normal((25, 2))
+    for number, image in enumerate(fit.decode(z).reshape(-1, 8, 8)):
+        row, column = divmod(number, 5)
+        cell = generated[9 * row : 9 * row + 8, 9 * column : 9 * column + 8]
+        np.testing.assert_allclose(cell, image, atol=1e-6)
+    assert generated.shape == (44, 44)
+    for title in shown:
+        image = panel(moved, title).images[0]
+        assert image.get_animated() and image.get_clim() == (0, 1)
+        assert image.get_cmap().name == "gray_r"  # 1 is ink
+
+
+# What the status line says.
+
+
+def test_the_status_has_the_figures_of_the_held_out_digits(moved: VAEExplorer) -> None:
+    v, (x, labels) = moved.state(), digits()
+    fit = moved.result.trained.fit
+    shown = np.concatenate([x[labels == k][:40] for k in range(10)])
+    outside = 100 * (np.abs(fit.encode(shown)[0]) > 3.5).any(axis=1).mean()
+    if v["kind"] != "VAE":
+        said = "Plain autoencoder: {}% of the codes lie outside the map."
+        return assert_says(moved.status, said, outside)
+    scores = fit.elbo(x[1500:], n_samples=5)
+    elbo, reconstruction, kl = (float(part.mean()) for part in scores)
+    assert elbo == pytest.approx(reconstruction - kl)
+    assert_says(
+        moved.status,
+        f"VAE, β = {v['beta']:.3g}: for a held-out digit, ELBO {{}} nats = reconstruction {{}} − "
+        "KL {}; {}% of the codes outside the map.",
+        *(elbo, reconstruction, kl, outside),
+    )
+
+
+@pytest.mark.parametrize(
+    ("trained", "said"),
+    [
+        (None, "training with seed 4 starts …"),
+        (Trained(Order(True, 0.5, 4), 3, None, None), "training with seed 4, step 750 of 2000 …"),
+        (Trained(Order(True, 0.5, 3), 8, None, None), "training with seed 4, step 0 of 2000 …"),
+    ],
+)
+def test_the_progress_counts_the_steps_of_the_model_asked_for(trained: Any, said: str) -> None:
+    empty = np.zeros(0)
+    result = VAEResult(Order(True, 0.5, 4), trained, empty, empty, empty, empty, empty)
+    assert result.progress == said and result.name == "VAE, β = 0.5" and not result.finished
+
+
+# How it is trained.
+
+
+@pytest.fixture
+def trainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Trainer, list[Any]]]:
+    """A trainer whose fits only note what they are asked."""
+    asked: list[Any] = []
+
+    def fit(x: Any, **settings: Any) -> Any:
+        asked.append((x, settings))
+        return SimpleNamespace(variational=False, number=len(asked) - 1)
+
+    monkeypatch.setattr(vae, "fit", fit)
+    made = Trainer(lambda: None)
+    yield made, asked
+    made.close()
+
+
+def test_the_stages_of_a_training_go_on_from_each_other(trainer: Any) -> None:
+    made, asked = trainer
+    seeds = set()
+    for order in (Order(True, 0.7, 3), Order(False, 1.0, 4)):
+        asked.clear()
+        made.get(order)
+        made.wait(60)
+        newest = made.get(order)
+        assert newest.finished and newest.order == order
+        assert len(asked) == 8 == newest.stage == made.bar.value == made.bar.max
+        for number, (x, settings) in enumerate(asked):
+            np.testing.assert_array_equal(x, digits()[0][:1500])
+            start = settings["start"]
+            assert start is None if number == 0 else start.number == number - 1
+            assert (settings["beta"], settings["variational"]) == (order.beta, order.variational)
+            assert (settings["steps"], settings["cooldown"]) == (250, 0)
+        rates = [settings["learning_rate"] for _, settings in asked]
+        assert rates == sorted(rates, reverse=True) and rates[0] == 0.004 and rates[-1] < 0.001
+        seeds |= {settings["seed"] for _, settings in asked}
+    assert len(seeds) == 16  # no stage has the noise of another
+
+
+def test_the_last_24_models_are_kept(trainer: Any) -> None:
+    made, asked = trainer
+    for seed in range(25):
+        made.get(Order(True, 1.0, seed))
+        made.wait(60)
+    asked.clear()
+    assert made.get(Order(True, 1.0, 1)).finished and not asked
+    made.get(Order(True, 1.0, 0))
+    made.wait(60)
+    assert len(asked) == 8  # the oldest is trained anew
+
+
+# What presets promise, and the question.
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_sets_every_control(explorer: VAEExplorer, name: str) -> None:
+    assert tuple(PRESETS) == explorer.presets
+    assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
+    if name.startswith("β = "):
+        assert float(name[4:]) == pytest.approx(explorer.state()["beta"], rel=0.01)
+        assert explorer.status.startswith(f"VAE, {name}:")
+
+
+def over_seeds(explorer: VAEExplorer, preset: str) -> list[Any]:
+    """Results of a preset with the first seeds."""
+    return [explorer.preset(preset).set(seed=seed).result for seed in SEEDS]
+
+
+def share_within(result: Any, radius: float) -> float:
+    """Share of the codes in the prior's circle of that radius."""
+    return float((np.hypot(*result.codes.T) < radius).mean())
+
+
+def generated_classes(result: Any) -> Any:
+    """Shares of the classes among 500 generated pictures, each counted as its nearest digit."""
+    x, labels = digits()
+    made = result.trained.fit.sample(500, seed=1)
+    distance = (made**2).sum(axis=1)[:, None] - 2 * made @ x.T + (x**2).sum(axis=1)
+    return np.bincount(labels[distance.argmin(axis=1)], minlength=10) / 500
+
+
+def test_a_vae_s_digits_fill_the_circles_and_it_generates_all_of_them(explorer) -> None:
+    for result in over_seeds(explorer, "VAE"):
+        assert share_within(result, 2) == pytest.approx(1 - np.exp(-2), abs=0.05)  # the prior's
+        assert share_within(result, 1) == pytest.approx(1 - np.exp(-0.5), abs=0.15)
+        assert generated_classes(result).min() > 0.03
+
+
+def test_an_autoencoder_s_codes_go_anywhere_and_some_digits_are_hardly_generated(explorer) -> None:
+    for result in over_seeds(explorer, "plain autoencoder"):
+        assert share_within(result, 2) < 0.5
+        assert (generated_classes(result) < 0.02).sum() >= 2
+
+
+def test_little_kl_leaves_the_circles_and_says_more(explorer) -> None:
+    usual = over_seeds(explorer, "VAE")
+    for result, little in zip(usual, over_seeds(explorer, "β = 0.1"), strict=True):
+        assert share_within(little, 2) < share_within(result, 2) - 0.05
+        assert little.trained.scores[2] > 1.5 * result.trained.scores[2]  # KL: what z says
+
+
+def test_more_kl_draws_the_digits_together_and_blurs_the_pictures(explorer) -> None:
+    def blur(result: Any) -> float:
+        """Share of grey pixels among those of 500 generated pictures."""
+        made = result.trained.fit.sample(500, seed=1)
+        return float(((made > 0.1) & (made < 0.9)).mean())
+
+    usual = over_seeds(explorer, "VAE")
+    for result, more in zip(usual, over_seeds(explorer, "β = 2"), strict=True):
+        assert share_within(more, 2) > share_within(result, 2) + 0.05
+        assert blur(more) > blur(result) + 0.03
+
+
+def test_turned_all_the_way_up_beta_silences_the_code(explorer) -> None:
+    """The question, and the preset: β from 1 to 10."""
+    asked, mean = explorer.PREDICTION, digits()[0].mean(axis=0)
+    assert asked.choices[asked.answer] == "All at the origin"
+    assert explorer._controls[asked.control].max == 1  # a decade: to 10, and no further
+    for result in over_seeds(explorer, "collapse"):
+        assert result.order.beta == 10
+        assert np.abs(result.codes).max() < 0.1
+        assert result.trained.scores[2] < 0.01
+        anywhere = result.trained.fit.decode(3.5 * np.random.default_rng(0).uniform(-1, 1, (50, 2)))
+        assert np.abs(anywhere - mean).max() < 0.15
+        assert np.ptp(anywhere, axis=0).max() < 0.05
+    assert share_within(explorer.preset("VAE").result, 0.5) < 0.3  # before
+
+
+def test_off_the_map_the_decoder_answers_where_no_digit_is(explorer) -> None:
+    for result in over_seeds(explorer, "off the map"):
+        assert np.hypot(*(result.codes - result.z).T).min() > 2
+        assert result.image.max() > 0.9  # as sure of its ink as anywhere
+
+
+def test_the_controls_are_called_what_they_move(explorer: VAEExplorer) -> None:
+    assert controls_of(explorer) == {
+        "z1": ("z₁", -3.5, 3.5),
+        "z2": ("z₂", -3.5, 3.5),
+        "beta": ("β", -2, 1),
+        "seed": ("seed", 0, 9),
+        "kind": ("model", "VAE", "plain autoencoder"),
+    }
+
+
+def test_no_two_buttons_have_one_name(explorer: VAEExplorer) -> None:
+    words = words_of_the_buttons(explorer)
+    assert len(set(words)) == len(words) > len(explorer.presets)
+
+
+# What is live.
+
+
+def test_every_control_moves_the_picture_and_the_state_rebuilds_it(short: VAEExplorer) -> None:
+    assert_every_control_moves_the_picture(short, MOVES)
+    state, picture = short.state(), pixels(short)
+    short.set(**HOME)
+    short.set(**state)
+    assert (pixels(short) == picture).all()
+
+
+def test_every_preset_shows_another_picture_and_says_what_to_see(explorer):
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
+    assert explorer._repr_mimebundle_()["text/plain"].startswith(explorer.ALT)
+
+
+def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
+    before = explorer.preset("VAE").result
+    after = explorer.set(z1=1.5).result
+    assert after.trained is before.trained
+    np.testing.assert_allclose(after.image.ravel(), after.trained.fit.decode([[1.5, 0.0]])[0])
+    assert np.abs(after.image - before.image).max() > 0.2
+
+
+def test_beta_trades_kl_against_reconstruction_until_the_code_falls_silent(explorer) -> None:
+    scores = [explorer.preset(name).result.trained.scores for name in ("β = 0.1", "VAE", "β = 2")]
+    for part in (1, 2):  # reconstruction, KL
+        values = [score[part] for score in scores]
+        assert values == sorted(values, reverse=True)
+    assert scores[1][0] == max(score[0] for score in scores)  # the ELBO is best at β = 1
+    assert explorer.preset("collapse").result.trained.scores[2] < 0.05
+
+
+def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch) -> None:
+    before = explorer.preset("VAE").result.trained
+    slow = vae_trainer._stage
+
+    def stage(*arguments: Any) -> Any:
+        time.sleep(0.3)
+        return slow(*arguments)
+
+    monkeypatch.setattr(vae_trainer, "_stage", stage)
+    explorer._controls["beta"].value = 10**-0.5
+    explorer._controls["z1"].value = 2.0
+    Explorer.wait(explorer)  # the picture, not the training
+    assert explorer.result.z[0] == 2.0
+    assert not explorer.result.finished and "training with seed 0, step" in explorer.status
+    said = explorer._progress.get_text()  # the picture itself says so, on the first tick
+    assert said.startswith("VAE, β = 0.316: training with seed 0, step")
+    assert explorer.result.trained is before or explorer.result.trained.stage < 8
+    explorer._controls["seed"].value = 7  # and another seed, while this one is being trained
+    Explorer.wait(explorer)
+    assert "training with seed 7" in explorer._progress.get_text()
+    explorer.wait()
+    assert explorer.result.finished and explorer.result.order[1:] == (10**-0.5, 7)
+    assert not explorer._progress.get_text()
+
+
+def test_of_many_betas_in_a_row_the_last_is_trained(explorer: VAEExplorer) -> None:
+    for exponent in range(-10, 1):
+        explorer._controls["beta"].value = 10 ** (exponent / 10)
+    explorer.wait()
+    assert explorer.result.finished and explorer.result.order.beta == 1.0
+
+
+def test_no_slider_compiles_anything(short: VAEExplorer) -> None:
+    before = trace_count()
+    for values in ({"beta": 0.5}, {"seed": 2}, {"kind": "plain autoencoder"}, {"z2": 1.0}):
+        short.set(**values)
+    assert trace_count() == before
+
+
+def test_a_failed_training_is_said_and_the_next_one_works(explorer, monkeypatch) -> None:
+    explorer.preset("VAE")
+
+    def diverge(*_: Any) -> Any:
+        raise DivergedError(3, "lower the learning rate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vae_trainer, "_stage", diverge)
+        with pytest.raises(DivergedError):
+            explorer.set(beta=10**0.1)
+        assert "diverged by step 3" in explorer.status
+    assert explorer.set(beta=10**0.2).result.finished
+
+
+def test_a_closed_explorer_stops_its_training() -> None:
+    made = VAEExplorer(beta=10**-1.5)
+    Explorer.wait(made)
+    made.close()
+    made._trainer.wait(1.0)
+    made._trainer._thread.join(60.0)
+    assert not made._trainer._thread.is_alive()

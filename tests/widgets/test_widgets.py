@@ -1,0 +1,349 @@
+"""Explorers, driven from Python: what a slider moves, and what it must never do."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import html
+import io
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import psutil
+import pytest
+from explorer_claims import (
+    assert_every_control_moves_the_picture,
+    pixels,
+)
+from PIL import Image
+
+from bdl_teach import DivergedError
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
+from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.live import WAIT_VARIABLE, Explorer
+from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
+
+MOVES: dict[type[Explorer], dict[str, Any]] = {
+    SinusoidExplorer: {
+        "sigma1": 2.5,
+        "sigma2": 10**-0.5,
+        "pi": 0.25,
+        "noise_std": 2.0,
+        "kl_weight": 10**0.5,
+        "n_predictions": 50,
+        "seed": 3,
+        "n": 20,
+        "width": 10,
+        "n_samples": 2,
+        "prior_functions": True,
+    },
+    KLBudgetLab: {"n_batches": 16, "kl_weight": 10**0.5, "scheme": "geometric"},
+}
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[SinusoidExplorer]:
+    made = SinusoidExplorer().warm()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=list(MOVES), ids=lambda kind: kind.__name__)
+def any_explorer(request: pytest.FixtureRequest) -> Iterator[Explorer]:
+    made = request.param().wait()
+    yield made
+    made.close()
+
+
+def test_every_control_moves_the_picture(any_explorer: Explorer) -> None:
+    moves = MOVES[type(any_explorer)]
+    assert_every_control_moves_the_picture(any_explorer, moves, frozenset({"nuts"}))
+
+
+def test_every_preset_sets_its_values_and_shows_them(any_explorer: Explorer) -> None:
+    any_explorer.set(**{name: v for name, v in MOVES[type(any_explorer)].items()})
+    for name in any_explorer.presets:
+        before = pixels(any_explorer)
+        any_explorer.preset(name)
+        assert any_explorer.PRESETS[name][1].items() <= any_explorer.state().items()
+        assert (pixels(any_explorer) != before).any()
+        assert any_explorer.PRESETS[name][0], "a preset says what to look for"
+
+
+def test_the_state_rebuilds_the_explorer(any_explorer: Explorer) -> None:
+    any_explorer.set(**MOVES[type(any_explorer)])
+    state, before = any_explorer.state(), pixels(any_explorer)
+    rebuilt = type(any_explorer)(**state).wait()
+    assert rebuilt.state() == state
+    assert (pixels(rebuilt) == before).all()
+    rebuilt.close()
+
+
+def test_the_picture_has_words_for_who_cannot_see_it(any_explorer: Explorer) -> None:
+    words = any_explorer._repr_mimebundle_()["text/plain"]
+    assert words.startswith(any_explorer.ALT) and "free energy" in any_explorer.ALT
+    assert "free energy" in any_explorer.status
+
+
+def test_there_and_back_is_the_same_picture(explorer: SinusoidExplorer) -> None:
+    before = pixels(explorer.preset("article"))
+    assert (pixels(explorer.set(sigma1=3.0)) != before).any()
+    assert (pixels(explorer.set(sigma1=1.5)) == before).all()
+
+
+def test_noise_widens_the_aleatoric_band_exactly(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(noise_std=2.5)
+    assert (explorer.result.prediction.aleatoric_std == 2.5).all()
+
+
+def test_the_number_of_draws_is_the_slider_s(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(n_predictions=37)
+    assert len(explorer.result.prediction.samples) == 37
+
+
+def test_resample_changes_data_and_noise(explorer: SinusoidExplorer) -> None:
+    before = explorer.preset("article").result.data.y
+    explorer._resample()
+    explorer.wait()
+    assert explorer.state()["seed"] == 1
+    assert (explorer.result.data.y != before).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"sigma": 1.0}, "expected one of the controls"),
+        ({"sigma1": 99.0}, "sigma1: expected a value between"),
+        ({"n": 2}, "n: expected a value between"),
+        ({"pi": "half"}, "pi:"),
+    ],
+)
+def test_values_out_of_range_are_refused_and_nothing_is_lost(
+    explorer: SinusoidExplorer, values: dict[str, Any], words: str
+) -> None:
+    state = explorer.preset("article").state()
+    with pytest.raises(ValueError, match=words):
+        explorer.set(**values)
+    assert explorer.state() == state
+
+
+def test_an_unknown_preset_is_named(explorer: SinusoidExplorer) -> None:
+    with pytest.raises(ValueError, match="preset: expected one of article"):
+        explorer.preset("nonsense")
+
+
+def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
+    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = pixels(explorer.preset("article"))
+
+    def diverge(**_: Any) -> Any:
+        raise DivergedError(315, "lower the learning rate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sinusoid_fits, "refit", diverge)
+        with pytest.raises(DivergedError):
+            explorer.set(sigma1=2.0)
+        assert "diverged by step 315: lower the learning rate" in explorer.status
+        assert (pixels(explorer) != before).any(), "the sentence is drawn over the plot"
+    assert (pixels(explorer.set(sigma1=1.5)) == before).all()
+    assert "diverged" not in explorer.status
+
+
+def test_no_value_of_any_slider_traces_again(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article")
+    traces = trace_count()
+    for name, control in explorer._controls.items():
+        if name in ("nuts", "prior_functions"):
+            continue
+        low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
+        for value in (low, high):
+            explorer.set(**{name: value})
+    lab = KLBudgetLab().wait()
+    for m in (1, 4, 32):
+        lab.set(n_batches=m, scheme="geometric")
+    lab.close()
+    explorer.preset("article")
+    assert trace_count() == traces
+
+
+SWEEP = """
+import os, sys
+from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
+explorer = SinusoidExplorer().warm()
+lab = KLBudgetLab().wait()
+modules = lambda: len({f.split(".")[0] for f in os.listdir(sys.argv[1])})
+compiled = modules()
+assert compiled > 3, "the dump counts compilations"
+for name, value in dict(sigma1=3.0, sigma2=0.5, pi=0.9, noise_std=0.5, kl_weight=0.1, seed=5,
+                        n_predictions=1000, n=64, width=2, n_samples=10).items():
+    explorer.preset("article").set(**{name: value})
+explorer.set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
+for m in (1, 2, 16):
+    lab.set(n_batches=m)
+lab.set(scheme="geometric")
+print(modules() - compiled)
+"""
+
+
+def test_no_value_of_any_slider_makes_xla_compile_again(tmp_path: Path) -> None:
+    """XLA can compile without a new trace, when an argument must be a constant to it."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
+    ran = subprocess.run(
+        [sys.executable, "-c", SWEEP, str(tmp_path)],
+        env={**os.environ, "XLA_FLAGS": flags},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.split()[-1] == "0"
+
+
+def test_creating_an_explorer_closes_the_one_before_it() -> None:
+    first = KLBudgetLab().wait()
+    alive = len(ipywidgets.widgets.widget._instances)
+    for _ in range(5):
+        last = KLBudgetLab().wait()
+    assert len(ipywidgets.widgets.widget._instances) == alive
+    assert first._slot.closed
+    last.close()
+    assert len(ipywidgets.widgets.widget._instances) < alive
+
+
+def test_the_output_holds_the_view_a_picture_and_a_sentence(
+    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, "1")
+    bundle = explorer.preset("article")._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).width > 900
+    assert "free energy" in bundle["text/plain"]
+
+
+def test_the_words_of_the_picture_come_after_it(explorer: SinusoidExplorer) -> None:
+    kinds = [type(child) for child in explorer.children]
+    words = explorer.children[kinds.index(ipywidgets.Image) + 1]
+    assert explorer.ALT in html.unescape(words.value)
+    assert words.layout.height == "0"
+
+
+def test_the_browser_knows_the_size_of_the_picture_before_it_comes(explorer) -> None:
+    (image,) = (child for child in explorer.children if isinstance(child, ipywidgets.Image))
+    still = Image.open(io.BytesIO(explorer.png()))
+    assert (int(image.width), int(image.height)) == still.size
+
+
+def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
+    explorer = KLBudgetLab().wait()
+    (image,) = (child for child in explorer.children if isinstance(child, ipywidgets.Image))
+    head, data = bytes(image.value).split(b",")
+    assert (image.format, head) == ("url", b"data:image/jpeg;base64")
+    live, still = (Image.open(io.BytesIO(p)) for p in (base64.b64decode(data), explorer.png()))
+    assert (live.format, live.size) == ("JPEG", still.size)
+    difference = np.asarray(live.convert("RGB"), float) - np.asarray(still.convert("RGB"), float)
+    assert np.sqrt((difference**2).mean()) < 5  # of 255: what the compression costs
+    explorer.close()
+
+
+def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> None:
+    slot, seen = LatestValue(), []
+
+    def work() -> None:
+        while (job := slot.take()) is not None:
+            seen.append(job[1])
+            slot.done(job[0], None)
+
+    worker = threading.Thread(target=work, daemon=True)  # if this fails, Python still ends
+    worker.start()
+    for value in range(20_000):
+        slot.put(value)
+    slot.wait(120)
+    assert seen[-1] == 19_999
+    assert seen == sorted(seen)
+    slot.close()
+    worker.join(120)
+    assert not worker.is_alive()
+
+
+def test_what_the_worker_raised_is_raised_to_whoever_waits() -> None:
+    slot = LatestValue()
+    slot.put(1)
+    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
+    with pytest.raises(KeyError, match="inside"):
+        slot.wait(1)
+    slot.wait(1)  # said once
+
+
+def test_waiting_for_a_picture_that_does_not_come_says_so() -> None:
+    slot = LatestValue()
+    slot.put(1)
+    with pytest.raises(TimeoutError, match="expected a picture within"):
+        slot.wait(0.01)
+
+
+def test_two_explorers_render_at_the_same_time(explorer: SinusoidExplorer) -> None:
+    lab = KLBudgetLab().wait()
+    for k in range(15):
+        explorer._controls["sigma1"].value = 1.0 + 0.05 * k
+        lab._controls["kl_weight"].value = 10 ** (0.1 * (k % 10))
+    explorer.wait()
+    lab.wait()
+    assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
+    lab.close()
+
+
+def test_leaving_python_while_compiling_is_not_a_crash() -> None:
+    code = "from bdl_teach.widgets import SinusoidExplorer; SinusoidExplorer().wait()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article").set(n=8, width=2, nuts=True)
+    assert explorer.result.nuts is None
+    assert "NUTS is running" in explorer.status
+    for _ in range(600):
+        time.sleep(0.2)
+        if explorer.wait().result.nuts is not None:
+            break
+    assert explorer.result.gap > 0 and explorer.result.gap_outside > 0
+    assert "largest R-hat" in explorer.status
+    with_nuts = pixels(explorer)
+    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
+    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
+    assert explorer.set(sigma1=1.0).result.nuts is None, "the gold standard of other values"
+    explorer.preset("article")
+
+
+@pytest.mark.slow
+def test_nuts_converges_on_the_settings_of_the_article(explorer: SinusoidExplorer) -> None:
+    gold = sinusoid_fits.sample(explorer.preset("article").result, lambda *_: None)
+    assert gold.converged, gold.report
+
+
+@pytest.mark.slow
+def test_a_thousand_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
+    explorer.preset("article")
+    for k in range(100):  # caches fill
+        explorer.set(sigma1=0.5 + 0.05 * (k % 60), seed=k % 6)
+    gc.collect()
+    before, ticks = psutil.Process().memory_info().rss, explorer.ticks
+    for k in range(1000):
+        explorer.set(sigma1=0.5 + 0.05 * (k % 60), pi=0.05 * (k % 20), seed=k % 6)
+    gc.collect()
+    assert explorer.ticks - ticks == 1000
+    assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
+    assert psutil.Process().memory_info().rss - before < 20e6
