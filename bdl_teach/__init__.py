@@ -11,31 +11,35 @@ from bdl_teach._support.errors import DatasetUnavailable, DivergedError
 
 __version__ = "0.1.0"
 
-_SUBMODULES = (
+_NAMES = (
+    "backend",
     "calibration",
-    "compiled",
     "datasets",
     "densities",
     "elbo",
     "estimators",
     "exercises",
+    "expectation_gradients",
     "features",
+    "likelihoods",
     "methods",
     "metrics",
     "mlp",
     "optimise",
     "plots",
     "predictive",
+    "reproduce",
     "widgets",
 )
+_ELSEWHERE = {"doctor": "_commands.doctor"}  # chapter 0 calls it
 
-__all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_SUBMODULES]
+__all__ = ["DatasetUnavailable", "DivergedError", "__version__", *_NAMES, *_ELSEWHERE]
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import a submodule the first time that it is named."""
-    if name in _SUBMODULES:
-        return importlib.import_module("bdl_teach." + name)
+    if name in _NAMES or name in _ELSEWHERE:
+        return importlib.import_module("bdl_teach." + _ELSEWHERE.get(name, name))
     raise AttributeError("module 'bdl_teach' has no attribute " + repr(name))
 
 

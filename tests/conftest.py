@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("bdl_teach")
+
+# A shell's background job and nohup hand on "ignored"; what the tests start must hear them.
+for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
+    if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), _handler)
 
 # What a learner solved on this machine is neither read nor changed by the tests.
 os.environ["BDL_TEACH_PROGRESS"] = ""

@@ -24,6 +24,7 @@ from typing import IO
 from bdl_teach._commands.lab_settings import write_settings
 from bdl_teach._commands.python_version import SUPPORTED, complaint
 from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
 SPACE_NEEDED_GB = 3.0
@@ -69,11 +70,6 @@ SYMPTOMS = {
 
 class Trouble(Exception):
     """Something that the user can mend; its text is the sentence they read."""
-
-
-def say(sentence: str) -> None:
-    """Print a sentence of progress, apart from what a command itself prints."""
-    print(f"bdl_teach: {sentence}", file=sys.stderr, flush=True)
 
 
 def fault(error: OSError) -> str:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from bdl_teach import reproduce
 from bdl_teach._commands import environment, notebooks
-from bdl_teach._commands.environment import Trouble, say
+from bdl_teach._commands.environment import Trouble
+from bdl_teach._support.report import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ ABOUT = (
     "it makes .venv."
 )
 NO_TESTS = "An installed package has no tests: they come with a checkout, or with the sdist."
+HOMES = {"reproduce": "bdl_teach.reproduce"}  # commands that are not in this folder
 INSIDE = (
     "import sys; from bdl_teach._commands.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
 )
@@ -261,7 +263,9 @@ def inside(name: str, *arguments: str) -> int:
     """Run `bdl_teach.<name>`, already in the environment; a failure is a sentence there too."""
 
     def run() -> int:
-        code: int = importlib.import_module(f"bdl_teach.{name}").main(list(arguments))
+        code: int = importlib.import_module(HOMES.get(name, f"bdl_teach._commands.{name}")).main(
+            list(arguments)
+        )
         return code
 
     return in_sentences(run, "Stopped.")

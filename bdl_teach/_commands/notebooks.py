@@ -12,8 +12,9 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach._commands.environment import Trouble, say
+from bdl_teach._commands.environment import Trouble
 from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
 
 PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
 FOLDER = "bdl_teach-notebooks"

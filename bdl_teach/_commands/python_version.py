@@ -1,8 +1,8 @@
 """Which Pythons the course runs on.
 
-Any Python 3 can read this file, `__init__.py`, `__main__.py` and `errors.py` (a test holds it:
-no f-strings, no `from __future__ import annotations`), so that one which is too old hears a
-sentence instead of a SyntaxError.
+Any Python 3 can read this file, what Python reads on the way to it, and `_support/errors.py` (a
+test holds it: no f-strings, no `from __future__ import annotations`), so that one which is too
+old hears a sentence instead of a SyntaxError.
 """
 
 import shutil

@@ -16,7 +16,7 @@ import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdl_teach._commands.environment import say
+from bdl_teach._support.report import say
 from bdl_teach.reproduce import tables
 
 ABOUT = "Run a paper's experiment and lay its figures beside the published ones."

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 
-from bdl_teach._commands.bench import report
+from bdl_teach._support import report
 from bdl_teach.reproduce.table import Row, Table
 
 HEADS = ("table", "label", "quantity", "published", "ours", "standard_error", "n", "verdict")

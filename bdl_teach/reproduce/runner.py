@@ -23,9 +23,9 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import ShutdownExecutorError, TerminatedWorkerError
 from tqdm import tqdm
 
-from bdl_teach._commands.environment import say
 from bdl_teach._support.errors import DatasetUnavailable
 from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
 from bdl_teach.reproduce import report
 from bdl_teach.reproduce.sources import fingerprint
 from bdl_teach.reproduce.store import Figures, Store, default_folder

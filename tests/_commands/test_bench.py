@@ -17,9 +17,10 @@ import pytest
 
 from bdl_teach import datasets, elbo
 from bdl_teach._commands import bench
-from bdl_teach._commands.bench import baselines, browser, lab, leash, live, report, ticks
+from bdl_teach._commands.bench import baselines, browser, lab, leash, live, ticks
 from bdl_teach._commands.bench.page import Effect, Flood
-from bdl_teach._commands.bench.report import Verdict
+from bdl_teach._support import report
+from bdl_teach._support.report import Verdict
 from bdl_teach.backend import tf
 from bdl_teach.densities import ScaleMixture
 
@@ -281,7 +282,7 @@ def test_the_server_serves_a_copy(tmp_path):
 HOLDER = """
 import psutil, signal, sys, time
 from pathlib import Path
-from bdl_teach.bench import lab
+from bdl_teach._commands.bench import lab
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup pytest` ignores it, and hands that on
 

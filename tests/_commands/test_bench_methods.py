@@ -8,7 +8,7 @@ import pytest
 from bdl_teach._commands import bench
 from bdl_teach._commands.bench import methods
 from bdl_teach._commands.bench.methods import Growth, Row
-from bdl_teach._commands.bench.report import Verdict
+from bdl_teach._support.report import Verdict
 from bdl_teach.methods import point
 
 ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("exact.nuts", float("nan"), 60.0, 0.1, -1, 1)]

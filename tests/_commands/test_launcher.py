@@ -435,7 +435,14 @@ def test_a_wrong_python_is_named_beside_the_right_ones(version: str) -> None:
         environment.check_python(version)
 
 
-READ_FIRST = ["__init__", "errors", "__main__", "python_version"]
+READ_FIRST = [
+    "__init__",
+    "__main__",
+    "_commands/__init__",
+    "_commands/python_version",
+    "_support/__init__",
+    "_support/errors",
+]
 
 
 @pytest.mark.parametrize("module", READ_FIRST)
@@ -470,10 +477,9 @@ def test_a_python_that_is_too_old_is_told_before_anything_else_is_read(argument:
     )
     sentence, modules = ran.stdout.splitlines()
     assert sentence.startswith("bdl_teach: Python 3.11, 3.12 or 3.13 is needed; this is Python 3.6")
-    read = {
-        name.removeprefix("bdl_teach").removeprefix(".") or "__init__" for name in modules.split()
-    }
-    assert read <= set(READ_FIRST)
+    files = [(ROOT / name.replace(".", "/")) for name in modules.split()]
+    read = [f / "__init__.py" if f.is_dir() else f.with_suffix(".py") for f in files]
+    assert set(read) <= {ROOT / "bdl_teach" / f"{module}.py" for module in READ_FIRST}
 
 
 def test_a_wrong_python_is_shown_a_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -543,10 +549,18 @@ def slow_uv(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     start = root / "start.py"
     start.write_text(
         f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from bdl_teach import environment\n"
+        "from bdl_teach._commands import environment\n"
         "environment.ensure(pathlib.Path.cwd())\n"
     )
     return start
+
+
+def pid_of_the_installer(root: Path, launcher: subprocess.Popen[Any]) -> int:
+    """Wait for the slow uv to say who it is; fail if its launcher ends before."""
+    while not (found := list(root.glob("*.pid"))):
+        assert launcher.poll() is None, launcher.stderr.read()
+        time.sleep(0.02)
+    return int(found[0].stem)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL, and no #! lines")
@@ -559,8 +573,7 @@ def test_an_installer_that_outlives_its_launcher_keeps_the_next_one_out(slow_uv:
 
     with start() as first:
         assert "Installing" in first.stderr.readline()
-        while not list(root.glob("*.pid")):
-            time.sleep(0.02)
+        pid_of_the_installer(root, first)
         first.kill()
     with start() as second:
         try:
@@ -579,13 +592,11 @@ def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> No
     root = slow_uv.parent
     slow_uv.write_text(
         f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from bdl_teach import launcher\n"
+        "from bdl_teach._commands import launcher\n"
         "launcher.ROOT = pathlib.Path.cwd(); sys.exit(launcher.main(['doctor']))\n"
     )
     with subprocess.Popen([sys.executable, str(slow_uv)], cwd=root, stderr=subprocess.PIPE) as one:
-        while not (found := list(root.glob("*.pid"))):
-            time.sleep(0.02)
-        installer = psutil.Process(int(found[0].stem))
+        installer = psutil.Process(pid_of_the_installer(root, one))
         one.terminate()
         assert one.wait(60) == 143
         _, left = psutil.wait_procs([installer], timeout=60)
@@ -907,7 +918,8 @@ def test_without_a_checkout_a_command_runs_in_this_very_python(
     """As its child it would have found folders that are named in full."""
     ran: list[list[str]] = []
     module = SimpleNamespace(main=lambda words: ran.append(words) or 3)
-    monkeypatch.setitem(sys.modules, f"bdl_teach.{argv[0]}", module)
+    home = launcher.HOMES.get(argv[0], f"bdl_teach._commands.{argv[0]}")
+    monkeypatch.setitem(sys.modules, home, module)
     os.environ["BDL_TEACH_DATA"] = "data"
     assert launcher.main(argv) == 3
     assert ran == [argv[1:]]
@@ -1195,7 +1207,11 @@ def test_without_shared_data_none_is_named(root: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     "module",
-    ["__main__", "launcher", "environment", "lab_settings", "notebooks", "files", "python_version"],
+    [
+        "__main__",
+        *(f"_commands/{n}" for n in ("launcher", "environment", "lab_settings", "notebooks")),
+        *("_commands/python_version", "_support/files", "_support/report"),
+    ],
 )
 def test_the_launcher_imports_only_the_standard_library(module: str) -> None:
     tree = ast.parse((ROOT / "bdl_teach" / f"{module}.py").read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach._commands.bench import report
-from bdl_teach._commands.bench.report import Verdict, seconds
+from bdl_teach._support import report
+from bdl_teach._support.report import Verdict, seconds
 
 STEPS, DRAWS, POINTS = 1500, 500, 1000
 QUICK = 0.1  # share of the epochs and draws that --quick runs of the slow ways

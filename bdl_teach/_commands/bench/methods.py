@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach._commands.bench import report
-from bdl_teach._commands.bench.report import Verdict, seconds
+from bdl_teach._support import report
+from bdl_teach._support.report import Verdict, seconds
 
 FRESH, DRAWS = 1000, 500
 EPOCHS = 10  # timed for PBP's growth, after one that is not

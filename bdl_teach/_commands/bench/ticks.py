@@ -8,8 +8,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from bdl_teach._commands.bench import report
-from bdl_teach._commands.bench.report import Verdict
+from bdl_teach._support import report
+from bdl_teach._support.report import Verdict
 
 RANGES: dict[str, tuple[float, float]] = {  # control -> range that a drag sweeps
     "sigma1": (0.5, 3.0),

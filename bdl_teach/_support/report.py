@@ -1,4 +1,4 @@
-"""Numbers and tables, shared by the measurements; standard library only."""
+"""What commands print: sentences of progress, numbers, tables. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-probability", "tf-keras", "jupyterlab")
+
+
+def say(sentence: str) -> None:
+    """Print a sentence of progress, apart from what a command itself prints."""
+    print(f"bdl_teach: {sentence}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
