@@ -322,7 +322,7 @@ def test_the_same_seed_gives_the_same_fit(fit):
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_fit_in_another_process(fit):
     program = (
-        "from tests.test_image_classifier import IMAGES, tiny\n"
+        "from tests.methods.test_image_classifier import IMAGES, tiny\n"
         "print(repr(float(tiny().predict(IMAGES[:2], 2).sum(axis=(0, 1))[0])))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
