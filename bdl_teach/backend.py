@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bdl_teach._support import memory
+from bdl_teach._support import memory, xla_cache
 
 # Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
 # flag a refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
@@ -46,9 +46,10 @@ def _without_collections() -> Iterator[None]:
 
 memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_FLAG}".strip()
+xla_cache.prepare()
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 with _quiet_stderr(), _without_collections():
     import tensorflow as tf

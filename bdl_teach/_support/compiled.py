@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from bdl_teach._support import memory
+from bdl_teach._support import memory, xla_cache
 from bdl_teach.backend import tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -22,16 +23,20 @@ tf.get_logger().addFilter(lambda record: "tf.function retracing" not in record.g
 @lru_cache(maxsize=1)
 def xla_available() -> bool:
     """Say whether XLA compiles and runs a tiny loop on this machine's CPU (probed once)."""
-    try:
-        with tf.device("CPU:0"):
-            probe = tf.function(lambda x: tf.reduce_sum(x * x), jit_compile=True, autograph=False)
-            works = float(probe(tf.constant([1.0, 2.0]))) == 5.0
-    except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
-        _LOG.debug("XLA probe: %s", error)
-        works = False
+    works = _probe() or (xla_cache.clear() and _probe())
     if not works:
         _LOG.warning("XLA is not available here: refits run in plain graph mode, more slowly.")
     return works
+
+
+def _probe() -> bool:
+    try:
+        with tf.device("CPU:0"):
+            probe = tf.function(lambda x: tf.reduce_sum(x * x), jit_compile=True, autograph=False)
+            return float(probe(tf.constant([1.0, 2.0]))) == 5.0
+    except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
+        _LOG.debug("XLA probe: %s", error)
+        return False
 
 
 class Compiled:
@@ -57,12 +62,32 @@ class Compiled:
             with self._lock:
                 self._program = self._program or self._build()
         before = self.traces
-        result = self._program(*arguments)
+        try:
+            result = self._program(*arguments)
+        except tf.errors.OpError as error:
+            if self.traces == before or not xla_cache.clear():
+                raise
+            result = self._once_more(error, arguments)
         if self.traces != before:
             memory.release()
         return result
 
-    def _build(self) -> Callable[..., Any]:
+    def _once_more(self, error: Exception, arguments: tuple[Any, ...]) -> Any:
+        """Run without the programs that were kept: one is damaged, or there is no room for one."""
+        _LOG.debug("XLA's kept programs: %s", error)
+        with suppress(tf.errors.OpError):
+            self._program = self._build()
+            return self._program(*arguments)
+        _LOG.warning(
+            "XLA cannot keep its programs (%s): this refit runs in plain graph mode, more slowly. "
+            'To keep none, set %s="" and restart.',
+            str(error).partition(" [Op:")[0],
+            xla_cache.VARIABLE,
+        )
+        self._program = self._build(with_xla=False)
+        return self._program(*arguments)
+
+    def _build(self, with_xla: bool = True) -> Callable[..., Any]:
         def body(*arguments: Any) -> Any:
             self.traces += 1
             with _COUNT:
@@ -70,7 +95,7 @@ class Compiled:
             return self._function(*arguments)
 
         program: Callable[..., Any] = tf.function(
-            body, jit_compile=xla_available(), autograph=False
+            body, jit_compile=with_xla and xla_available(), autograph=False
         )
         return program
 

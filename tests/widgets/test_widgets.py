@@ -200,7 +200,7 @@ def test_no_value_of_any_slider_makes_xla_compile_again(tmp_path: Path) -> None:
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={tmp_path} --xla_dump_hlo_as_text"
     ran = subprocess.run(
         [sys.executable, "-c", SWEEP, str(tmp_path)],
-        env={**os.environ, "XLA_FLAGS": flags},
+        env={**os.environ, "XLA_FLAGS": flags, "BDL_TEACH_XLA_CACHE": ""},
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,123 @@
+"""Programs that XLA has compiled, kept for the next process: its first picture comes sooner.
+
+Machine code is for the processor that it was made for, and nothing else may be loaded where a
+home folder is shared: each TensorFlow, kind of processor and set of XLA's flags has a folder of
+its own. TensorFlow writes a program whole or not at all, and finds it again by what it computes and
+by how many functions were traced before it: a chapter that is run again finds all of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import platformdirs
+
+VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is kept
+LIMIT = 256 * 2**20  # bytes kept, all processors together; the chapters need 70 MB
+ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
+_FLAGS = "TF_XLA_FLAGS"
+_MINE = "tf_xla_persistent_cache_directory"
+
+
+def prepare() -> Path | None:
+    """Have TensorFlow, which is not imported yet, keep what it compiles.
+
+    Returns:
+        The folder; None where nothing is kept: not wanted, no room, nowhere to write, or a
+        processor that does not say what it is.
+    """
+    given = os.environ.get(_FLAGS, "")
+    folder = None if _MINE in given else _folder()
+    if folder is None or not _usable(folder):
+        return None
+    tidy(folder.parent)
+    flags = f"--{_MINE}={folder} --tf_xla_disable_strict_signature_checks=true"
+    os.environ[_FLAGS] = f"{given} {flags}".strip()
+    # At each program loaded it says, as an error, that the host lacks features that are none.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    return folder
+
+
+def tidy(place: Path, limit: int = LIMIT) -> None:
+    """Forget the programs used longest ago, until half of ``limit`` bytes are left, once over it.
+
+    Args:
+        place: The folder that holds the folders of all processors.
+        limit: Bytes to keep at most.
+    """
+    with suppress(OSError):  # another process may tidy, too
+        files = [(f.stat(), f) for f in place.glob("*/*") if f.is_file()]
+        size = sum(stat.st_size for stat, _ in files)
+        if size <= limit:
+            return
+        for stat, file in sorted(files, key=lambda pair: max(pair[0].st_atime, pair[0].st_mtime)):
+            if size <= limit / 2:
+                return
+            file.unlink(missing_ok=True)
+            size -= stat.st_size
+
+
+def clear() -> bool:
+    """Forget every program of this processor; say whether there was a folder in use."""
+    for word in os.environ.get(_FLAGS, "").split():
+        name, _, folder = word.partition("=")
+        if name.lstrip("-") == _MINE:
+            for file in Path(folder).glob("xla_compile_cache*"):
+                with suppress(OSError):
+                    file.unlink()
+            return True
+    return False
+
+
+def _folder() -> Path | None:
+    chosen, processor = os.environ.get(VARIABLE), _processor()
+    if chosen == "" or not processor:
+        return None
+    place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
+    what = (_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
+    return place.expanduser().absolute() / hashlib.sha256(repr(what).encode()).hexdigest()[:16]
+
+
+def _usable(folder: Path) -> bool:
+    """Whether programs can be written there, and read by nobody but this user."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mine = os.name == "nt" or folder.stat().st_uid == os.getuid()
+        return mine and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > ROOM
+    except OSError:
+        return False
+
+
+def _tensorflow() -> str:
+    for name in ("tensorflow-cpu", "tensorflow"):
+        with suppress(PackageNotFoundError):
+            return version(name)
+    return ""
+
+
+def _processor() -> str:
+    """What kind of processor this is, with its features; "" if it cannot be told."""
+    if platform.system() == "Linux":
+        return _linux_processor(Path("/proc/cpuinfo"))
+    if platform.system() == "Darwin":
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        with suppress(OSError, subprocess.SubprocessError):
+            return subprocess.check_output(command, text=True, timeout=5).strip()
+        return ""
+    return platform.processor()
+
+
+def _linux_processor(cpuinfo: Path) -> str:
+    named = ("model name", "flags", "CPU implementer", "CPU part", "Features")
+    try:
+        first = cpuinfo.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return ""
+    return "\n".join(line for line in first.splitlines() if line.startswith(named))
