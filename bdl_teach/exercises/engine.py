@@ -25,6 +25,7 @@ from bdl_teach.exercises.record import OPEN, SOLVED, WRONG, Progress
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.
 RELATIVE, OF_LARGEST = 3e-5, 1e-6
+_WRITTEN = 8  # of a longer array a message shows the ends
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
     for folder in (
@@ -195,16 +196,29 @@ class Exercise:
         if got is None:
             return f"{where} your function returned nothing: does every way through it return?"
         if isinstance(got, Unreadable):
-            return f"{where} expected {_kind(want)}, and your function returned {got.text}."
+            wanted = self._wanted(case, want)
+            return f"{where} expected {wanted}, and your function returned {got.text}."
         got = _fit(got, want)
         if isinstance(want, BaseException) or got.shape != want.shape:
-            return f"{where} expected {_kind(want)}, got {_kind(got)}."
+            return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
             return f"{where} your answer contains {_first_bad(got)}. Read section {self.section}."
         if self.same([_negated(o) for o in outcomes], expected):
             return f"the sign is wrong everywhere. Read section {self.section}."
+        if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
+            at = _farthest(got, want)
+            where += f", at index {', '.join(map(str, at))},"
+            got, want = got[at], want[at]
         differs = f"expected {_show(want, got)}, got {_show(got, want)}"
         return f"{where} {differs}. Read section {self.section}."
+
+    def _wanted(self, case: tuple[Any, ...], want: Any) -> str:
+        """What kind of thing is expected; a pair was stacked to be compared."""
+        with np.errstate(all="ignore"):
+            pair = isinstance(want, np.ndarray) and isinstance(self.reference(*case), tuple)
+        if pair:
+            return f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
+        return _kind(want)
 
     def _arguments(self, case: tuple[Any, ...]) -> str:
         names = inspect.signature(self.reference).parameters
@@ -420,6 +434,14 @@ def _kind(value: Any) -> str:
     return f"shape {value.shape}" if value.shape else "one number"
 
 
+def _farthest(got: Array, want: Array) -> tuple[int, ...]:
+    """Where two arrays of one shape lie farthest apart."""
+    with np.errstate(invalid="ignore"):
+        apart = np.where(got == want, 0.0, np.abs(got - want))
+    place = np.unravel_index(np.argmax(np.nan_to_num(apart, nan=np.inf)), want.shape)
+    return tuple(int(index) for index in place)
+
+
 def _first_bad(value: Array) -> str:
     bad = value[~np.isfinite(value)].ravel()[0]
     return "NaN" if np.isnan(bad) else "an infinite value"
@@ -435,8 +457,8 @@ def _show(value: Any, other: Any = None) -> str:
 
 def _digits(value: Any, digits: int) -> str:
     # NumPy would write 8 as "8.", and a sentence would end twice.
-    formatter: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}
-    text = np.array2string(np.asarray(value), threshold=8, edgeitems=2, formatter=formatter)
+    formatter: Any = {"float_kind": lambda number: f"{number + 0.0:.{digits}g}"}  # no "-0"
+    text = np.array2string(np.asarray(value), threshold=_WRITTEN, edgeitems=2, formatter=formatter)
     return " ".join(text.split())  # a matrix on one line
 
 
