@@ -38,6 +38,12 @@ NLL = Exercise(
     ),
     (
         Mistake(
+            "σ² for σ",
+            "s is a standard deviation: it is squared once. The scale of a normal distribution is "
+            "s itself.",
+            lambda y, f, s: _nll(y, f, s**2),
+        ),
+        Mistake(
             "underflow",
             "right for a few points near the outputs; but the density of a far one, and the "
             "product of hundreds, are 0 in floating point: add logarithms of densities, with the "
@@ -192,7 +198,7 @@ POSTERIOR = Exercise(
     "1.2",
     "Compute: the posterior of one weight",
     "1.4",
-    _posterior,
+    lambda x, y, s, sigma_p: tuple(_posterior(x, y, s, sigma_p)),
     (
         (_A([-1.0, -0.5, 0.5, 1.5]), _A([-0.9, -0.1, 0.5, 1.1]), 0.5, 1.0),
         (_A([2.0]), _A([3.0]), 1.5, 0.7),

@@ -234,6 +234,8 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("1.1", "σ² for σ", lambda y, f, s: -stats.norm(f, s**2).logpdf(y).sum()),
+    ("1.7", "noise_std=0.5, candidates=[0.1 1 3] expected", lambda phi, y, s, c: np.zeros(len(c))),
     ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
     ("1.1", "mean for sum: ", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
     ("1.1", "not summed", lambda y, f, s: -stats.norm(f, s).logpdf(y)),
@@ -309,7 +311,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, (s**2 + 1e-8) ** 0.5, p)),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, 1.0)),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, abs(y), s, p)),
-    ("1.2", "expected shape (2,)", lambda x, y, s, p: posterior(x, y, s, p)[0]),
+    (
+        "1.2",
+        "expected a pair of numbers, got one number",
+        lambda x, y, s, p: posterior(x, y, s, p)[0],
+    ),
     (
         "1.2",
         "expected",
