@@ -40,15 +40,18 @@ _NETS = tuple(
         (3, 0.2),
         (1, 0.9),
         (4, 0.8),
+        (6, 1.0),
     )
 )
+# Two weights are 0 already, and count.
+_SPARSE = (_A([0.0, 1.2, -2.1, 0.0, 0.4, -3.0]), _A([0.5, 0.3, 0.7, 0.2, 0.1, 0.6]), 0.5)
 
 PRUNE = Exercise(
     "3.9",
     "Extend: prune a network",
     "3.12",
     lambda mean, std, fraction: _pruned(mean, fraction, np.abs(mean) / std),
-    _NETS,
+    (*_NETS, _SPARSE),
     (
         Mistake(
             "σ ignored",

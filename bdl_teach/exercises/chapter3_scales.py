@@ -124,7 +124,9 @@ BAND = Exercise(
     "3.6",
     "Change: the band for a new observation",
     "3.8",
-    lambda mean, epistemic_std, noise_std: _band(mean, 2 * np.hypot(epistemic_std, noise_std)),
+    lambda mean, epistemic_std, noise_std: tuple(
+        _band(mean, 2 * np.hypot(epistemic_std, noise_std))
+    ),
     (
         (_A([0.0, 1.0, -2.0]), _A([0.5, 3.0, 0.2]), 1.0),
         (_A([4.0]), _A([1.5]), 0.3),
