@@ -126,6 +126,7 @@ _BATCHES = (
     _A([0.7, 0.0, 2.2]),
     1e200 * _A([1.0, -2.0, 0.5]),
     1e-120 * _A([3.0, 1.0]),
+    1e-83 * _A([3.0, -2.0, 1.0]),
     _A([1e-120, -1e200, 3e199, 1.0]),
 )
 
@@ -164,6 +165,13 @@ RATIO = Exercise(
                     lambda x: x[-1],
                 )
             ),
+            breaks=True,
+        ),
+        Mistake(
+            "only the large ones are scaled",
+            "the fourth power of 10⁻¹²⁰ is 0 in floating point: divide small inputs by their "
+            "largest as well.",
+            lambda x: _gain(x / max(np.abs(x).max(), 1.0)),
             breaks=True,
         ),
         Mistake(

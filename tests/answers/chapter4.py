@@ -33,6 +33,10 @@ def ratio(x: Any) -> Any:
 
 
 # Right answers, written in another way than the references.
+def _gain(x: Any) -> Any:
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
 RIGHT: dict[str, Any] = {
     "4.1": moments,
     "4.2": draw,
@@ -112,6 +116,14 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("4.1", "a small number added", lambda x, m, s: (x @ m, x**2 @ s**2 + 1e-8)),
+    ("4.1", "a small number added", lambda x, m, s: (x @ m, np.maximum(x**2 @ s**2, 1e-6))),
+    (
+        "4.6",
+        "only the large ones",
+        lambda x: _gain(x / abs(x).max() if abs(x).max() > 1e60 else x),
+    ),
+    ("4.6", "eps below the line", lambda x: _gain(x / (abs(x).max() + 1e-9))),
     ("4.1", "standard deviations added", lambda x, m, s: (x @ m, abs(x) @ s)),
     ("4.1", "mean for sum", lambda x, m, s: (x @ m / x.shape[1], (x * x) @ (s * s) / x.shape[1])),
     ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ s**2 / len(x))),
