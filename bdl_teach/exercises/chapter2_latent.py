@@ -257,6 +257,7 @@ SCORE = Exercise(
         _score_case(5, 0.4, 0.5),
         _score_case(40, -1.0, 2.0),
         _score_case(1, 0.2, 0.3),
+        (_A([1.5, -0.3, 2.2]), _A([1.1, 0.2, 0.9]), 0.5, 0.8),  # a gradient above 0
         _score_case(3, 0.002, 0.001),
         _score_case(2, -7.0, 31.0),
     ),

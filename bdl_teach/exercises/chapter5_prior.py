@@ -34,7 +34,7 @@ KL = Exercise(
         _weights(3),
         _weights(7),
         (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
-        (_A([0.09]), _A([0.7])),  # what is added in the logarithm shows
+        (_A([0.08]), _A([0.7])),  # what is added in the logarithm shows
     ),
     (
         Mistake(

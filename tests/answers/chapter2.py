@@ -152,6 +152,9 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("2.3", "expected", lambda f, z, m, s: -abs(np.mean(f * (z - m) / s**2))),
+    ("2.5", "expected", lambda logs, kl, beta: abs(beta * kl - np.mean(logs))),
+    ("2.8", "expected", lambda w: -abs(logsumexp(w) - np.log(len(w)))),
     ("2.2", "expected", lambda m, r, e: m + np.maximum(np.logaddexp(0, r), 1e-3) * e),
     ("2.8", "largest", lambda w: w.mean() + np.log(np.mean(np.exp(w - w.mean())))),
     ("2.8", "largest", lambda w: np.median(w) + np.log(np.mean(np.exp(w - np.median(w))))),

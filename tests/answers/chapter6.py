@@ -282,6 +282,8 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("6.7", "expected", lambda *case: abs(RIGHT["6.7"](*case))),
+    ("6.7", "expected", lambda *case: min(RIGHT["6.7"](*case), 0.0)),
     ("6.1", "alpha=6, beta=6 expected", lambda y, m, v, a, b: 0.0),
     (
         "6.1",
