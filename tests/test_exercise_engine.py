@@ -189,6 +189,14 @@ def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() 
     )
 
 
+def test_letters_of_another_keyboard_are_those_that_they_look_like() -> None:
+    wide, cyrillic = "\uff42\u3001\uff44", {"\u0412", "d"}
+    for answer in (wide, cyrillic):
+        assert say(answer, "1.2") == "✓ 1.2 right."
+    assert "1 statement is" in say({"\u0430", "b", "d"}, "1.2")
+    assert "expected a set of letters" in say("\u0434", "1.2")  # looks like no Latin letter
+
+
 def test_a_worked_solution_or_a_stub_is_no_try() -> None:
     session = Session(REGISTRY)
     session.check("1.2", "a", record=False)

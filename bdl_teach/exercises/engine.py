@@ -25,6 +25,11 @@ from bdl_teach.exercises.record import OPEN, SOLVED, WRONG, Progress
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.
 RELATIVE, OF_LARGEST = 3e-5, 1e-6
+# Letters that a Russian or a Chinese keyboard writes where a Latin one is meant.
+_LATIN = str.maketrans(
+    "\u0430\u0432\u0441\u0435" + "".join(map(chr, range(0xFF41, 0xFF5B))),
+    "abce" + "abcdefghijklmnopqrstuvwxyz",
+)
 _WRITTEN = 8  # of a longer array a message shows the ends
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
@@ -417,7 +422,7 @@ def _letters(answer: Any) -> set[str] | None:
         words = re.findall(r"\w+", answer)
         answer = words if all(len(word) == 1 for word in words) else list("".join(words))
     try:
-        parts = [re.sub(r"[\W_]", "", str(part)).lower() for part in answer]
+        parts = [re.sub(r"[\W_]", "", str(part)).lower().translate(_LATIN) for part in answer]
     except TypeError:
         return None
     return {part for part in parts if part}
