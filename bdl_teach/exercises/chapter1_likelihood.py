@@ -390,8 +390,8 @@ WEIGHT_DECAY = Exercise(
             lambda s, p, n: 2 * s**2 / p**2,
         ),
         Mistake(
-            "the noise is missing",
-            "1/2σ_p² goes with a sum of squares that is divided by 2s²; Keras does not divide.",
+            "the factor 2s²/N is missing",
+            "1/2σ_p² is the prior's part of (1.4); Keras' objective is (1.4) times 2s²/N.",
             lambda s, p, n: 1 / (2 * p**2),
         ),
         Mistake(
@@ -407,7 +407,13 @@ WEIGHT_DECAY = Exercise(
         Mistake(
             "the noise is missing, the 1/N is there",
             "the penalty is measured against the noise: the louder the data, the larger λ.",
-            (lambda s, p, n: 1 / (n * p**2), lambda s, p, n: 1 / (2 * n * p**2)),
+            lambda s, p, n: 1 / (n * p**2),
+        ),
+        Mistake(
+            "the factor 2s² is missing",
+            "the 1/N is there; but (1.4) divides the squares by 2s², and Keras does not: the "
+            "prior's part is multiplied by it as well.",
+            lambda s, p, n: 1 / (2 * n * p**2),
         ),
         Mistake(
             "N times for 1/N", "divide by N, do not multiply.", lambda s, p, n: n * s**2 / p**2

@@ -175,7 +175,7 @@ RATIO = Exercise(
             breaks=True,
         ),
         Mistake(
-            "eps below the line",
+            "eps in the denominator",
             "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
             tuple(
                 face

@@ -71,7 +71,7 @@ KL = Exercise(
             (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
         ),
         Mistake(
-            "eps below the line",
+            "eps in the denominator",
             "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
             tuple(
                 [

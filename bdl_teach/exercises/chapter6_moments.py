@@ -324,7 +324,7 @@ def _relu(m: Any, v: Any) -> Any:
 
 
 def _by_ratio(m: Any, v: Any, eps: float = 0.0, above: Any = None) -> Any:
-    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ below the line."""
+    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ in the denominator."""
     s, phi, mass = np.sqrt(v), np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / np.sqrt(v))
     ratio = phi / ((mass if above is None else above(mass)) + eps)
     given = m + s * ratio
@@ -399,7 +399,7 @@ RELU = Exercise(
             breaks=True,
         ),
         Mistake(
-            "eps or a least value below the line",
+            "eps or a least value in the denominator",
             "Φ(−6) is 10⁻⁹ on purpose: use h(α), which divides by nothing.",
             tuple(
                 face

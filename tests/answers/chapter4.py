@@ -123,7 +123,7 @@ WRONG: list[tuple[str, str, Any]] = [
         "only the large ones",
         lambda x: _gain(x / abs(x).max() if abs(x).max() > 1e60 else x),
     ),
-    ("4.6", "eps below the line", lambda x: _gain(x / (abs(x).max() + 1e-9))),
+    ("4.6", "eps in the denominator", lambda x: _gain(x / (abs(x).max() + 1e-9))),
     ("4.1", "standard deviations added", lambda x, m, s: (x @ m, abs(x) @ s)),
     ("4.1", "mean for sum", lambda x, m, s: (x @ m / x.shape[1], (x * x) @ (s * s) / x.shape[1])),
     ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ s**2 / len(x))),
@@ -176,10 +176,10 @@ WRONG: list[tuple[str, str, Any]] = [
         ("4.6", "a scale that can be 0", scaled_gain(scale))
         for scale in (np.mean, np.sum, lambda x: x[-1], lambda x: x[0], np.max, np.std, np.median)
     ),
-    ("4.6", "eps below the line", scaled_gain(lambda x: abs(x).max() + 1e-8)),
-    ("4.6", "eps below the line", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
+    ("4.6", "eps in the denominator", scaled_gain(lambda x: abs(x).max() + 1e-8)),
+    ("4.6", "eps in the denominator", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
     ("4.6", "expected", lambda x: ratio(np.clip(x, -1e75, 1e75))),
-    ("4.6", "eps below the line", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
+    ("4.6", "eps in the denominator", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
     ("4.6", "float32", lambda x: ratio(np.float32(x))),
     ("4.6", "expected", lambda x: np.nan_to_num(np.sum(x**2) ** 2 / np.sum(x**4))),
     ("4.6", "expected", lambda x: ratio(np.abs(x) ** 0.5)),

@@ -147,8 +147,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),
     ("5.1", "not in nats", lambda m, s: np.log2(1 + m**2 / s**2).sum() / 2),
     ("5.1", "not in nats", lambda m, s: np.log10(np.hypot(1, m / s)).sum()),
-    ("5.1", "eps below the line", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
-    ("5.1", "eps below the line", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
+    ("5.1", "eps in the denominator", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
+    ("5.1", "eps in the denominator", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
     ("5.1", "one prior", lambda m, s: np.log(RIGHT["5.2"](m, s)) * len(m) - np.log(s).sum()),
     ("5.1", "mean for sum", lambda m, s: np.log(1 + m**2 / s**2).mean() / 2),
     (
