@@ -189,6 +189,12 @@ def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() 
     )
 
 
+def test_two_sections_are_sections() -> None:
+    both = Exercise("1.1", "", "1.4 and 1.5", SQUARE.reference, SQUARE.cases)
+    message = Session({"1.1": both}).check("1.1", lambda x: -np.square(x)).message
+    assert message.endswith("Read sections 1.4 and 1.5.")
+
+
 def test_letters_of_another_keyboard_are_those_that_they_look_like() -> None:
     wide, cyrillic = "\uff42\u3001\uff44", {"\u0412", "d"}
     for answer in (wide, cyrillic):

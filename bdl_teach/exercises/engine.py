@@ -126,6 +126,11 @@ class Exercise:
     atol: float = OF_LARGEST
     compared: Callable[..., Any] | None = None
 
+    @property
+    def read(self) -> str:
+        """Where to read, as a sentence."""
+        return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
+
     def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer.
 
@@ -166,7 +171,7 @@ class Exercise:
         """Name the one mistake that explains every case, or say where the answer differs."""
         found = [m for m in self.mistakes if self._explains(m, outcomes, expected)]
         if len(found) == 1:
-            return f"{found[0].name}: {found[0].hint} Read section {self.section}."
+            return f"{found[0].name}: {found[0].hint} {self.read}"
         for case, got, want in zip(self.cases, outcomes, expected, strict=True):
             if not self._same(case, got, want, False):
                 return self._differs(case, got, want, outcomes, expected)
@@ -207,15 +212,15 @@ class Exercise:
         if isinstance(want, BaseException) or got.shape != want.shape:
             return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
-            return f"{where} your answer contains {_first_bad(got)}. Read section {self.section}."
+            return f"{where} your answer contains {_first_bad(got)}. {self.read}"
         if self.same([_negated(o) for o in outcomes], expected):
-            return f"the sign is wrong everywhere. Read section {self.section}."
+            return f"the sign is wrong everywhere. {self.read}"
         if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
             at = _farthest(got, want)
             where += f", at index {', '.join(map(str, at))},"
             got, want = got[at], want[at]
         differs = f"expected {_show(want, got)}, got {_show(got, want)}"
-        return f"{where} {differs}. Read section {self.section}."
+        return f"{where} {differs}. {self.read}"
 
     def _wanted(self, case: tuple[Any, ...], want: Any) -> str:
         """What kind of thing is expected; a pair was stacked to be compared."""
@@ -256,13 +261,13 @@ class Choice(Exercise):
         if tries == 0:
             return WRONG, self._how_many(len(wrong))
         said = [self._which(letter, letter in letters) for letter in wrong]
-        return WRONG, f"{' '.join(said)} Read section {self.section}."
+        return WRONG, f"{' '.join(said)} {self.read}"
 
     def _how_many(self, count: int) -> str:
         many = "1 statement is" if count == 1 else f"{count} statements are"
         return (
             f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next wrong "
-            f"answer you are told which. Read section {self.section}."
+            f"answer you are told which. {self.read}"
         )
 
     def _which(self, letter: str, chosen: bool) -> str:
