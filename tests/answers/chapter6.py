@@ -282,6 +282,11 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    (
+        "6.2",
+        "expected",
+        lambda m, v, g, h: (m + np.clip(v * g, -2, 2), v - v * v * (g * g - 2 * h)),
+    ),
     ("6.7", "expected", lambda *case: abs(RIGHT["6.7"](*case))),
     ("6.7", "expected", lambda *case: min(RIGHT["6.7"](*case), 0.0)),
     ("6.1", "alpha=6, beta=6 expected", lambda y, m, v, a, b: 0.0),
