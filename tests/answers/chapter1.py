@@ -234,6 +234,7 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, max(p, 0.01))),
     ("1.1", "σ² for σ", lambda y, f, s: -stats.norm(f, s**2).logpdf(y).sum()),
     ("1.7", "noise_std=0.5, candidates=[0.1 1 3] expected", lambda phi, y, s, c: np.zeros(len(c))),
     ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),

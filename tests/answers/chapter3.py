@@ -280,6 +280,16 @@ ALSO: list[tuple[str, Any]] = [
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     (
+        "3.7",
+        "expected",
+        lambda w, a, b, p: RIGHT["3.7"](w, np.maximum(a, 0.01), np.maximum(b, 0.01), p),
+    ),
+    (
+        "3.9",
+        "a small number added",
+        lambda m, s, f: np.where(pruned(m, s + 1e-6, int(f * m.size)) == 0, 0, m),
+    ),
+    (
         "3.9",
         "expected [0 1.2 0 0 0.4 -3], got [0 1.2 -2.1 0 0.4 -3]",
         lambda m, s, f: pruned(m, s, int(f * np.count_nonzero(m))),
