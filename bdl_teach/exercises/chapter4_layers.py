@@ -221,7 +221,7 @@ COVARIANCE = Exercise(
     "Change: one W for all rows",
     "4.4",
     _covariance,
-    _UNITS,
+    (*_UNITS, (_A([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]]), _A([8.0, 12.0, 2e-4]))),
     (
         Mistake(
             "only the diagonal",
@@ -291,12 +291,21 @@ def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
     return x @ mu + ((x * s) @ (sigma * eps)) * r
 
 
+_SURE_FLIPPED = (
+    _A([[4.0, -0.6], [0.3, 5.0]]),
+    _A([[0.0, 7.0], [0.0, -0.2]]),
+    _A([[2e-4, 9.0], [5e-5, 1e-3]]),
+    _A([[0.4, -1.3], [-2.2, 0.7]]),
+    _A([[1.0, -1.0], [-1.0, -1.0]]),
+    _A([[-1.0, 1.0], [1.0, 1.0]]),
+)
+
 FLIPOUT = Exercise(
     "4.7",
     "Extend: Flipout",
     "4.6",
     _flipout,
-    _FLIPPED,
+    (*_FLIPPED, _SURE_FLIPPED),
     (
         Mistake(
             "no signs",

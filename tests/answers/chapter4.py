@@ -116,6 +116,13 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("4.4", "expected", lambda x, s: RIGHT["4.4"](x, np.clip(s, 0.01, 3))),
+    ("4.5", "expected", lambda n, m, v, c: RIGHT["4.5"](n, m, max(v, 0.01), c)),
+    (
+        "4.7",
+        "expected",
+        lambda x, m, d, e, r, s: RIGHT["4.7"](x, m, np.clip(d, 0.01, 3), e, r, s),
+    ),
     ("4.1", "a small number added", lambda x, m, s: (x @ m, x**2 @ s**2 + 1e-8)),
     ("4.1", "a small number added", lambda x, m, s: (x @ m, np.maximum(x**2 @ s**2, 1e-6))),
     (
