@@ -282,6 +282,11 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("6.4", "expected", lambda m, v: RIGHT["6.4"](m, v + 1e-6)),
+    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v + 1e-6, a, b)),
+    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v, a, b + 1e-6)),
+    ("6.5", "expected", lambda m, v, a, b: RIGHT["6.5"](m, np.minimum(v, 1), a, b)),
+    ("6.9", "expected", lambda m, v, p, s: RIGHT["6.9"](m, np.maximum(v, 0.01), p, s)),
     (
         "6.2",
         "expected",
@@ -459,7 +464,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.5", "expected", lambda m, v, a, b: layer(m, v, a, b**2)),
     ("6.5", "expected", lambda m, v, a, b: layer(m, v**0.5, a, b)),
     ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], abs(a @ np.append(v, 0)))),
-    ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3)),
+    (
+        "6.5",
+        "a small number",
+        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3),
+    ),
     ("6.6", "digits are lost", no_digits),
     ("6.6", "digits are lost", plain_exp),
     ("6.6", "digits are lost", lambda a, b, r, v: naive(np.float64(a), b, r, v)),
