@@ -25,6 +25,12 @@ from bdl_teach.exercises._record import OPEN, SOLVED, WRONG, Progress
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.
 RELATIVE, OF_LARGEST = 3e-5, 1e-6
+# Letters that a Russian or a Chinese keyboard writes where a Latin one is meant.
+_LATIN = str.maketrans(
+    "\u0430\u0432\u0441\u0435" + "".join(map(chr, range(0xFF41, 0xFF5B))),
+    "abce" + "abcdefghijklmnopqrstuvwxyz",
+)
+_WRITTEN = 8  # of a longer array a message shows the ends
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
     for folder in (
@@ -120,6 +126,11 @@ class Exercise:
     atol: float = OF_LARGEST
     compared: Callable[..., Any] | None = None
 
+    @property
+    def read(self) -> str:
+        """Where to read, as a sentence."""
+        return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
+
     def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer.
 
@@ -160,7 +171,7 @@ class Exercise:
         """Name the one mistake that explains every case, or say where the answer differs."""
         found = [m for m in self.mistakes if self._explains(m, outcomes, expected)]
         if len(found) == 1:
-            return f"{found[0].name}: {found[0].hint} Read section {self.section}."
+            return f"{found[0].name}: {found[0].hint} {self.read}"
         for case, got, want in zip(self.cases, outcomes, expected, strict=True):
             if not self._same(case, got, want, False):
                 return self._differs(case, got, want, outcomes, expected)
@@ -195,16 +206,29 @@ class Exercise:
         if got is None:
             return f"{where} your function returned nothing: does every way through it return?"
         if isinstance(got, Unreadable):
-            return f"{where} expected {_kind(want)}, and your function returned {got.text}."
+            wanted = self._wanted(case, want)
+            return f"{where} expected {wanted}, and your function returned {got.text}."
         got = _fit(got, want)
         if isinstance(want, BaseException) or got.shape != want.shape:
-            return f"{where} expected {_kind(want)}, got {_kind(got)}."
+            return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
-            return f"{where} your answer contains {_first_bad(got)}. Read section {self.section}."
+            return f"{where} your answer contains {_first_bad(got)}. {self.read}"
         if self.same([_negated(o) for o in outcomes], expected):
-            return f"the sign is wrong everywhere. Read section {self.section}."
+            return f"the sign is wrong everywhere. {self.read}"
+        if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
+            at = _farthest(got, want)
+            where += f", at index {', '.join(map(str, at))},"
+            got, want = got[at], want[at]
         differs = f"expected {_show(want, got)}, got {_show(got, want)}"
-        return f"{where} {differs}. Read section {self.section}."
+        return f"{where} {differs}. {self.read}"
+
+    def _wanted(self, case: tuple[Any, ...], want: Any) -> str:
+        """What kind of thing is expected; a pair was stacked to be compared."""
+        with np.errstate(all="ignore"):
+            pair = isinstance(want, np.ndarray) and isinstance(self.reference(*case), tuple)
+        if pair:
+            return f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
+        return _kind(want)
 
     def _arguments(self, case: tuple[Any, ...]) -> str:
         names = inspect.signature(self.reference).parameters
@@ -237,13 +261,13 @@ class Choice(Exercise):
         if tries == 0:
             return WRONG, self._how_many(len(wrong))
         said = [self._which(letter, letter in letters) for letter in wrong]
-        return WRONG, f"{' '.join(said)} Read section {self.section}."
+        return WRONG, f"{' '.join(said)} {self.read}"
 
     def _how_many(self, count: int) -> str:
         many = "1 statement is" if count == 1 else f"{count} statements are"
         return (
             f"{many} judged wrongly, of {len(self.statements)}. Think again; after the next wrong "
-            f"answer you are told which. Read section {self.section}."
+            f"answer you are told which. {self.read}"
         )
 
     def _which(self, letter: str, chosen: bool) -> str:
@@ -403,7 +427,7 @@ def _letters(answer: Any) -> set[str] | None:
         words = re.findall(r"\w+", answer)
         answer = words if all(len(word) == 1 for word in words) else list("".join(words))
     try:
-        parts = [re.sub(r"[\W_]", "", str(part)).lower() for part in answer]
+        parts = [re.sub(r"[\W_]", "", str(part)).lower().translate(_LATIN) for part in answer]
     except TypeError:
         return None
     return {part for part in parts if part}
@@ -418,6 +442,14 @@ def _kind(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
     return f"shape {value.shape}" if value.shape else "one number"
+
+
+def _farthest(got: Array, want: Array) -> tuple[int, ...]:
+    """Where two arrays of one shape lie farthest apart."""
+    with np.errstate(invalid="ignore"):
+        apart = np.where(got == want, 0.0, np.abs(got - want))
+    place = np.unravel_index(np.argmax(np.nan_to_num(apart, nan=np.inf)), want.shape)
+    return tuple(int(index) for index in place)
 
 
 def _first_bad(value: Array) -> str:
@@ -435,8 +467,8 @@ def _show(value: Any, other: Any = None) -> str:
 
 def _digits(value: Any, digits: int) -> str:
     # NumPy would write 8 as "8.", and a sentence would end twice.
-    formatter: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}
-    text = np.array2string(np.asarray(value), threshold=8, edgeitems=2, formatter=formatter)
+    formatter: Any = {"float_kind": lambda number: f"{number + 0.0:.{digits}g}"}  # no "-0"
+    text = np.array2string(np.asarray(value), threshold=_WRITTEN, edgeitems=2, formatter=formatter)
     return " ".join(text.split())  # a matrix on one line
 
 

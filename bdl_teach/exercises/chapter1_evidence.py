@@ -31,8 +31,8 @@ def _by_determinant(cov: Any, y: Any) -> Any:
     return _misfit(cov, y) - 0.5 * np.log(np.linalg.det(cov)) - len(y) / 2 * np.log(2 * np.pi)
 
 
-def _log_evidence(phi: Any, y: Any, s: Any, candidates: Any) -> Array:
-    return np.array([_log_density(_cov(phi, s, c), y) for c in candidates])
+def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
+    return np.array([_log_density(_cov(phi, noise_std, c), y) for c in candidates])
 
 
 def _posterior(phi: Any, y: Any, s: Any, c: Any) -> Any:

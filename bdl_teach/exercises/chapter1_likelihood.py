@@ -38,6 +38,12 @@ NLL = Exercise(
     ),
     (
         Mistake(
+            "σ² for σ",
+            "s is a standard deviation: it is squared once. The scale of a normal distribution is "
+            "s itself.",
+            lambda y, f, s: _nll(y, f, s**2),
+        ),
+        Mistake(
             "underflow",
             "right for a few points near the outputs; but the density of a far one, and the "
             "product of hundreds, are 0 in floating point: add logarithms of densities, with the "
@@ -192,12 +198,13 @@ POSTERIOR = Exercise(
     "1.2",
     "Compute: the posterior of one weight",
     "1.4",
-    _posterior,
+    lambda x, y, s, sigma_p: tuple(_posterior(x, y, s, sigma_p)),
     (
         (_A([-1.0, -0.5, 0.5, 1.5]), _A([-0.9, -0.1, 0.5, 1.1]), 0.5, 1.0),
         (_A([2.0]), _A([3.0]), 1.5, 0.7),
         (_A([0.3, 1.1]), _A([-1.0, 0.4]), 0.8, 3.0),
         (_A([0.7, -2.1, 0.4]), _A([1.3, 0.2, -3.0]), 2.3, 0.06),
+        (_A([1.0, -2.0]), _A([0.01, 0.03]), 0.02, 0.004),
         (_A([0.013, -0.02, 0.031, 0.008]), _A([0.002, 0.001, 0.006, -0.003]), 0.004, 0.15),
         (_RNG.normal(0.0, 30.0, 7), _RNG.normal(5.0, 900.0, 7), 700.0, 24.0),
     ),
@@ -384,8 +391,8 @@ WEIGHT_DECAY = Exercise(
             lambda s, p, n: 2 * s**2 / p**2,
         ),
         Mistake(
-            "the noise is missing",
-            "1/2σ_p² goes with a sum of squares that is divided by 2s²; Keras does not divide.",
+            "the factor 2s²/N is missing",
+            "1/2σ_p² is the prior's part of (1.4); Keras' objective is (1.4) times 2s²/N.",
             lambda s, p, n: 1 / (2 * p**2),
         ),
         Mistake(
@@ -401,7 +408,13 @@ WEIGHT_DECAY = Exercise(
         Mistake(
             "the noise is missing, the 1/N is there",
             "the penalty is measured against the noise: the louder the data, the larger λ.",
-            (lambda s, p, n: 1 / (n * p**2), lambda s, p, n: 1 / (2 * n * p**2)),
+            lambda s, p, n: 1 / (n * p**2),
+        ),
+        Mistake(
+            "the factor 2s² is missing",
+            "the 1/N is there; but (1.4) divides the squares by 2s², and Keras does not: the "
+            "prior's part is multiplied by it as well.",
+            lambda s, p, n: 1 / (2 * n * p**2),
         ),
         Mistake(
             "N times for 1/N", "divide by N, do not multiply.", lambda s, p, n: n * s**2 / p**2

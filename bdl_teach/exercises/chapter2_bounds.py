@@ -24,6 +24,7 @@ BETA = Exercise(
         (_A([-3.0, -2.0]), 0.7, 0.0),
         (_A([-0.4]), 3.1, 0.3),
         (_A([2.0, 5.5, -1.0, 0.7, 3.2, 4.1, -2.6]), 0.9, 12.0),
+        (_A([31.0, 28.5]), 1.7, 2.0),  # a density may be above 1, and the loss below 0
     ),
     (
         Mistake(
@@ -341,10 +342,13 @@ TIGHTER = Exercise(
     (
         (_A([-1.0, -2.0, -0.5]),),
         (_A([-3.2]),),
+        (_A([3.0, 7.5, 6.1]),),
         (_A([-40.0, -41.0, -39.5, -43.0]),),
         (_A([-1000.0, -1002.0]),),
         (_A([-990.5, -991.0, -990.5, -994.0, -991.3]),),
         (_A([-2400.0, -1000.0, -1001.0]),),
+        (_A([-20000.0, -12000.5, -12001.5]),),  # e^8000 and e^−12000 are no numbers either
+        (_A([-1000.5, -4000.0, -4001.0]),),
         (_RNG.normal(-30.0, 3.0, 50),),
     ),
     (
@@ -361,6 +365,15 @@ TIGHTER = Exercise(
                 *(lambda a, t=t: np.log(np.mean(np.exp(a)) + t) for t in TINY),
                 *(lambda a, t=t: np.log(max(np.mean(np.exp(a)), t)) for t in TINY),
                 *(lambda a, t=t: np.log(np.mean(np.maximum(np.exp(a), t))) for t in TINY),
+            ),
+        ),
+        Mistake(
+            "not the largest taken out",
+            "a weight far above the one that is taken out overflows, and one far below counts for "
+            "nothing anyway: take out the maximum.",
+            tuple(
+                lambda a, out=out: out(a) + np.log(np.mean(np.exp(a - out(a))))
+                for out in (np.mean, np.median, np.min, lambda a: a[0], lambda a: a[-1])
             ),
         ),
         Mistake(

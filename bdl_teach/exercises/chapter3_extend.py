@@ -40,16 +40,29 @@ _NETS = tuple(
         (3, 0.2),
         (1, 0.9),
         (4, 0.8),
+        (6, 1.0),
     )
 )
+# A small weight that is known well: what is added to σ shows.
+_SURE = _A([3e-9, 0.5, -0.03, 2.0]), _A([1e-10, 0.01, 0.5, 3.0]), 0.5
+# Two weights are 0 already, and count.
+_SPARSE = (_A([0.0, 1.2, -2.1, 0.0, 0.4, -3.0]), _A([0.5, 0.3, 0.7, 0.2, 0.1, 0.6]), 0.5)
 
 PRUNE = Exercise(
     "3.9",
     "Extend: prune a network",
     "3.12",
     lambda mean, std, fraction: _pruned(mean, fraction, np.abs(mean) / std),
-    _NETS,
+    (*_NETS, _SPARSE, _SURE),
     (
+        Mistake(
+            "a small number added",
+            "a weight with μ and σ of 10⁻⁹ may be known well: its ratio is |μ|/σ as it is.",
+            tuple(
+                lambda m, s, f, eps=eps: _pruned(m, f, np.abs(m) / (s + eps))
+                for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+            ),
+        ),
         Mistake(
             "σ ignored",
             "you sort by |μ|; a small weight that is known well may matter.",

@@ -124,7 +124,9 @@ BAND = Exercise(
     "3.6",
     "Change: the band for a new observation",
     "3.8",
-    lambda mean, epistemic_std, noise_std: _band(mean, 2 * np.hypot(epistemic_std, noise_std)),
+    lambda mean, epistemic_std, noise_std: tuple(
+        _band(mean, 2 * np.hypot(epistemic_std, noise_std))
+    ),
     (
         (_A([0.0, 1.0, -2.0]), _A([0.5, 3.0, 0.2]), 1.0),
         (_A([4.0]), _A([1.5]), 0.3),
@@ -241,6 +243,7 @@ LOG_PRIOR = Exercise(
         (_A([2.0, -0.02]), 2.0, 0.5, 0.7),
         (_A([0.4]), 30.0, 0.003, 0.02),
         (_A([-9.0, 11.0, 4.0, -13.0, 0.6]), 1.3, 1.1, 0.35),
+        (_A([1e-4, -2e-3, 0.0]), 2e-3, 1e-4, 0.6),
         (_A([22.0, -100.0, 1000.0]), 1.5, 0.1, 0.5),
         (_A([60.0, -64.0, 25.0, 70.0]), 1.5, 1.4993, 0.3),  # both parts count, both underflow
         (_A([-1000.0, 700.0]), 250.0, 230.0, 0.9),

@@ -34,13 +34,28 @@ def _moments(x: Any, mu: Any, sigma: Any) -> Any:
     return x @ mu, x**2 @ sigma**2
 
 
+_X, _MU, _SIGMA = _layer(3, 4, 2)
+_SURE = (_X, 0 * _MU, 1e-6 * _SIGMA)  # almost certain: what is added to a variance shows
+
 MOMENTS = Exercise(
     "4.1",
     "Compute: mean and variance of what reaches a unit",
     "4.3",
     _moments,
-    _LAYERS,
+    (*_LAYERS, _SURE),
     (
+        Mistake(
+            "a small number added",
+            "add nothing to δ, and set no least value: with σ = 10⁻⁶ it is 10⁻¹².",
+            tuple(
+                face
+                for eps in _EPS
+                for face in (
+                    lambda x, m, s, eps=eps: (x @ m, x**2 @ s**2 + eps),
+                    lambda x, m, s, eps=eps: (x @ m, np.maximum(x**2 @ s**2, eps)),
+                )
+            ),
+        ),
         Mistake(
             "σ for σ²",
             "variances add, standard deviations do not: square σ.",
@@ -101,11 +116,9 @@ def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
     return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
 
 
-_X, _MU, _SIGMA = _layer(3, 4, 2)
 # The last layer is almost certain: what is added under the root shows.
 _WITH_ZETA = tuple(
-    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
-    for layer in (*_LAYERS, (_X, 0 * _MU, 1e-6 * _SIGMA))
+    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1]))) for layer in (*_LAYERS, _SURE)
 )
 
 DRAW = Exercise(
@@ -208,7 +221,7 @@ COVARIANCE = Exercise(
     "Change: one W for all rows",
     "4.4",
     _covariance,
-    _UNITS,
+    (*_UNITS, (_A([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]]), _A([8.0, 12.0, 2e-4]))),
     (
         Mistake(
             "only the diagonal",
@@ -278,12 +291,21 @@ def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
     return x @ mu + ((x * s) @ (sigma * eps)) * r
 
 
+_SURE_FLIPPED = (
+    _A([[4.0, -0.6], [0.3, 5.0]]),
+    _A([[0.0, 7.0], [0.0, -0.2]]),
+    _A([[2e-4, 9.0], [5e-5, 1e-3]]),
+    _A([[0.4, -1.3], [-2.2, 0.7]]),
+    _A([[1.0, -1.0], [-1.0, -1.0]]),
+    _A([[-1.0, 1.0], [1.0, 1.0]]),
+)
+
 FLIPOUT = Exercise(
     "4.7",
     "Extend: Flipout",
     "4.6",
     _flipout,
-    _FLIPPED,
+    (*_FLIPPED, _SURE_FLIPPED),
     (
         Mistake(
             "no signs",

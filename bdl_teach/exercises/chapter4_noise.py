@@ -43,6 +43,7 @@ MINIBATCH = Exercise(
         (743, 7, 2.31, -0.17),
         (513, 64, 1.53, 1.07),
         (60000, 128, 0.3, 0.0),
+        (90000, 2000, 0.004, 2e-5),
     ),
     (
         Mistake(
@@ -126,6 +127,7 @@ _BATCHES = (
     _A([0.7, 0.0, 2.2]),
     1e200 * _A([1.0, -2.0, 0.5]),
     1e-120 * _A([3.0, 1.0]),
+    1e-83 * _A([3.0, -2.0, 1.0]),
     _A([1e-120, -1e200, 3e199, 1.0]),
 )
 
@@ -167,7 +169,14 @@ RATIO = Exercise(
             breaks=True,
         ),
         Mistake(
-            "eps below the line",
+            "only the large ones are scaled",
+            "the fourth power of 10⁻¹²⁰ is 0 in floating point: divide small inputs by their "
+            "largest as well.",
+            lambda x: _gain(x / max(np.abs(x).max(), 1.0)),
+            breaks=True,
+        ),
+        Mistake(
+            "eps in the denominator",
             "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
             tuple(
                 face

@@ -34,6 +34,7 @@ KL = Exercise(
         _weights(3),
         _weights(7),
         (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
+        (_A([0.08]), _A([0.7])),  # what is added in the logarithm shows
     ),
     (
         Mistake(
@@ -70,13 +71,21 @@ KL = Exercise(
             (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
         ),
         Mistake(
-            "eps below the line",
+            "eps in the denominator",
             "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
             tuple(
                 [
                     *(lambda m, s, eps=eps: _kl(m, np.sqrt(s**2 + eps)) for eps in _EPS),
                     *(lambda m, s, eps=eps: _kl(m, s + eps) for eps in _EPS[:4]),
                 ]
+            ),
+        ),
+        Mistake(
+            "eps in the logarithm",
+            "1 + μ²/σ² is at least 1: its logarithm needs no help.",
+            tuple(
+                lambda m, s, eps=eps: 0.5 * np.sum(np.log(1 + (m / s) ** 2 + eps))
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
             ),
         ),
         Mistake(
@@ -222,7 +231,7 @@ SHARED = Exercise(
 STATEMENTS = Choice(
     "5.3",
     "Explain: true or false",
-    "5.4 and 5.6 and 5.7 and 5.10",
+    "5.4, 5.6, 5.7 and 5.10",
     frozenset("bce"),
     statements={
         "a": "which evidence does the bound with a learnt prior stay below (section 5.6)?",

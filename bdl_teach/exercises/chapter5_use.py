@@ -38,6 +38,7 @@ RELEVANCE = Exercise(
         (_A([1.1, 0.3, -2.2]), _A([2.3, -0.4, -3.9]), 2.3),
         # small inputs: what is added below a line shows
         (_A([2e-4, 3e-4]), _A([0.5, 0.9]), 0.1),
+        (_A([0.5, -0.7]), _A([0.013, -0.011]), 0.004),  # hardly any noise
     ),
     (
         Mistake(
@@ -272,6 +273,7 @@ PROBABILITY = Exercise(
         (_A([[2.0], [-7.0]]),),
         (_RNG.normal(-1.0, 4.0, (5, 7)),),
         (_A([[0.4, -1.7, 3.0]]),),
+        (_A([[-14.0, -9.0], [-11.5, -12.0], [-12.5, -10.0]]),),  # all but certain of 0
     ),
     (
         Mistake(

@@ -34,12 +34,38 @@ LAYER = Exercise(
     tuple(
         (_RNG.normal(size=k), _RNG.uniform(0.1, 1, k), _RNG.normal(size=s), _RNG.uniform(0.1, 1, s))
         for k, s in ((2, (3, 3)), (4, (1, 5)), (1, (5, 2)), (7, (2, 8)))
+    )
+    + (
+        # All but certain, and not certain at all: what limits a variance shows.
+        (
+            np.array([0.4, -1.3]),
+            np.array([2e-6, 3e-5]),
+            np.array([[0.02, -0.1, 0.3], [1.1, 0.2, 0.7]]),
+            np.array([[4e-6, 7e-5, 1e-6], [30.0, 2e-4, 8.0]]),
+        ),
+        (np.array([5.2]), np.array([14.0]), np.array([[-4.0, 9.0]]), np.array([[6.0, 25.0]])),
     ),
     (
         Mistake(
             "the scale is missing",
             "divide the mean by √(in + 1) and the variance by in + 1.",
             lambda m, v, a, b: _layer(m, v, a, b, 1.0),
+        ),
+        Mistake(
+            "a small number added",
+            "a variance of 10⁻⁶ is what is known: add nothing, and set no least value.",
+            tuple(
+                face
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
+                for face in (
+                    lambda m, v, a, b, eps=eps: (
+                        _layer(m, v, a, b)[0],
+                        _layer(m, v, a, b)[1] + eps,
+                    ),
+                    lambda m, v, a, b, eps=eps: _layer(m, v + eps, a, b),
+                    lambda m, v, a, b, eps=eps: _layer(m, v, a, b + eps),
+                )
+            ),
         ),
         Mistake(
             "1/√in for 1/√(in + 1)",

@@ -21,13 +21,14 @@ LOG_Z = Exercise(
     "6.1",
     "Compute: log Z of one point",
     "6.6 and 6.7",
-    lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)),
+    lambda y, m, v, alpha, beta: _log_normal(y, m, v + beta / (alpha - 1)),
     (
         (0.7, -0.4, 1.5, 6.0, 6.0),
-        (_A([0.6, 0.8, 0.8]), 0.8, _A([0.4, 0.9, 0.1]), 40.0, 2.0),
+        (0.6, 0.8, 0.4, 40.0, 2.0),
         (2.0, 2.0, 0.3, 3.0, 0.2),
         (-9.0, 1.3, 0.7, 1.5, 2.4),
-        (_A([-0.9, 4.1]), _A([0.2, 1.7]), _A([0.05, 3.0]), 11.0, 17.0),
+        (4.1, 1.7, 0.05, 11.0, 17.0),
+        (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: what is added to it shows
         (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: what is added to it shows
     ),
     (
@@ -117,6 +118,23 @@ LOG_Z = Exercise(
             ),
         ),
         Mistake(
+            "eps in the logarithm",
+            "far from m the result is then log eps, whatever y is: write the logarithm of a "
+            "Gaussian out.",
+            tuple(
+                face
+                for eps in _EPS
+                for face in (
+                    lambda y, m, v, a, b, eps=eps: np.log(
+                        np.exp(_log_normal(y, m, v + b / (a - 1))) + eps
+                    ),
+                    lambda y, m, v, a, b, eps=eps: np.log(
+                        np.maximum(np.exp(_log_normal(y, m, v + b / (a - 1))), eps)
+                    ),
+                )
+            ),
+        ),
+        Mistake(
             "eps in the variance",
             "v + β/(α−1) is positive as it is: nothing may be added.",
             tuple(
@@ -175,10 +193,12 @@ ADF = Exercise(
     "6.3",
     _adf,
     (
-        (0.3, 0.25, 0.63, -0.11),
+        (_A([0.3]), _A([0.25]), _A([0.63]), _A([-0.11])),
         (_A([0.0, -1.2]), _A([1.5, 0.4]), _A([0.2, 1.6]), _A([-0.2, 1.0])),
-        (-0.8, 0.7, -0.4, 0.9),  # a far point of a heavy-tailed likelihood widens
+        (_A([-0.8]), _A([0.7]), _A([-0.4]), _A([0.9])),  # a heavy tail: a far point widens
         (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([0.5, -0.3, 0.1]), _A([0.4, 0.6, -0.1])),
+        (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([300.0, -41.0]), _A([-1e4, 600.0])),  # sure weights
+        (_A([1.0]), _A([9.0]), _A([1.1]), _A([0.6])),  # an unsure one makes a long step
     ),
     (
         Mistake(
@@ -248,6 +268,17 @@ ADF = Exercise(
             lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
         ),
         Mistake(
+            "a least variance",
+            "a weight may be as sure as it likes: v′ is what the formula says.",
+            tuple(
+                lambda m, v, gm, gv, least=least: (
+                    _adf(m, v, gm, gv)[0],
+                    np.maximum(_adf(m, v, gm, gv)[1], least),
+                )
+                for least in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+            ),
+        ),
+        Mistake(
             "√v for v",
             "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
             lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
@@ -273,7 +304,7 @@ ADF = Exercise(
 STATEMENTS = Choice(
     "6.3",
     "Explain: true or false",
-    "6.2 and 6.7 and 6.9 and 6.10",
+    "6.2, 6.7, 6.9 and 6.10",
     frozenset("bdf"),
     statements={
         "a": "which of the two arguments of the KL is the approximation, in ADF (section 6.2)?",
@@ -294,7 +325,7 @@ def _relu(m: Any, v: Any) -> Any:
 
 
 def _by_ratio(m: Any, v: Any, eps: float = 0.0, above: Any = None) -> Any:
-    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ below the line."""
+    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ in the denominator."""
     s, phi, mass = np.sqrt(v), np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / np.sqrt(v))
     ratio = phi / ((mass if above is None else above(mass)) + eps)
     given = m + s * ratio
@@ -311,11 +342,11 @@ def _truncated(m: Any, v: Any) -> Any:
 def _few_digits(got: Any, m: Any, v: Any) -> Any:
     """What to compare: far below 0 the subtraction leaves float32 two digits.
 
-    There a hundredth power stands for the value: 0.3 % of it are the tolerance. What has been
-    added below a line is far more than that.
+    There a hundredth power stands for the value: 0.3 % of it are the tolerance, and below −8 a
+    smaller one: a tenth of it. What has been added below a line is far more than that.
     """
     alpha = m / np.sqrt(v)
-    power = np.where((alpha < -3.5) & (alpha > -40), 0.01, 1.0)
+    power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
     return np.sign(got) * np.abs(got) ** power
 
 
@@ -325,11 +356,13 @@ RELU = Exercise(
     "6.5",
     _relu,
     (
-        (0.0, 1.0),
+        (_A([0.0]), _A([1.0])),
         (_A([-1.0, 0.5, 3.0]), _A([1.0, 4.0, 0.25])),
-        (2.0, 9.0),
+        (_A([2.0]), _A([9.0])),
         (_A([-1.3, 0.8, -0.2, 5.1, 0.4]), _A([0.6, 0.3, 2.2, 1.7, 3.1])),
-        (-3.0, 0.25),
+        (_A([-3.0]), _A([0.25])),
+        (_A([-24.0]), _A([4.0])),  # a mean of 10⁻³⁴
+        (_A([0.004, -0.002]), _A([1e-4, 3e-5])),  # what is added to v shows
         (_A([-50.0, 1.0, -7.5]), _A([1.0, 1.5, 1.0])),
     ),
     (
@@ -368,7 +401,7 @@ RELU = Exercise(
             breaks=True,
         ),
         Mistake(
-            "eps or a least value below the line",
+            "eps or a least value in the denominator",
             "Φ(−6) is 10⁻⁹ on purpose: use h(α), which divides by nothing.",
             tuple(
                 face
@@ -376,6 +409,18 @@ RELU = Exercise(
                 for face in (
                     lambda m, v, eps=eps: _by_ratio(m, v, eps),
                     lambda m, v, eps=eps: _by_ratio(m, v, above=lambda p: np.maximum(p, eps)),
+                )
+            ),
+        ),
+        Mistake(
+            "0 far below",
+            "both moments are small there, and not 0: h(α) gives them as it is.",
+            tuple(
+                face
+                for limit in (-3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -10.0)
+                for face in (
+                    lambda m, v, limit=limit: [q * (m > limit * np.sqrt(v)) for q in _relu(m, v)],
+                    lambda m, v, limit=limit: [q * (m > limit) for q in _relu(m, v)],
                 )
             ),
         ),

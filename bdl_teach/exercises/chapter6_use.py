@@ -31,6 +31,8 @@ _SCORES = (
     _test_points(3, 4.5, 7.3, -3.1, 0.4),
     _test_points(7, 120.0, 11.0, 0.8, 31.0),
     (_A([0.1, -0.4]), _A([1e-3, 4e-3]), 2.2, 0.004, -50.0, 2.7, _A([-49.5, -47.2])),
+    (_A([0.3, -1.1]), _A([0.2, 0.1]), 8.0, 1.4, 4.0, 3.0, _A([-9.7, 14.8])),  # densities of 10⁻¹⁴
+    (_A([0.2, -0.5]), _A([0.03, 0.02]), 6.0, 0.2, 0.3, 0.01, _A([0.3015, 0.2955])),  # above 1
 )
 
 SCORE = Exercise(
@@ -114,6 +116,25 @@ SCORE = Exercise(
             "papers report the mean of the points' log densities.",
             lambda m, v, a, b, c, s, y: np.log(
                 np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
+            ),
+        ),
+        Mistake(
+            "eps in the logarithm",
+            "far from its mean a point then scores log eps, wherever it is: write the logarithm "
+            "of a Gaussian out.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+                for face in (
+                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
+                        np.log(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + eps)
+                    ),
+                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
+                        np.log(
+                            np.maximum(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s), eps)
+                        )
+                    ),
+                )
             ),
         ),
         Mistake(
@@ -328,10 +349,11 @@ CAVITY = Exercise(
     "6.8",
     _cavity,
     (
-        (0.3, 0.5, 0.8, 0.0),
+        (_A([0.3]), _A([0.5]), _A([0.8]), _A([0.0])),
         (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0])),
-        (-1.7, 0.4, 1.1, 0.9),
-        (2.0, 1e5, 3e-6, 1e-5),  # hardly any precision: what is added to it shows
+        (_A([-1.7]), _A([0.4]), _A([1.1]), _A([0.9])),
+        (_A([0.02]), _A([1e-4]), _A([2e3]), _A([30.0])),
+        (_A([2.0]), _A([1e5]), _A([3e-6]), _A([1e-5])),  # what is added to a precision shows
         (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
     ),
     (

@@ -141,7 +141,10 @@ RECALIBRATE = Exercise(
         _announced(*case)
         for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
     )
-    + ((_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),),  # what is added to s shows
+    + (
+        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
+        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
+    ),
     (
         Mistake(
             "σ² for σ",

@@ -42,6 +42,7 @@ LOG_SCORE = Exercise(
             (0.9, 1.0, 2, 1.3),
             (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
             (3e-6, 2e-6, 4, 1e-6),  # what is added to the noise shows
+            (-75.0, 0.01, 3, 0.9),  # far from all, which are near each other: none is the nearest
         )
     ),
     (
@@ -369,6 +370,7 @@ PIT = Exercise(
         (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
         (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
         (_A([1e-6, -2e-6]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
+        (_A([-3.0, 4.1]), _A([[-0.3, 0.4], [0.1, 1.1]]), 1.1),  # near 0 and near 1
     ),
     (
         Mistake(
@@ -469,7 +471,7 @@ PIT = Exercise(
 STATEMENTS = Choice(
     "7.4",
     "Explain: true or false",
-    "7.1 and 7.3 and 7.4 and 7.7",
+    "7.1, 7.3, 7.4 and 7.7",
     frozenset("bde"),
     statements={
         "a": "a constant forecast of the mean and spread of all y covers 95 % as well (section "

@@ -1298,7 +1298,7 @@ assert exercises.check("3.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.3 Compute: Δρ
-# Given $\mu$, $\rho$, ε and the values of $\partial f/\partial w$ and $\partial f/\partial\rho$, return $\Delta\rho$.
+# Given $\mu$, $\rho$, ε and the values of $\partial f/\partial w$ and $\partial f/\partial\rho$, all numbers or all arrays with one entry a weight, return $\Delta\rho$.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_delta_rho(mu, rho, eps, df_dw, df_drho):
@@ -1357,7 +1357,7 @@ assert exercises.check("3.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.6 Change: the band for a new observation
-# Return (lower, upper) of the mean ± 2 sd band that should contain a *new noisy y*.
+# Return (lower, upper) of the mean ± 2 sd band that should contain a *new noisy y*. `mean` and `epistemic_std` are arrays with one entry an input, `noise_std` is one number.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_band(mean, epistemic_std, noise_std):

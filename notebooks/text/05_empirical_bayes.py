@@ -815,7 +815,7 @@ assert exercises.check("5.3", {"b", "c", "e"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.4 Compute: Δγ
-# The loss is $-\mathcal L = \mathrm{nll} + \mathrm{KL}$ for one draw, $w = \sigma(\gamma+\varepsilon)$. Return its derivative in γ. `dnll_dw` is $\partial\,\mathrm{nll}/\partial w$.
+# The loss is $-\mathcal L = \mathrm{nll} + \mathrm{KL}$ for one draw, $w = \sigma(\gamma+\varepsilon)$. Return its derivative in γ. `dnll_dw` is $\partial\,\mathrm{nll}/\partial w$. Here and in 5.5 all arguments are numbers, or all are arrays with one entry a weight.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_delta_gamma(gamma, rho, eps, dnll_dw):

@@ -813,7 +813,7 @@ assert gain["PBP, 40 epochs"][1] > gain["PBP, 200 epochs"][1] + 5 > 10  # outsid
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.1 Compute: log Z of one point
-# `m` and `v` are the mean and the variance of the network's output, `alpha` and `beta` the noise's Gamma. Return log Z (6.10).
+# `m` and `v` are the mean and the variance of the network's output, `alpha` and `beta` the noise's Gamma. Return log Z (6.10). It is one point: numbers in, a number out.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_z(y, m, v, alpha, beta):
@@ -914,7 +914,7 @@ assert exercises.check("6.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.6 Break: a noise update that never stops
-# Return the pair (α′, β′) of (6.13) for a residual `r` and the output's variance `v`; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (6.12) as it stands, and see what the check says.
+# Return the pair (α′, β′) of (6.13) for a residual `r` and the output's variance `v`, all four of them numbers; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (6.12) as it stands, and see what the check says.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_noise_update(alpha, beta, r, v):

@@ -97,6 +97,28 @@ def test_six_equal_figures_become_more() -> None:
     assert "expected 3, got 3.000000003" in message
 
 
+def test_two_long_arrays_that_look_alike_are_told_apart_by_a_place() -> None:
+    doubled = Exercise("1.1", "", "1.4", lambda x: 2 * x, ((np.arange(10.0),),))
+    session = Session({"1.1": doubled})
+
+    def at_three(x: Any) -> Any:
+        return 2 * x + (x == 3)
+
+    assert ", at index 3, expected 6, got 7." in session.check("1.1", at_three).message
+    table = Exercise("1.1", "", "1.4", lambda x: 2 * x, ((np.arange(25.0).reshape(5, 5),),))
+    said = Session({"1.1": table}).check("1.1", lambda x: 2 * x + 1e-3 * (x == 12)).message
+    assert ", at index 2, 2, expected 24, got 24.001." in said
+    zeros = session.check("1.1", lambda x: np.where(x == 3, 5.0, -2 * x * 0.0 + 2 * x)).message
+    assert "-0" not in zeros and ", at index 3, expected 6, got 5." in zeros
+
+
+def test_where_a_pair_is_expected_the_sentence_says_so() -> None:
+    assert say(lambda x: x + 1.0, "2.1").endswith("expected a pair of numbers, got one number.")
+    both = Exercise("1.1", "", "1.4", lambda x: (x, x * x), ((np.arange(3.0),),))
+    message = Session({"1.1": both}).check("1.1", lambda x: x).message
+    assert message.endswith("expected a pair, each shape (3,), got shape (3,).")
+
+
 def test_the_line_of_the_learner_that_raised_is_said() -> None:
     def helper(x: Any) -> Any:
         return np.linalg.inv(np.zeros((2, 2)))  # raised inside NumPy, called from here
@@ -165,6 +187,20 @@ def test_statements_are_counted_first_and_named_after_the_second_wrong_answer() 
         .check("1.2", {"a", "b", "d"})
         .message.startswith("✗ 1.2 1 statement is judged")
     )
+
+
+def test_two_sections_are_sections() -> None:
+    both = Exercise("1.1", "", "1.4 and 1.5", SQUARE.reference, SQUARE.cases)
+    message = Session({"1.1": both}).check("1.1", lambda x: -np.square(x)).message
+    assert message.endswith("Read sections 1.4 and 1.5.")
+
+
+def test_letters_of_another_keyboard_are_those_that_they_look_like() -> None:
+    wide, cyrillic = "\uff42\u3001\uff44", {"\u0412", "d"}
+    for answer in (wide, cyrillic):
+        assert say(answer, "1.2") == "✓ 1.2 right."
+    assert "1 statement is" in say({"\u0430", "b", "d"}, "1.2")
+    assert "expected a set of letters" in say("\u0434", "1.2")  # looks like no Latin letter
 
 
 def test_a_worked_solution_or_a_stub_is_no_try() -> None:

@@ -1,6 +1,8 @@
 """Every check passes the right answer, is kind to a stub, and names the mistake that it sees."""
 
 import importlib
+import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,7 @@ def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
     result = quiet_check("5.1", lambda *_: np.array([8.0]))
     assert "expected 0.15" in result.message and "got 8." in result.message
     result = quiet_check("6.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
-    assert "got [0.3 0.25]." in result.message
+    assert "got [[0.3] [0.25]]." in result.message
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -144,6 +146,19 @@ def test_no_mistake_is_right_or_the_same_as_another(exercise: exercises.Exercise
             mark, sentence = exercise.find(face)
             assert mark == "✗", mistake.name
             assert sentence.startswith(f"{mistake.name}: "), (mistake.name, sentence)
+
+
+def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
+    texts = Path(__file__).parents[1] / "notebooks" / "text"
+    asked: dict[str, list[str]] = {}
+    for text in sorted(texts.glob("0*.py")):
+        stubs = r"^def (my_\w+)\((.*)\):\n    return \.\.\.\n+exercises\.check\(\"(.*)\", \1\)"
+        for stub in re.finditer(stubs, text.read_text(encoding="utf-8"), re.MULTILINE):
+            asked[stub[3]] = stub[2].split(", ")
+    assert list(asked) == FUNCTIONS
+    for number, names in asked.items():
+        reference = exercises.REGISTRY[number].reference
+        assert list(inspect.signature(reference).parameters) == names, number
 
 
 def test_progress_shows_what_was_solved_but_not_worked_solutions() -> None:

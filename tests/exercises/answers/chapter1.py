@@ -234,6 +234,9 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, max(p, 0.01))),
+    ("1.1", "σ² for σ", lambda y, f, s: -stats.norm(f, s**2).logpdf(y).sum()),
+    ("1.7", "noise_std=0.5, candidates=[0.1 1 3] expected", lambda phi, y, s, c: np.zeros(len(c))),
     ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
     ("1.1", "mean for sum: ", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
     ("1.1", "not summed", lambda y, f, s: -stats.norm(f, s).logpdf(y)),
@@ -309,7 +312,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, (s**2 + 1e-8) ** 0.5, p)),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, 1.0)),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, abs(y), s, p)),
-    ("1.2", "expected shape (2,)", lambda x, y, s, p: posterior(x, y, s, p)[0]),
+    (
+        "1.2",
+        "expected a pair of numbers, got one number",
+        lambda x, y, s, p: posterior(x, y, s, p)[0],
+    ),
     (
         "1.2",
         "expected",
@@ -324,7 +331,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("1.4", "twice it: ", lambda s, p, n: (s / p) ** 2 / n * 2),
     ("1.4", "upside down: ", lambda s, p, n: (p / s) ** 2 / n),
     ("1.4", "upside down: ", lambda s, p, n: n * (p / s) ** 2),
-    ("1.4", "the noise is missing: ", lambda s, p, n: 0.5 * p**-2),
+    ("1.4", "the factor 2s²/N is missing: ", lambda s, p, n: 0.5 * p**-2),
+    ("1.4", "the factor 2s² is missing: ", lambda s, p, n: 0.5 * p**-2 / n),
+    ("1.4", "the noise is missing, the 1/N is there: ", lambda s, p, n: p**-2 / n),
     ("1.4", "σ for σ²", lambda s, p, n: s / p / n),
     ("1.4", "s not squared", lambda s, p, n: s / p**2 / n),
     ("1.4", "σ_p not squared", lambda s, p, n: s**2 / p / n),

@@ -110,6 +110,10 @@ RIGHT: dict[str, Any] = {
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
+    (
+        "2.2",
+        lambda m, r, e: [a + np.log1p(np.exp(b)) * c for a, b, c in zip(m, r, e, strict=True)],
+    ),
     ("2.1", kl_tf),
     ("2.1", lambda m, s: kl(F32(m), F32(s))),
     ("2.1", lambda m, s: densities.gaussian_kl(m, s, 0.0, 1.0).sum(axis=-1)),
@@ -148,6 +152,14 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("2.3", "expected", lambda f, z, m, s: -abs(np.mean(f * (z - m) / s**2))),
+    ("2.5", "expected", lambda logs, kl, beta: abs(beta * kl - np.mean(logs))),
+    ("2.8", "expected", lambda w: -abs(logsumexp(w) - np.log(len(w)))),
+    ("2.2", "expected", lambda m, r, e: m + np.maximum(np.logaddexp(0, r), 1e-3) * e),
+    ("2.8", "largest", lambda w: w.mean() + np.log(np.mean(np.exp(w - w.mean())))),
+    ("2.8", "largest", lambda w: np.median(w) + np.log(np.mean(np.exp(w - np.median(w))))),
+    ("2.8", "largest", lambda w: w.min() + np.log(np.mean(np.exp(w - w.min())))),
+    ("2.8", "infinite", lambda w: np.log(np.mean(np.exp(w + 9e3))) - 9e3),
     ("2.1", "not summed", lambda m, s: (m**2 + s**2 - 1) / 2 - np.log(s)),
     ("2.1", "mean for sum", lambda m, s: np.mean((m**2 + s**2 - 1) / 2 - np.log(s), axis=1)),
     ("2.1", "summed over everything", lambda m, s: kl(m, s).sum()),
@@ -221,7 +233,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.8", "a small number", lambda a: np.log(np.mean(np.exp(a)) + 1e-300)),
     ("2.8", "maximum is not added back", lambda a: np.log(np.mean(np.exp(a - a.max())))),
     ("2.8", "another logarithm", lambda a: safe_log_mean(a) / np.log(2)),
-    ("2.8", "infinite", shifted_by_first),
+    ("2.8", "not the largest taken out", shifted_by_first),
     ("2.8", "expected", lambda a: -safe_log_mean(-a)),
     ("2.8", "expected", lambda a: a.max() + np.log(np.mean(np.exp(a - a.max())) + 0.01)),
     ("2.8", "expected", lambda a: safe_log_mean(np.maximum(a, -700))),

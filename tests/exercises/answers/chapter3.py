@@ -170,6 +170,24 @@ def top(score: Any) -> Any:
 
 
 # Right answers, written in another way than the references.
+def kl_by_loop(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
+    rows = zip(mu_q, sigma_q, mu_p, sigma_p, strict=True)
+    return [np.log(d / b) + (b * b + (a - c) ** 2) / (2 * d * d) - 0.5 for a, b, c, d in rows]
+
+
+def pruned(mean: Any, std: Any, count: int) -> Any:
+    out = mean.copy()
+    out[np.argsort(abs(mean) / std, kind="stable")[:count]] = 0
+    return out
+
+
+def below_partition(mean: Any, std: Any, fraction: float) -> Any:
+    count = int(fraction * mean.size)
+    out = mean.copy()
+    out[np.argpartition(abs(mean) / std, count)[:count]] = 0  # no such place if all are pruned
+    return out
+
+
 RIGHT: dict[str, Any] = {
     "3.1": lambda a, b, c, d: 0.5 * ((b / d) ** 2 + ((a - c) / d) ** 2 - 1 - np.log((b / d) ** 2)),
     "3.2": lambda q, p, d: sum(q - p - d) / len(q),
@@ -190,6 +208,7 @@ RIGHT: dict[str, Any] = {
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
+    ("3.1", kl_by_loop),
     ("3.1", kl_tf),
     ("3.1", kl_by_quadrature),
     ("3.1", lambda a, b, c, d: densities.gaussian_kl(a, b, c, d)),
@@ -260,6 +279,24 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    (
+        "3.7",
+        "expected",
+        lambda w, a, b, p: RIGHT["3.7"](w, np.maximum(a, 0.01), np.maximum(b, 0.01), p),
+    ),
+    (
+        "3.9",
+        "a small number added",
+        lambda m, s, f: np.where(pruned(m, s + 1e-6, int(f * m.size)) == 0, 0, m),
+    ),
+    (
+        "3.9",
+        "expected [0 1.2 0 0 0.4 -3], got [0 1.2 -2.1 0 0.4 -3]",
+        lambda m, s, f: pruned(m, s, int(f * np.count_nonzero(m))),
+    ),
+    ("3.9", "raised ValueError", below_partition),
+    ("3.9", ", at index ", lambda m, s, f: m * (abs(m) / s > f)),
+    ("3.9", ", at index ", lambda m, s, f: pruned(m, s, int(f * (m.size - 1)))),
     (
         "3.1",
         "KL reversed",

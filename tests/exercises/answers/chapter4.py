@@ -33,6 +33,10 @@ def ratio(x: Any) -> Any:
 
 
 # Right answers, written in another way than the references.
+def _gain(x: Any) -> Any:
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
 RIGHT: dict[str, Any] = {
     "4.1": moments,
     "4.2": draw,
@@ -112,14 +116,29 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("4.4", "expected", lambda x, s: RIGHT["4.4"](x, np.clip(s, 0.01, 3))),
+    ("4.5", "expected", lambda n, m, v, c: RIGHT["4.5"](n, m, max(v, 0.01), c)),
+    (
+        "4.7",
+        "expected",
+        lambda x, m, d, e, r, s: RIGHT["4.7"](x, m, np.clip(d, 0.01, 3), e, r, s),
+    ),
+    ("4.1", "a small number added", lambda x, m, s: (x @ m, x**2 @ s**2 + 1e-8)),
+    ("4.1", "a small number added", lambda x, m, s: (x @ m, np.maximum(x**2 @ s**2, 1e-6))),
+    (
+        "4.6",
+        "only the large ones",
+        lambda x: _gain(x / abs(x).max() if abs(x).max() > 1e60 else x),
+    ),
+    ("4.6", "eps in the denominator", lambda x: _gain(x / (abs(x).max() + 1e-9))),
     ("4.1", "standard deviations added", lambda x, m, s: (x @ m, abs(x) @ s)),
     ("4.1", "mean for sum", lambda x, m, s: (x @ m / x.shape[1], (x * x) @ (s * s) / x.shape[1])),
     ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ s**2 / len(x))),
     ("4.1", "expected", lambda x, m, s: (abs(x) @ m, x**2 @ s**2)),
     ("4.1", "expected", lambda x, m, s: (x @ m, x**2 @ m**2)),
     ("4.1", "expected", lambda x, m, s: (x @ m, (x @ (m**2 + s**2)) ** 2)),
-    ("4.1", "expected shape", lambda x, m, s: x @ m),
-    ("4.1", "expected shape", lambda x, m, s: ((x @ m).T, (x**2 @ s**2).T)),
+    ("4.1", "expected a pair, each shape (2, 1), got shape (2, 1)", lambda x, m, s: x @ m),
+    ("4.1", "expected a pair, each shape", lambda x, m, s: ((x @ m).T, (x**2 @ s**2).T)),
     ("4.1", "expected", lambda x, m, s: (x @ m, np.cumsum(x**2 @ s**2, axis=1))),
     ("4.2", "one draw for all units", lambda x, m, s, z: draw(x, m, s, z[:, 0][:, None])),
     ("4.2", "σ for σ²", lambda x, m, s, z: x @ m + (x * x @ s) ** 0.5 * z),
@@ -164,10 +183,10 @@ WRONG: list[tuple[str, str, Any]] = [
         ("4.6", "a scale that can be 0", scaled_gain(scale))
         for scale in (np.mean, np.sum, lambda x: x[-1], lambda x: x[0], np.max, np.std, np.median)
     ),
-    ("4.6", "eps below the line", scaled_gain(lambda x: abs(x).max() + 1e-8)),
-    ("4.6", "eps below the line", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
+    ("4.6", "eps in the denominator", scaled_gain(lambda x: abs(x).max() + 1e-8)),
+    ("4.6", "eps in the denominator", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
     ("4.6", "expected", lambda x: ratio(np.clip(x, -1e75, 1e75))),
-    ("4.6", "eps below the line", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
+    ("4.6", "eps in the denominator", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
     ("4.6", "float32", lambda x: ratio(np.float32(x))),
     ("4.6", "expected", lambda x: np.nan_to_num(np.sum(x**2) ** 2 / np.sum(x**4))),
     ("4.6", "expected", lambda x: ratio(np.abs(x) ** 0.5)),

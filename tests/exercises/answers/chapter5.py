@@ -135,6 +135,9 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("5.6", "expected", lambda x, y, s: RIGHT["5.6"](x, y, max(s, 0.01))),
+    ("5.9", "expected", lambda f: expit(np.clip(f, -10, 10)).mean(axis=0)),
+    ("5.1", "in the logarithm", lambda m, s: 0.5 * np.log(1 + (m / s) ** 2 + 1e-6).sum()),
     ("5.2", "eps under the root", lambda m, s: np.sqrt(np.mean(m**2 + s**2) + 1e-8)),
     (
         "5.6",
@@ -146,8 +149,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),
     ("5.1", "not in nats", lambda m, s: np.log2(1 + m**2 / s**2).sum() / 2),
     ("5.1", "not in nats", lambda m, s: np.log10(np.hypot(1, m / s)).sum()),
-    ("5.1", "eps below the line", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
-    ("5.1", "eps below the line", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
+    ("5.1", "eps in the denominator", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
+    ("5.1", "eps in the denominator", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
     ("5.1", "one prior", lambda m, s: np.log(RIGHT["5.2"](m, s)) * len(m) - np.log(s).sum()),
     ("5.1", "mean for sum", lambda m, s: np.log(1 + m**2 / s**2).mean() / 2),
     (

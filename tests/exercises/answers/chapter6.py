@@ -1,6 +1,7 @@
 """Chapter 6: right answers written in another way than the references, and wrong ones."""
 
 import decimal
+import math
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,26 @@ def match(w: Any, p: Any, f: Any) -> Any:
     weights = p * f / trapezoid(p * f, w)
     mean = trapezoid(w * weights, w)
     return mean, trapezoid(w**2 * weights, w) - mean**2
+
+
+def relu_by_mask(m: Any, v: Any) -> Any:
+    """Both moments where they are no zeros in floating point, by indexing arrays."""
+    alpha, mean, var = m / np.sqrt(v), np.zeros_like(m), np.zeros_like(v)
+    kept = alpha > -38
+    for i in np.flatnonzero(kept):
+        mean[i], var[i] = RIGHT["6.4"](m[i], v[i])
+    return mean, var
+
+
+def zero_below(limit: float) -> Any:
+    """A ReLU's moments, and 0 for both far below 0."""
+    return lambda m, v: [q * (m > limit * np.sqrt(v)) for q in RIGHT["6.4"](m, v)]
+
+
+def guarded(y: float, m: float, v: float, alpha: float, beta: float) -> float:
+    """For one point, in plain Python."""
+    total = v + beta / (alpha - 1)
+    return -math.log(2 * math.pi * total) / 2 - (y - m) ** 2 / (2 * total) if total > 0 else 0.0
 
 
 RIGHT: dict[str, Any] = {
@@ -177,6 +198,22 @@ def by_rule(integral: Any) -> Any:
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
+    ("6.1", guarded),
+    (
+        "6.2",
+        lambda m, v, g, h: (
+            [a + b * c for a, b, c in zip(m, v, g, strict=True)],
+            [b - b * b * (c * c - 2 * d) for b, c, d in zip(v, g, h, strict=True)],
+        ),
+    ),
+    ("6.4", relu_by_mask),
+    (
+        "6.9",
+        lambda m, v, p, s: (
+            [(a / b - d) / (1 / b - c) for a, b, c, d in zip(m, v, p, s, strict=True)],
+            [1 / (1 / b - c) for b, c in zip(v, p, strict=True)],
+        ),
+    ),
     ("6.1", single(RIGHT["6.1"])),
     ("6.1", tensors(tf_log_z)),
     ("6.1", lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))))),
@@ -245,6 +282,39 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("6.4", "expected", lambda m, v: RIGHT["6.4"](m, v + 1e-6)),
+    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v + 1e-6, a, b)),
+    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v, a, b + 1e-6)),
+    ("6.5", "expected", lambda m, v, a, b: RIGHT["6.5"](m, np.minimum(v, 1), a, b)),
+    ("6.9", "expected", lambda m, v, p, s: RIGHT["6.9"](m, np.maximum(v, 0.01), p, s)),
+    (
+        "6.2",
+        "expected",
+        lambda m, v, g, h: (m + np.clip(v * g, -2, 2), v - v * v * (g * g - 2 * h)),
+    ),
+    ("6.7", "expected", lambda *case: abs(RIGHT["6.7"](*case))),
+    ("6.7", "expected", lambda *case: min(RIGHT["6.7"](*case), 0.0)),
+    ("6.1", "alpha=6, beta=6 expected", lambda y, m, v, a, b: 0.0),
+    (
+        "6.1",
+        "eps in the logarithm",
+        lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))) + 1e-10),
+    ),
+    (
+        "6.2",
+        "a least variance",
+        lambda m, v, g, h: (m + v * g, np.maximum(v - v * v * (g * g - 2 * h), 1e-3)),
+    ),
+    ("6.2", "a pair, each shape (1,), got shape (1,)", lambda m, v, g, h: m + v * g),
+    ("6.4", "0 far below", zero_below(-10.0)),
+    ("6.4", "0 far below", zero_below(-5.0)),
+    (
+        "6.7",
+        "eps in the logarithm",
+        lambda m, v, a, b, c, s, y: np.mean(
+            np.log(stats.norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + 1e-9)
+        ),
+    ),
     (
         "6.8",
         "eps beside Z",
@@ -301,7 +371,7 @@ WRONG: list[tuple[str, str, Any]] = [
         "expected",
         lambda m, v, g, h: (
             (m + v * g, np.minimum(v, v - v**2 * (g**2 - 2 * h)) + 0)
-            if np.ndim(v)
+            if np.size(v) > 1
             else (m + v * g, v)
         ),
     ),
@@ -394,7 +464,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.5", "expected", lambda m, v, a, b: layer(m, v, a, b**2)),
     ("6.5", "expected", lambda m, v, a, b: layer(m, v**0.5, a, b)),
     ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], abs(a @ np.append(v, 0)))),
-    ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3)),
+    (
+        "6.5",
+        "a small number",
+        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3),
+    ),
     ("6.6", "digits are lost", no_digits),
     ("6.6", "digits are lost", plain_exp),
     ("6.6", "digits are lost", lambda a, b, r, v: naive(np.float64(a), b, r, v)),

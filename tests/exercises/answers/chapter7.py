@@ -28,6 +28,12 @@ def losses(p: Any, c: Any) -> Any:
     return np.array([max(row) - row[i] for row, i in zip(p, c, strict=True)])
 
 
+def nearest_where_all_are_far(y: float, f: Any, s: float) -> float:
+    logs = stats.norm.logpdf(y, f, s)
+    score = np.log(np.mean(np.exp(logs)))
+    return score if np.isfinite(score) else logs.max() - np.log(len(f))
+
+
 RIGHT: dict[str, Any] = {
     "7.1": lambda y, f, s: (
         stats.norm(f, s).logpdf(y).max()
@@ -124,6 +130,9 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
+    ("7.1", "expected", nearest_where_all_are_far),
+    ("7.3", "expected", lambda y, f, s: np.clip(RIGHT["7.3"](y, f, s), 0.01, 0.99)),
+    ("7.6", "expected", lambda y, m, s: min(np.sqrt(np.mean(((y - m) / s) ** 2)), 10.0)),
     ("7.1", "eps beside the noise", lambda y, f, s: by_pairs(y, f, s + 1e-8)),
     ("7.2", "expected", within(1.96, lambda e, s: (e**2 + s**2 + 1e-8) ** 0.5)),
     ("7.3", "eps beside the noise", lambda y, f, s: stats.norm(f, s + 1e-8).cdf(y).mean(0)),
