@@ -149,7 +149,7 @@ def test_no_mistake_is_right_or_the_same_as_another(exercise: exercises.Exercise
 
 
 def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
-    texts = Path(__file__).parents[1] / "notebooks" / "text"
+    texts = Path(__file__).parents[2] / "notebooks" / "text"
     asked: dict[str, list[str]] = {}
     for text in sorted(texts.glob("0*.py")):
         stubs = r"^def (my_\w+)\((.*)\):\n    return \.\.\.\n+exercises\.check\(\"(.*)\", \1\)"
