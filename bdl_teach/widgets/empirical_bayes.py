@@ -16,7 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -82,7 +82,7 @@ class EmpiricalBayesExplorer(Explorer):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
         "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
         "stand, the σ that would be best for the weights that are found then?",
         ("Near 2, where it is now", "Further right: it says how much is missing", "Near 0.1"),

@@ -13,7 +13,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost
@@ -104,7 +104,7 @@ class GradientLab(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Add a constant to the cost: offset b up to 10. No gradient changes. And the two clouds?",
         ("Both stay as they are", "Both widen", "Only the score function's widens"),
         2,

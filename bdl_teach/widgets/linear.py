@@ -15,7 +15,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
@@ -117,7 +117,7 @@ class LinearRegressionExplorer(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Let one more point arrive: N up by one. Can the epistemic band get wider anywhere?",
         ("Yes, where the point is a surprise", "Yes, far from the data", "No, nowhere"),
         2,

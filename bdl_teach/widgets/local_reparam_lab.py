@@ -14,7 +14,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 N_DATA = SIZES[-1]
@@ -124,7 +124,7 @@ class LocalReparamLab(Explorer):
         "for the chosen estimators; the drawn gradients at one batch size; the outputs of two "
         "data points against each other, with one shared W and with local noise."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Move the batch size M from 32 to 128. What will the variance of a gradient with one "
         "shared W do?",
         ("Fall to a quarter", "Fall to a half", "Hardly change"),

@@ -14,7 +14,7 @@ from bdl_teach import datasets, plots
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay
@@ -73,7 +73,7 @@ class PBPStepper(Explorer):
         "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
         "that they stand for, beside the true one."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Go from step 33 to step 330: every point is learned ten times instead of once. What "
         "happens to the epistemic band among the data?",
         (

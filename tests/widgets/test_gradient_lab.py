@@ -210,7 +210,7 @@ def test_nearly_certain_half_of_sigma_halves_one_noise_and_nearly_doubles_the_ot
 
 def test_a_constant_drowns_the_score_function_alone(lab: GradientLab) -> None:
     """The question: offset b up to 10, in every seed."""
-    asked = lab.PREDICTION
+    asked = lab.QUESTION
     assert (asked.control, asked.choices[asked.answer]) == (
         "offset",
         "Only the score function's widens",

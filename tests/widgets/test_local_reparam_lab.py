@@ -300,7 +300,7 @@ def test_with_few_draws_a_mark_is_off_its_line_by_a_fifth(lab: LocalReparamLab) 
 
 
 def test_from_32_to_128_points_a_shared_w_hardly_gains(lab: LocalReparamLab) -> None:
-    asked, answers = lab.PREDICTION, np.array([1 / 4, 1 / 2, 1])
+    asked, answers = lab.QUESTION, np.array([1 / 4, 1 / 2, 1])
     for seed in range(8):
         lab.preset("shared or local").set(seed=seed)
         before = lab.result.theory["shared"][SIZES.index(lab.result.size)]

@@ -269,7 +269,7 @@ def test_between_few_points_the_band_is_no_wider_than_at_them(stepper: PBPSteppe
 
 def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
     """The question: from step 33 to 330, in every seed."""
-    asked = stepper.PREDICTION
+    asked = stepper.QUESTION
     assert asked.control == "step" and asked.choices[asked.answer].startswith("It shrinks")
     once = over_seeds(stepper, "one epoch", step=33)
     for before, after in zip(once, over_seeds(stepper, "one epoch", step=330), strict=True):

@@ -22,7 +22,7 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
 from bdl_teach.widgets._engine.latest import LatestValue
-from bdl_teach.widgets._engine.question import Prediction, PredictionBox
+from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -41,7 +41,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
     PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
-    PREDICTION: ClassVar[Prediction | None] = None  # asked above the picture
+    QUESTION: ClassVar[Question | None] = None  # asked above the picture
     WORK: ClassVar[str] = "refit"  # what a tick does, in the status line before its time
     _newest: ClassVar[dict[type, Explorer]] = {}
 
@@ -56,8 +56,8 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
         self._image = _make_image(*self._canvas.pixels)
-        asked = self.PREDICTION
-        question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
+        asked = self.QUESTION
+        question = [] if asked is None else [QuestionBox(asked, self._controls[asked.control])]
         words = controls.for_screen_readers(self.ALT)
         super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
         try:

@@ -16,9 +16,9 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, Problem
+from bdl_teach.widgets.comparison.fits import METHODS, GappedSinusoid
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -87,8 +87,8 @@ class ComparisonExplorer(Explorer):
         "and NUTS if chosen. Beside them, for each method, the share of new points inside its 95 % "
         "interval: among the data, in the gap, outside."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
-        question="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
+    QUESTION: ClassVar[Question] = Question(
+        text="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
         "many of 100 new points in the gap fall into its 95 % interval?",
         choices=("about 95", "more than 95: it is unsure there", "far fewer"),
         answer=2,
@@ -179,7 +179,7 @@ class ComparisonExplorer(Explorer):
         return canvas
 
     def _compute(self, values: dict[str, Any]) -> ComparisonResult:
-        problem = Problem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+        problem = GappedSinusoid(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
         done: dict[str, Predictive] = {}
         shown, fitted = time.perf_counter(), False
@@ -197,7 +197,7 @@ class ComparisonExplorer(Explorer):
         gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
         return _result(problem, done, gold.prediction, gold.report)
 
-    def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
+    def _predict(self, key: tuple[str, GappedSinusoid, int | None], epochs: int) -> Predictive:
         """Return a method's predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
@@ -239,7 +239,7 @@ class ComparisonExplorer(Explorer):
     def _chores(self) -> Iterator[Callable[[], Any]]:
         """Compile the methods that are not chosen yet."""
         for method in METHODS.values():
-            yield partial(method.fit, Problem(), 10)
+            yield partial(method.fit, GappedSinusoid(), 10)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -253,7 +253,7 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 
 
 def _result(
-    problem: Problem,
+    problem: GappedSinusoid,
     predictions: Mapping[str, Predictive],
     nuts: Predictive | None = None,
     nuts_report: str = "",

@@ -14,7 +14,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import INSIDE, LARGE_ROOM, X_GRID, SinusoidResult
 
@@ -48,7 +48,7 @@ class SinusoidExplorer(Explorer):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
         "happens to the dark (epistemic) band?",
         ("It vanishes everywhere", "It shrinks, least outside the data", "It grows"),

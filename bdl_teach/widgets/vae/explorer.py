@@ -13,7 +13,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.vae.trainer import RATES, STEPS, Order, Trained, Trainer, pictures
 
 REACH = 3.5  # of the sliders and the map
@@ -111,7 +111,7 @@ class VAEExplorer(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
         "on the map?",
         ("Spread out further", "Much as before", "All at the origin"),

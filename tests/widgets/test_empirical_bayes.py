@@ -270,7 +270,7 @@ def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
 
 def test_under_a_narrow_prior_the_star_comes_down_to_it(explorer: EmpiricalBayesExplorer) -> None:
     """The question: σ from 1 to 0.1, in every seed."""
-    asked = explorer.PREDICTION
+    asked = explorer.QUESTION
     for seed in range(5):
         explorer.preset("by hand").set(seed=seed)
         before = explorer.result.best_std

@@ -335,7 +335,7 @@ def test_the_evidence_chooses_degree_5_here_and_in_most_seeds(
 
 
 def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplorer) -> None:
-    asked = explorer.PREDICTION
+    asked = explorer.QUESTION
     for seed in range(5):
         explorer.preset("eight points").set(seed=seed)
         before = explorer.result.prediction.epistemic_std

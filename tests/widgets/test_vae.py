@@ -282,7 +282,7 @@ def test_more_kl_draws_the_digits_together_and_blurs_the_pictures(explorer) -> N
 
 def test_turned_all_the_way_up_beta_silences_the_code(explorer) -> None:
     """The question, and the preset: β from 1 to 10."""
-    asked, mean = explorer.PREDICTION, digits()[0].mean(axis=0)
+    asked, mean = explorer.QUESTION, digits()[0].mean(axis=0)
     assert asked.choices[asked.answer] == "All at the origin"
     assert explorer._controls[asked.control].max == 1  # a decade: to 10, and no further
     for result in over_seeds(explorer, "collapse"):

@@ -13,7 +13,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import SMALL_ROOM, X_GRID, FreeEnergy, free_energy
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class KLBudgetLab(Explorer):
         "Three plots: the share of the KL of each minibatch; the free energy by training step; "
         "the network's mean and its ±2 sd bands."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Choose the geometric shares with 32 minibatches. Which batches carry the KL?",
         ("All alike", "The first ten, nearly all of it", "The last ten, nearly all of it"),
         1,
