@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
+    PRESET_RULE,
     artist,
     as_printed,
     assert_a_click_on_a_preset_sets_its_values,
@@ -513,7 +514,7 @@ THREE = ("map", "bbb", "pbp")
 
 
 def test_presets_are_the_start_but_for_what_they_name(explorer: ComparisonExplorer) -> None:
-    assert ComparisonExplorer.PRESETS.keys() == PRESETS.keys()
+    assert ComparisonExplorer.PRESETS.keys() == PRESETS.keys(), PRESET_RULE
     for name, (_, values) in ComparisonExplorer.PRESETS.items():
         assert values == {**START, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)

@@ -18,6 +18,7 @@ from artists import (
     words_of_the_buttons,
 )
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -211,7 +212,7 @@ def test_the_status_has_the_figures_of_the_fit(moved: EmpiricalBayesExplorer) ->
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: EmpiricalBayesExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
+    PRESET_RULE,
     as_printed,
     assert_a_click_on_a_preset_sets_its_values,
     assert_every_control_and_preset_is_on_the_page_once,
@@ -148,7 +149,8 @@ def test_the_lab_s_minibatches_are_of_one_size() -> None:
 
 
 def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
-    assert {name: values for name, (_, values) in lab.PRESETS.items()} == PRESETS
+    made = {name: values for name, (_, values) in lab.PRESETS.items()}
+    assert made == PRESETS, PRESET_RULE
     assert_every_control_and_preset_is_on_the_page_once(lab)
     assert_a_click_on_a_preset_sets_its_values(lab)
 

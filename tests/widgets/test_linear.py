@@ -18,6 +18,7 @@ from artists import (
     words_of_the_buttons,
 )
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -244,7 +245,7 @@ def test_one_point_is_singular(explorer: LinearRegressionExplorer) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: LinearRegressionExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -188,7 +189,7 @@ def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(stepper: PBPStepper, name: str) -> None:
-    assert tuple(PRESETS) == stepper.presets
+    assert tuple(PRESETS) == stepper.presets, PRESET_RULE
     assert stepper.preset(name).state() == {**HOME, **PRESETS[name]}
 
 

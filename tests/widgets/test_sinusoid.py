@@ -13,6 +13,7 @@ import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
+    PRESET_RULE,
     artist,
     as_printed,
     assert_a_click_on_a_preset_sets_its_values,
@@ -413,7 +414,7 @@ def compared(
 
 
 def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplorer) -> None:
-    assert SinusoidExplorer.PRESETS.keys() == PRESETS.keys()
+    assert SinusoidExplorer.PRESETS.keys() == PRESETS.keys(), PRESET_RULE
     for name, (_, values) in SinusoidExplorer.PRESETS.items():
         assert values == {**ARTICLE, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -223,7 +224,7 @@ def test_the_last_24_models_are_kept(trainer: Any) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: VAEExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
     if name.startswith("β = "):
         assert float(name[4:]) == pytest.approx(explorer.state()["beta"], rel=0.01)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any
 
 import ipywidgets
+
+from bdl_teach.widgets._engine.controls import Widget
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         control: The control that must be moved after a choice has been made.
     """
 
-    def __init__(self, question: Question, control: Any) -> None:
+    def __init__(self, question: Question, control: Widget) -> None:
         self._question, self._moved = question, False
         text = ipywidgets.HTML(f"<b>Predict first.</b> {html.escape(question.text)}")
         self._choices = ipywidgets.RadioButtons(

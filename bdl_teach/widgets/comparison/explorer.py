@@ -30,7 +30,7 @@ _KEPT = 60  # predictives kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
 _SLOWEST = "pbp"
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "n": 32,
     "noise_std": 1.0,
     "gap": 0.3,
@@ -72,7 +72,7 @@ class ComparisonResult:
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-class ComparisonExplorer(Explorer):
+class ComparisonExplorer(Explorer[ComparisonResult]):
     """Choose methods, and move the problem under them; what changed is fitted again.
 
     Args:
@@ -96,7 +96,7 @@ class ComparisonExplorer(Explorer):
         "among the data.",
         control="gap",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
         "all methods": (
             "Six ways to train the same network; in the gap each falls short of its 95 %",
@@ -120,7 +120,7 @@ class ComparisonExplorer(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         made = {
             "n": controls.choice_slider(
@@ -145,7 +145,7 @@ class ComparisonExplorer(Explorer):
         )
         return made
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
         self._fits: dict[Any, Predictive] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
@@ -178,7 +178,7 @@ class ComparisonExplorer(Explorer):
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), rows)
         return canvas
 
-    def _compute(self, values: dict[str, Any]) -> ComparisonResult:
+    def _compute(self, values: controls.Values) -> ComparisonResult:
         problem = GappedSinusoid(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
         done: dict[str, Predictive] = {}
@@ -236,7 +236,7 @@ class ComparisonExplorer(Explorer):
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
         return f"{sentence}. {result.nuts_report}".strip()
 
-    def _chores(self) -> Iterator[Callable[[], Any]]:
+    def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the methods that are not chosen yet."""
         for method in METHODS.values():
             yield partial(method.fit, GappedSinusoid(), 10)

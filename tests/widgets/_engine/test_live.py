@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import os
+import re
 import signal
 import threading
 import time
@@ -22,8 +23,17 @@ from bdl_teach.widgets._engine import background, controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 
+REQUIRED = (
+    "_make_controls",
+    "_make_canvas",
+    "_make_rows",
+    "_compute",
+    "_draw",
+    "_describe",
+)
 
-class Toy(Explorer):
+
+class Toy(Explorer[float]):
     """A bar as high as the product of its controls."""
 
     ALT = "A bar."
@@ -214,6 +224,24 @@ def test_whoever_watches_a_control_finds_all_values_there(toy: Toy, names: tuple
     toy.set(**{name: values[name] for name in names})
     assert found == [7]
     assert toy.ticks == ticks + 1
+
+
+# What a subclass must define
+
+
+@pytest.mark.parametrize("name", ["ALT", *REQUIRED])
+def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
+    parts = {part: getattr(Toy, part) for part in ("ALT", *REQUIRED) if part != name}
+    with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
+        type("Half", (Explorer,), parts)
+    made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
+    assert type("Again", (made,), {}).ALT == "A bar."
+
+
+def test_the_contract_names_all_that_can_be_defined() -> None:
+    words = str(Explorer.__doc__)
+    for name in ("ALT", "PRESETS", "QUESTION", "WORK", *REQUIRED, "_check", "_chores", "close"):
+        assert re.search(rf"^        (``)?{name}(\(|:)", words, re.MULTILINE), name
 
 
 # Another process
