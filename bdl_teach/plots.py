@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import alt_text
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+    from bdl_teach.datasets import Regression1D
+    from bdl_teach.densities import Prior
     from bdl_teach.predictive import Predictive
 
 # Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
@@ -71,7 +76,7 @@ def legend_above(ax: Axes, columns: int) -> None:
     )  # fmt: skip
 
 
-def draw_data(ax: Axes, x: Any, y: Any) -> Any:
+def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw data points ``x`` [n, 1], ``y`` [n, 1]; returns the line, for ``set_data``."""
     (points,) = ax.plot(
         np.ravel(x), np.ravel(y), "+", color=BLACK, ms=8, mew=1.6, label="data", zorder=5
@@ -79,13 +84,13 @@ def draw_data(ax: Axes, x: Any, y: Any) -> Any:
     return points
 
 
-def draw_truth(ax: Axes, x: Any, y: Any) -> Any:
+def draw_truth(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
     """Draw the noise-free function."""
     (line,) = ax.plot(np.ravel(x), np.ravel(y), ":", color=BLACK, lw=1.6, label="truth", zorder=4)
     return line
 
 
-def draw_predictive(ax: Axes, x: Any, prediction: Predictive, label: str = "") -> None:
+def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive, label: str = "") -> None:
     """Draw a predictive once: mean, ±2 sd epistemic, ±2 sd total.
 
     Args:
@@ -124,7 +129,7 @@ class PredictiveArtists:
             self._functions.set_label(f"{n_functions} drawn functions")
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._total, self._epistemic, self._functions, self._mean]
 
@@ -160,11 +165,11 @@ class FitArtists:
         legend_above(ax, columns=3)
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [*self._band.artists, self._truth, self._points]
 
-    def update(self, data: Any, prediction: Predictive) -> None:
+    def update(self, data: Regression1D, prediction: Predictive) -> None:
         """Move to a ``Regression1D`` and the predictive of its fit."""
         self._points.set_data(data.x[:, 0], data.y[:, 0])
         self._band.update(prediction)
@@ -182,7 +187,7 @@ class OverlayArtists:
         self.show(None)
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._low, self._high, self._mean]
 
@@ -209,7 +214,7 @@ class FunctionArtists:
         self.show(None)
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._lines]
 
@@ -238,7 +243,7 @@ class HistoryArtists:
         }
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return list(self._lines.values())
 
@@ -277,11 +282,11 @@ class WeightArtists:
         )
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._bars, self._prior, self._marginal]
 
-    def update(self, prior: Any, mean: Array, std: Array) -> None:
+    def update(self, prior: Prior, mean: Array, std: Array) -> None:
         """Move to a ``prior`` and posterior means and standard deviations ``[n_weights]``."""
         inside = np.clip(mean, self._edges[0], self._edges[-1])
         density, _ = np.histogram(inside, self._edges, density=True)

@@ -16,6 +16,11 @@ from PIL import Image
 
 from bdl_teach.widgets._engine.live import Explorer
 
+PRESET_RULE = (
+    "a preset is an entry of the explorer's PRESETS; that of its test file has it as well, in the "
+    "same order, with what it sets, and a test there holds what it says to the results of several "
+    "seeds"
+)
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 

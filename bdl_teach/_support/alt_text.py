@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter
@@ -41,7 +42,7 @@ def _panel(ax: Axes) -> list[str]:
     return parts + picture + [words for words in axes if words]
 
 
-def _axis(axis: Any) -> str:
+def _axis(axis: XAxis | YAxis) -> str:
     """Name of an axis with its range, or with its categories; just the name without ticks."""
     name = _one_line(axis.get_label_text())
     if not axis.get_visible() or not len(axis.get_majorticklocs()):

@@ -3,14 +3,26 @@
 An answer is run on a few inputs and compared with a reference; if it differs, it is compared
 with what well-known mistakes would have computed. A check never raises: a stub, a wrong type or
 an error inside the answer is met with a sentence. What was solved is kept in a small file in the
-user's data folder (record.py), so that it outlives the kernel.
+user's data folder (``_record.py``), so that it outlives the kernel.
+
+Exercise 5.6 stands in ``chapter5.py`` under the line ``# Exercise 5.6.`` To add one, say 5.10:
+
+1. ``chapter5.py``: at the end, under ``# Exercise 5.10.``, its helpers, and at the top level of the
+   module an :class:`Exercise` (for statements a :class:`Choice`); there it is found, no list names
+   it. What its parts and those of a :class:`Mistake` must be, the two classes say. Draw its cases
+   from a generator of its own, so that those of other exercises stay as they are. ``_faces.py`` has
+   the numbers that wrong answers like to use.
+2. ``tests/exercises/answers/chapter5.py``: in ``RIGHT`` an answer written in another way than the
+   reference, in ``ALSO`` more of them, in ``WRONG`` at least four wrong ones, each with what must
+   be said. What holds of every exercise, ``test_exercises.py`` beside it tries unasked.
+3. ``notebooks/05_….ipynb`` and its paired text: the heading with number and title, a cell with the
+   stub and the check (tag ``exercise``), a hidden one with a worked solution (tag ``solution``).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
 
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Result, Session
 from bdl_teach.exercises._record import Progress, place
@@ -29,10 +41,10 @@ __all__ = [
 
 
 def _collect() -> dict[str, Exercise]:
-    """All exercises of the modules ``chapterN_*``, in the order of their numbers."""
+    """All exercises of the modules ``chapterN``, in the order of their numbers."""
     names = [m.name for m in iter_modules(__path__) if m.name.startswith("chapter")]
     modules = [import_module(f"{__name__}.{name}") for name in names]
-    found = [exercise for module in modules for exercise in module.EXERCISES]
+    found = [e for module in modules for e in vars(module).values() if isinstance(e, Exercise)]
     found.sort(key=lambda exercise: [int(part) for part in exercise.number.split(".")])
     return {exercise.number: exercise for exercise in found}
 
@@ -41,7 +53,7 @@ REGISTRY: dict[str, Exercise] = _collect()
 SESSION = Session(REGISTRY, Progress(place()))
 
 
-def check(number: str, answer: Any, *, record: bool = True) -> Result:
+def check(number: str, answer: object, *, record: bool = True) -> Result:
     """Check an answer, print what was found, and remember whether it was right.
 
     Args:

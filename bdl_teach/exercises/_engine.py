@@ -10,6 +10,7 @@ import re
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._record import OPEN, SOLVED, WRONG, Progress
@@ -46,6 +48,9 @@ class Unreadable:
 
     text: str
 
+
+Function = Callable[..., object]  # what an exercise asks for: numbers in, numbers out
+Case = tuple[Any, ...]  # the arguments of one call
 
 # What one call came to: an array, the exception that it raised, what was no number, or None
 # where nothing (or `...`) was returned.
@@ -77,23 +82,27 @@ class Result:
 class Mistake:
     """A known mistake, recognised by what it computes in every case.
 
+    It must differ from the reference and from every other mistake in at least one case: an answer
+    that two mistakes explain hears of neither. What gets the same wrong numbers is one mistake.
+
     Attributes:
-        name: The mistake in a few words.
-        hint: What to think about, as a sentence.
-        wrong: The answer with this mistake: a function; or several, for its many faces.
-        recognises: For a mistake that no list of functions covers: says of (outcomes, expected)
-            whether it explains them all.
+        name: The mistake in a few words, without a full stop; no other of the exercise has it.
+        hint: What to think about, as a sentence with its full stop; not the answer itself.
+        wrong: The answer with this mistake: a function of the reference's arguments; or several,
+            for its many faces, such as each small number that might have been added.
+        recognises: For a mistake that no list of functions covers, instead of ``wrong``: says of
+            (outcomes, expected), one of each a case, whether it explains them all.
         breaks: Whether NaN is what this mistake gives in some case. Otherwise NaN matches nothing.
     """
 
     name: str
     hint: str
-    wrong: Any = None
+    wrong: Function | tuple[Function, ...] | None = None
     recognises: Callable[[Sequence[Outcome], Sequence[Outcome]], bool] | None = None
     breaks: bool = False
 
     @property
-    def faces(self) -> tuple[Any, ...]:
+    def faces(self) -> tuple[Function, ...]:
         """The functions that make this mistake."""
         if self.wrong is None:
             return ()
@@ -102,15 +111,18 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise that asks for a function.
+    """An exercise that asks for a function; :class:`Choice` for one that asks for statements.
 
     Attributes:
-        number: Such as ``"3.1"``.
-        title: What the learner's progress calls it.
-        section: Section of the notebook to read.
-        reference: A right answer.
+        number: Chapter and place in it, such as ``"3.1"``; the first part names the module.
+        title: What to do, and about what, as the notebook's heading has it: ``"Compute: the KL"``.
+        section: Sections of the notebook to read: ``"3.5"``, or ``"6.6 and 6.7"``.
+        reference: A right answer. It returns a number, an array, or a tuple of these, takes NumPy's
+            float64, and leaves its arguments as they are.
         cases: Arguments to try it on; together they tell every known mistake from the others.
-        mistakes: Known mistakes.
+            Ordinary numbers first (a message quotes the first case that differs), then what breaks
+            wrong answers: zeros, one data point, very large and very small values.
+        mistakes: Known mistakes, in any order.
         rtol: Share of a value by which an answer may be off.
         atol: Where zero is expected: share of the largest value of that answer.
         compared: Of (answer, *case), what to compare; the answer itself if not given.
@@ -119,19 +131,19 @@ class Exercise:
     number: str
     title: str
     section: str
-    reference: Any
-    cases: tuple[tuple[Any, ...], ...] = ()
+    reference: Function
+    cases: tuple[Case, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     rtol: float = RELATIVE
     atol: float = OF_LARGEST
-    compared: Callable[..., Any] | None = None
+    compared: Callable[..., ArrayLike] | None = None
 
     @property
     def read(self) -> str:
         """Where to read, as a sentence."""
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
-    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+    def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer.
 
         Args:
@@ -157,7 +169,7 @@ class Exercise:
         cases = zip(self.cases, got, want, strict=True)
         return all(self._same(case, a, b, breaks) for case, a, b in cases)
 
-    def _same(self, case: tuple[Any, ...], a: Outcome, b: Outcome, breaks: bool) -> bool:
+    def _same(self, case: Case, a: Outcome, b: Outcome, breaks: bool) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
         a = _fit(a, b)
@@ -196,7 +208,12 @@ class Exercise:
         }
 
     def _differs(
-        self, case: Any, got: Any, want: Any, outcomes: Sequence[Outcome], expected: Any
+        self,
+        case: Case,
+        got: Outcome,
+        want: Outcome,
+        outcomes: Sequence[Outcome],
+        expected: Sequence[Outcome],
     ) -> str:
         """Describe a difference that no known mistake explains."""
         where = f"for {self._arguments(case)}"
@@ -209,7 +226,7 @@ class Exercise:
             wanted = self._wanted(case, want)
             return f"{where} expected {wanted}, and your function returned {got.text}."
         got = _fit(got, want)
-        if isinstance(want, BaseException) or got.shape != want.shape:
+        if not isinstance(want, np.ndarray) or got.shape != want.shape:
             return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
         if not np.isfinite(got).all() and np.isfinite(want).all():
             return f"{where} your answer contains {_first_bad(got)}. {self.read}"
@@ -230,7 +247,7 @@ class Exercise:
             return f"a pair, each {_kind(want[0])}" if want.ndim > 1 else "a pair of numbers"
         return _kind(want)
 
-    def _arguments(self, case: tuple[Any, ...]) -> str:
+    def _arguments(self, case: Case) -> str:
         names = inspect.signature(self.reference).parameters
         return ", ".join(f"{n}={_show(v)}" for n, v in zip(names, case, strict=True))
 
@@ -242,12 +259,15 @@ class Choice(Exercise):
     A first wrong answer hears how many statements it has wrong, a later one which.
 
     Attributes:
-        statements: For each letter, what to say if the answer has it wrong.
+        reference: The letters of the true statements.
+        statements: For each letter, in the order of the alphabet, why it is true or not, as a
+            sentence; said if the answer has it wrong.
     """
 
+    reference: AbstractSet[str]  # type: ignore[assignment]  # letters, where others have a function
     statements: Mapping[str, str] = field(default_factory=dict)
 
-    def find(self, answer: Any, tries: int = 0) -> tuple[str, str]:
+    def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
         """Return (mark, sentence) for an answer; see :meth:`Exercise.find`."""
         if _is_stub(answer):
             return OPEN, "nothing to check yet: put the letters of the true statements."
@@ -287,7 +307,7 @@ class Session:
         self._registry = registry
         self._progress = Progress() if progress is None else progress
 
-    def check(self, number: str, answer: Any, *, record: bool = True) -> Result:
+    def check(self, number: str, answer: object, *, record: bool = True) -> Result:
         """Check an answer and print what was found; see :func:`bdl_teach.exercises.check`."""
         exercise = self._registry[self._known(number)]
         tries = self._progress.tries(number) if record else 0
@@ -299,7 +319,7 @@ class Session:
         print(result.message)
         return result
 
-    def _known(self, number: Any) -> str:
+    def _known(self, number: object) -> str:
         """Refuse what is no exercise's number; 3.10 as a number would be 3.1."""
         if not isinstance(number, str):
             raise ValueError(
@@ -332,7 +352,7 @@ class Session:
         return [n for n in self._registry if chapter is None or n.split(".")[0] == str(chapter)]
 
 
-def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
+def outcome(function: Function, case: Case) -> Outcome:
     """Run a function on one case; nothing that it does gets out."""
     arguments = copy.deepcopy(case)
     try:
@@ -345,7 +365,7 @@ def outcome(function: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
     return read(value)
 
 
-def read(value: Any) -> Outcome:
+def read(value: object) -> Outcome:
     """Turn what a function returned into an array of floats, if numbers are in it.
 
     NumPy, TensorFlow and Python numbers do, fractions too, alone or in tuples and lists.
@@ -361,14 +381,14 @@ def read(value: Any) -> Outcome:
     return Unreadable(_short(value))
 
 
-def _array(value: Any) -> Array:
+def _array(value: object) -> Array:
     """Make an array, of floats if it holds fractions, decimals or very large integers."""
     array = np.asarray(value)
     exact = array.dtype.kind == "O" and all(isinstance(v, Real | Decimal) for v in array.flat)
     return array.astype(np.float64) if exact else array
 
 
-def _stack(parts: Sequence[Any]) -> Array:
+def _stack(parts: Sequence[object]) -> Array:
     """Make one array of the parts of a tuple; beside numbers, arrays of one are numbers."""
     arrays = [_array(part) for part in parts]
     if {array.shape for array in arrays} == {(), (1,)}:
@@ -394,7 +414,7 @@ def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool 
     return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
 
 
-def _fit(got: Array, want: Any) -> Array:
+def _fit(got: Array, want: Outcome) -> Array:
     """A number may come as an array of one, alone or in a pair."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
@@ -412,7 +432,7 @@ def _line(error: BaseException) -> str:
     return f", in line {last.lineno}" + (f": `{text}`" if text else "")
 
 
-def _is_stub(value: Any) -> bool:
+def _is_stub(value: object) -> bool:
     """Whether a value, or a part of a tuple, is still to be filled in."""
     if isinstance(value, tuple | list) and len(value):
         return any(part is None or part is Ellipsis for part in value)
@@ -437,7 +457,7 @@ def _negated(value: Outcome) -> Outcome:
     return np.asarray(-value) if isinstance(value, np.ndarray) else value
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Outcome) -> str:
     """What kind of thing an outcome is, in words."""
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
@@ -457,7 +477,7 @@ def _first_bad(value: Array) -> str:
     return "NaN" if np.isnan(bad) else "an infinite value"
 
 
-def _show(value: Any, other: Any = None) -> str:
+def _show(value: object, other: object = None) -> str:
     """Write a value with six figures, or with all where six do not tell it from ``other``."""
     text = _digits(value, 6)
     if other is not None and text == _digits(other, 6):
@@ -465,13 +485,13 @@ def _show(value: Any, other: Any = None) -> str:
     return text
 
 
-def _digits(value: Any, digits: int) -> str:
+def _digits(value: object, digits: int) -> str:
     # NumPy would write 8 as "8.", and a sentence would end twice.
     formatter: Any = {"float_kind": lambda number: f"{number + 0.0:.{digits}g}"}  # no "-0"
     text = np.array2string(np.asarray(value), threshold=_WRITTEN, edgeitems=2, formatter=formatter)
     return " ".join(text.split())  # a matrix on one line
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

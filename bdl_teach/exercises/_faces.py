@@ -9,3 +9,6 @@ TINY = (1e-300, 1e-100, 1e-30, 1e-20, 1e-16, 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e
 
 # What divides natural logarithms that were taken to another base.
 BASES = (np.log(2.0), np.log(10.0))
+
+# Added under a root or a line, so that nothing is divided by 0.
+EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)

@@ -1,11 +1,29 @@
-"""Explorers: sliders over a model that is refitted on every tick. No maths in here."""
+"""Explorers: sliders over a model that is refitted on every tick. No maths in here.
+
+An explorer is a module, or a folder where it has parts: ``explorer.py`` with the class, ``fits.py``
+or ``trainer.py`` with what a tick computes, ``panels.py`` with what it draws. From top to bottom of
+a module: where the controls start (``_DEFAULTS``); a frozen dataclass of what a tick computes; the
+class, with its words (``ALT``), presets and question, controls and rows, canvas and panels, then
+``_compute``, ``_draw`` and ``_describe``. What each of these must be is written once, in the
+docstring of ``Explorer`` in ``_engine/live.py``. ``kl_budget_lab.py`` is a short one to read first.
+
+To add a preset:
+
+1. The explorer's ``PRESETS``: the name, a sentence that says where to look, and the values, as
+   ``{**_DEFAULTS, "n": 6}``. Its button follows.
+2. ``tests/widgets/test_<module or folder>.py``: what it sets, in ``PRESETS`` of that file, and a
+   test that holds its sentence to the results of several seeds.
+
+To add an explorer: its module here and a line in both lists below, its test file (what each has,
+``test_widgets.py`` beside it says), and a cell in a notebook that shows it.
+"""
 
 from __future__ import annotations
 
 from bdl_teach.widgets.comparison.explorer import ComparisonExplorer
 from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
 from bdl_teach.widgets.gradient_lab import GradientLab
-from bdl_teach.widgets.kl_budget import KLBudgetLab
+from bdl_teach.widgets.kl_budget_lab import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.local_reparam_lab import LocalReparamLab
 from bdl_teach.widgets.pbp_stepper import PBPStepper

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
@@ -16,7 +17,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -27,7 +28,7 @@ X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 ROOM = (64, (30,), 1)  # what refits are compiled for: ``bbb.Capacity``
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
 _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "prior_std": 1.0,
     "noise_std": 1.0,
     "width": 20,
@@ -68,7 +69,7 @@ class EmpiricalBayesResult:
     off: float
 
 
-class EmpiricalBayesExplorer(Explorer):
+class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     """Set the prior's σ by hand or have it learnt: each movement refits the network.
 
     Args:
@@ -82,7 +83,7 @@ class EmpiricalBayesExplorer(Explorer):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
         "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
         "stand, the σ that would be best for the weights that are found then?",
         ("Near 2, where it is now", "Further right: it says how much is missing", "Near 0.1"),
@@ -92,7 +93,7 @@ class EmpiricalBayesExplorer(Explorer):
         "weights that were found, not those that might have been.",
         "prior_std",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "by hand": (
             "σ = 1 by hand: the star, where the KL of these weights is least, is near 2.2",
             dict(_DEFAULTS),
@@ -123,7 +124,7 @@ class EmpiricalBayesExplorer(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         made = {
             "prior_std": controls.log_slider(
@@ -154,7 +155,7 @@ class EmpiricalBayesExplorer(Explorer):
         """Disable the slider of the prior's σ while σ is learnt: it would move nothing."""
         self._controls["prior_std"].disabled = change["new"] != "fixed"
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         *sliders, prior = self._controls.values()
         best = controls.button(
             "σ ← best", "set the prior by hand to the best one for these weights", self._to_best
@@ -192,7 +193,7 @@ class EmpiricalBayesExplorer(Explorer):
         canvas.animate([*self._best.artists, *self._each.artists])
         return canvas
 
-    def _compute(self, values: dict[str, Any]) -> EmpiricalBayesResult:
+    def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         return _refit(**values)
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
@@ -214,7 +215,7 @@ class EmpiricalBayesExplorer(Explorer):
             f"{result.likelihood:.0f})."
         )
 
-    def _chores(self) -> Iterator[Callable[[], Any]]:
+    def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior."""
         for mode in ("per weight", "per layer"):
             yield partial(_refit, **{**_DEFAULTS, "prior": mode})
@@ -288,7 +289,7 @@ class BestPriorArtists:
         )
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._curve, self._best, self._now]
 
@@ -318,7 +319,7 @@ class SortedArtists:
         self._floor = float(ax.get_ylim()[0])
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._prior, self._wanted]
 

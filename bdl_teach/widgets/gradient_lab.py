@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.expectation_gradients import Cost
@@ -25,7 +26,7 @@ _EDGE = 90.0  # where the cloud panel shows what lies beyond its frame
 _COLOURS = {"score": plots.ORANGE, "pathwise": plots.BLUE}
 _NAMES = {"score": "score function", "pathwise": "pathwise"}
 _MARKS = {"score": "x", "pathwise": "o"}
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "mu": 0.0,
     "sigma": 1.0,
     "curvature": 1.0,
@@ -62,7 +63,7 @@ class GradientResult:
     variances: dict[str, float]
 
 
-class GradientLab(Explorer):
+class GradientLab(Explorer[GradientResult]):
     """μ, σ, the cost's curvature, offset and ripple, draws S: each movement draws anew.
 
     Args:
@@ -76,7 +77,7 @@ class GradientLab(Explorer):
         "Three plots: the cost over z with the density of z; errors of 250 gradient estimates of "
         "each kind; the variance of both estimators by number of draws."
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "a bowl": ("The pathwise cloud is the narrower one", dict(_DEFAULTS)),
         "nearly certain": (
             "σ = 0.1: half of it halves the pathwise noise and nearly doubles the score's",
@@ -104,7 +105,7 @@ class GradientLab(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Add a constant to the cost: offset b up to 10. No gradient changes. And the two clouds?",
         ("Both stay as they are", "Both widen", "Only the score function's widens"),
         2,
@@ -114,7 +115,7 @@ class GradientLab(Explorer):
     )
     WORK: ClassVar[str] = "drawn in"
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
             "mu": controls.slider("mean μ", d["mu"], -2.0, 2.0, 0.05, "mean of z"),
@@ -140,7 +141,7 @@ class GradientLab(Explorer):
             ),
         }
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         *sliders, parameter = self._controls.values()
         presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [controls.grid(sliders, columns=3), controls.row([parameter, *presets])]
@@ -158,7 +159,7 @@ class GradientLab(Explorer):
         self._make_variance_panel(canvas, curve)
         return canvas
 
-    def _make_cost_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_cost_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where z is drawn, what it costs", "z", "cost f(z)")
         ax.set(xlim=(-4, 4), ylim=(-12, 22))
         self._base = -12.0
@@ -170,7 +171,7 @@ class GradientLab(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._density, self._curve, self._drawn])
 
-    def _make_cloud_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_cloud_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "250 estimates of the gradient", "", "error (far from 0 compressed)")
         ax.set_yscale("asinh", linear_width=3.0)  # both a bowl's clouds and a lifted one's fit
         ax.set(xlim=(-0.5, 1.5), ylim=(-100, 100))
@@ -188,7 +189,7 @@ class GradientLab(Explorer):
         plots.legend_above(ax, columns=1)
         canvas.animate(self._clouds.values())
 
-    def _make_variance_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_variance_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Variance of an estimate", "draws S", "variance")
         ax.set(xscale="log", yscale="log", xlim=(0.8, 1300), ylim=(1e-6, 1e6))
         self._lines, self._measured = {}, {}
@@ -202,7 +203,7 @@ class GradientLab(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate([*self._lines.values(), *self._measured.values()])
 
-    def _compute(self, values: dict[str, Any]) -> GradientResult:
+    def _compute(self, values: controls.Values) -> GradientResult:
         from bdl_teach import expectation_gradients as eg
 
         cost = eg.Cost(values["curvature"], values["offset"], values["ripple"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
@@ -15,7 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import LinearPosterior
@@ -28,7 +29,7 @@ PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
 COUNTS = np.arange(2, 15)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _DEPTH = 25.0  # nats below the best that the evidence plots show
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "n": 8,
     "prior_std": 10.0,
     "noise_std": 1.0,
@@ -69,7 +70,7 @@ class LinearResult:
     evidence_by_count: Array
 
 
-class LinearRegressionExplorer(Explorer):
+class LinearRegressionExplorer(Explorer[LinearResult]):
     """Points arrive one by one; prior σ, noise σ and features move the exact posterior.
 
     Args:
@@ -84,7 +85,7 @@ class LinearRegressionExplorer(Explorer):
         "drawn functions; the posterior of two weights inside their prior; the log evidence "
         "against the prior's σ; the log evidence against the number of features."
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "eight points": (
             "The band is narrow at the points and opens away from them",
             dict(_DEFAULTS),
@@ -117,7 +118,7 @@ class LinearRegressionExplorer(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Let one more point arrive: N up by one. Can the epistemic band get wider anywhere?",
         ("Yes, where the point is a surprise", "Yes, far from the data", "No, nowhere"),
         2,
@@ -126,7 +127,7 @@ class LinearRegressionExplorer(Explorer):
         "n",
     )
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
             "n": controls.count_slider(
@@ -149,7 +150,7 @@ class LinearRegressionExplorer(Explorer):
             ),
         }
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         *sliders, kind = self._controls.values()
         resample = controls.button("resample", "next seed: other data", self._resample)
         presets = controls.preset_buttons(self.PRESETS, self._choose)
@@ -182,13 +183,13 @@ class LinearRegressionExplorer(Explorer):
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
         return canvas
 
-    def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Two of the weights", "one weight / prior σ", "another / prior σ")
         self._ellipses = EllipseArtists(ax)
         plots.legend_above(ax, columns=1)
         canvas.animate(self._ellipses.artists)
 
-    def _compute(self, values: dict[str, Any]) -> LinearResult:
+    def _compute(self, values: controls.Values) -> LinearResult:
         data = arrivals(values["n"], values["noise_std"], values["seed"])
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
@@ -295,7 +296,7 @@ class EllipseArtists:
         self._name = ax.text(0.03, 0.03, "", fontsize=9, transform=ax.transAxes)
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._area, self._prior, self._draws, self._mean, self._name]
 
@@ -329,7 +330,7 @@ class EvidenceArtists:
         self._floor = float(ax.get_ylim()[0])
 
     @property
-    def artists(self) -> list[Any]:
+    def artists(self) -> list[Artist]:
         """All artists, from back to front."""
         return [self._curve, self._now]
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 N_DATA = SIZES[-1]
@@ -75,7 +76,7 @@ _STYLES: dict[str, tuple[str, str, str, str]] = {  # name, colour, line, marker
     "local": ("local", plots.BLUE, "-", "o"),
 }
 _SHOWN = {"score": False, "shared": True, "per_example": False, "flipout": False, "local": True}
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "size": 32,
     "sigma": 0.3,
     "n_inputs": 1,
@@ -109,7 +110,7 @@ class VarianceResult:
     correlation: dict[str, float]
 
 
-class LocalReparamLab(Explorer):
+class LocalReparamLab(Explorer[VarianceResult]):
     """Batch size, σ of the weights, inputs, draws: each movement draws all gradients anew.
 
     Args:
@@ -124,7 +125,7 @@ class LocalReparamLab(Explorer):
         "for the chosen estimators; the drawn gradients at one batch size; the outputs of two "
         "data points against each other, with one shared W and with local noise."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Move the batch size M from 32 to 128. What will the variance of a gradient with one "
         "shared W do?",
         ("Fall to a quarter", "Fall to a half", "Hardly change"),
@@ -133,7 +134,7 @@ class LocalReparamLab(Explorer):
         "Only noise that is drawn for each point falls as 1/M.",
         "size",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "shared or local": (
             "From M = 32 on one line is nearly flat, the other falls as 1/M",
             dict(_DEFAULTS),
@@ -164,7 +165,7 @@ class LocalReparamLab(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
             "size": controls.choice_slider(
@@ -189,13 +190,13 @@ class LocalReparamLab(Explorer):
             **{kind: self._estimator_toggle(kind) for kind in KINDS},
         }
 
-    def _estimator_toggle(self, kind: str) -> Any:
+    def _estimator_toggle(self, kind: str) -> controls.Widget:
         name = _STYLES[kind][0]
         made = controls.toggle(name, f"show the estimator: {name}")
         made.value = _SHOWN[kind]
         return made
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         widgets = list(self._controls.values())
         resample = controls.button("resample", "next seed", self._resample)
         presets = controls.preset_buttons(self.PRESETS, self._choose)
@@ -217,7 +218,7 @@ class LocalReparamLab(Explorer):
         self._make_row_panel(canvas, axes[2])
         return canvas
 
-    def _make_variance_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_variance_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(
             ax,
             "Noise of a gradient: marks drawn, lines theory",
@@ -237,7 +238,7 @@ class LocalReparamLab(Explorer):
         plots.legend_above(ax, columns=3)
         canvas.animate([self._cursor, *self._theory.values(), *self._measured.values()])
 
-    def _make_draw_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_draw_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(
             ax,
             "Gradients drawn at this M",
@@ -254,7 +255,7 @@ class LocalReparamLab(Explorer):
         }
         canvas.animate(self._dots.values())
 
-    def _make_row_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_row_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Outputs of two data points", "first / its sd", "second / its sd")
         ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="N")
         self._clouds = {}
@@ -266,7 +267,7 @@ class LocalReparamLab(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate(self._clouds.values())
 
-    def _compute(self, values: dict[str, Any]) -> VarianceResult:
+    def _compute(self, values: controls.Values) -> VarianceResult:
         chosen = [kind for kind in KINDS if values[kind]]
         d, seed, n = values["n_inputs"], values["seed"], values["n_draws"]
         name, at = "mu" if values["parameter"] == "μ" else "sigma", SIZES.index(values["size"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ from bdl_teach import datasets, plots
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
     from bdl_teach.methods.pbp import replay as pbp_replay
@@ -26,7 +26,7 @@ MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
 _FRAMES = 12.0  # pictures a second while playing
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "step": 33,
     "speed": 8.0,
     "n": 32,
@@ -58,7 +58,7 @@ class StepperResult:
     speed: float
 
 
-class PBPStepper(Explorer):
+class PBPStepper(Explorer[StepperResult]):
     """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
 
     Args:
@@ -73,7 +73,7 @@ class PBPStepper(Explorer):
         "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
         "that they stand for, beside the true one."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Go from step 33 to step 330: every point is learned ten times instead of once. What "
         "happens to the epistemic band among the data?",
         (
@@ -86,7 +86,7 @@ class PBPStepper(Explorer):
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
         "one point": (
             "One point pulls the mean and narrows the band a little, everywhere",
@@ -112,7 +112,7 @@ class PBPStepper(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         made = {
             "step": controls.count_slider(
@@ -138,7 +138,7 @@ class PBPStepper(Explorer):
         made["play"].observe(self._on_play, names="value")
         return made
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         self._stop = threading.Event()
         self._trail: tuple[Any, pbp_replay.Trail] | None = None
         *sliders, order, play = self._controls.values()
@@ -154,7 +154,7 @@ class PBPStepper(Explorer):
             controls.row(presets),
         ]
 
-    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    def _check(self, values: controls.Values, state: controls.Values) -> None:
         if values.get("play") and state["step"] >= MOST_STEPS:
             raise ValueError(
                 f"play: expected a step below {MOST_STEPS} to start from, got {state['step']}, "
@@ -174,7 +174,7 @@ class PBPStepper(Explorer):
         canvas.animate([self._speed])
         return canvas
 
-    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
         ax.set(xlim=(-1.5, 1.5), ylim=(-30, 30))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
@@ -193,12 +193,12 @@ class PBPStepper(Explorer):
         points = [self._waiting, self._seen, self._last]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
 
-    def _compute(self, values: dict[str, Any]) -> StepperResult:
+    def _compute(self, values: controls.Values) -> StepperResult:
         data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
         replay = self._trail_of(data, values).at(values["step"])
         return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"])
 
-    def _trail_of(self, data: datasets.Regression1D, values: dict[str, Any]) -> pbp_replay.Trail:
+    def _trail_of(self, data: datasets.Regression1D, values: controls.Values) -> pbp_replay.Trail:
         """Return the trail of these values: the one in use, unless something else has moved."""
         from bdl_teach.methods.pbp import replay as pbp_replay
 

@@ -14,7 +14,7 @@ from bdl_teach import exercises
 from bdl_teach.exercises._engine import Session
 
 NUMBERS = list(exercises.REGISTRY)
-
+MODULES = sorted(Path(exercises.__path__[0]).glob("chapter*.py"))
 
 # Each chapter has RIGHT[number], ALSO = [(number, another right answer)] and
 # WRONG = [(number, what must be said, answer)], of statements after the second wrong answer.
@@ -108,8 +108,22 @@ def test_a_mistake_is_named(number: str, said: str, answer: Any) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_at_least_four_wrong_answers_of_each_are_rejected(number: str) -> None:
-    assert sum(n == number for n, _, _ in WRONG) >= 4
+def test_every_exercise_has_planted_answers(number: str) -> None:
+    table = f"tests/exercises/answers/chapter{number.split('.')[0]}.py"
+    assert number in RIGHT, f"{table}: RIGHT lacks an answer to {number}"
+    planted = sum(n == number for n, _, _ in WRONG)
+    assert planted >= 4, f"{table}: WRONG has {planted} answers to {number}; expected at least 4"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[path.stem for path in MODULES])
+def test_an_exercise_stands_in_its_chapter_s_module_under_its_number(path: Path) -> None:
+    chapter = path.stem.removeprefix("chapter")
+    headings = re.findall(r"^# Exercise (.*)\.$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    numbers = [number for number in NUMBERS if number.split(".")[0] == chapter]
+    defined = vars(importlib.import_module(f"bdl_teach.exercises.{path.stem}")).values()
+    made = [exercise.number for exercise in defined if isinstance(exercise, exercises.Exercise)]
+    rule = f"{path.name}: each exercise under `# Exercise {chapter}.….`, in the order of numbers"
+    assert headings == made == numbers, rule
 
 
 @pytest.mark.parametrize("number", NUMBERS)

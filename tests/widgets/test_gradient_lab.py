@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from artists import assert_says, band, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -173,7 +174,7 @@ def test_the_status_has_the_figures_of_the_formulas(moved: GradientLab) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(lab: GradientLab, name: str) -> None:
-    assert tuple(PRESETS) == lab.presets
+    assert tuple(PRESETS) == lab.presets, PRESET_RULE
     assert lab.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
@@ -210,7 +211,7 @@ def test_nearly_certain_half_of_sigma_halves_one_noise_and_nearly_doubles_the_ot
 
 def test_a_constant_drowns_the_score_function_alone(lab: GradientLab) -> None:
     """The question: offset b up to 10, in every seed."""
-    asked = lab.PREDICTION
+    asked = lab.QUESTION
     assert (asked.control, asked.choices[asked.answer]) == (
         "offset",
         "Only the score function's widens",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
+    PRESET_RULE,
     as_printed,
     assert_a_click_on_a_preset_sets_its_values,
     assert_every_control_and_preset_is_on_the_page_once,
@@ -23,7 +24,7 @@ from explorer_claims import (
 from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
-from bdl_teach.widgets import KLBudgetLab
+from bdl_teach.widgets import KLBudgetLab, kl_budget_lab
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
@@ -143,8 +144,13 @@ def test_the_status_says_the_numbers_of_the_result(
     assert result.cost.kl_weight == lab.state()["kl_weight"]
 
 
+def test_the_lab_s_minibatches_are_of_one_size() -> None:
+    assert kl_budget_lab._BATCHES == (1, 2, 4, 8, 16, 32)
+
+
 def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
-    assert {name: values for name, (_, values) in lab.PRESETS.items()} == PRESETS
+    made = {name: values for name, (_, values) in lab.PRESETS.items()}
+    assert made == PRESETS, PRESET_RULE
     assert_every_control_and_preset_is_on_the_page_once(lab)
     assert_a_click_on_a_preset_sets_its_values(lab)
 
@@ -159,8 +165,8 @@ def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
 
 
 def test_the_question_is_answered_by_the_shares_at_its_target(lab: KLBudgetLab) -> None:
-    asked = lab.PREDICTION
-    assert asked.control == "scheme" and "32 minibatches" in asked.question
+    asked = lab.QUESTION
+    assert asked.control == "scheme" and "32 minibatches" in asked.text
     shares = lab.set(**{**START, "n_batches": 32, asked.control: "geometric"}).result.shares
     true = [np.ptp(shares) == 0, shares[:10].sum() > 0.99, shares[-10:].sum() > 0.99]
     assert true == [choice == asked.choices[asked.answer] for choice in asked.choices]

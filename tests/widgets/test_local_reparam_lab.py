@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -233,7 +234,7 @@ def test_the_status_has_every_figure_of_the_result(moved: LocalReparamLab) -> No
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(lab: LocalReparamLab, name: str) -> None:
-    assert tuple(PRESETS) == lab.presets
+    assert tuple(PRESETS) == lab.presets, PRESET_RULE
     assert lab.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
@@ -300,7 +301,7 @@ def test_with_few_draws_a_mark_is_off_its_line_by_a_fifth(lab: LocalReparamLab) 
 
 
 def test_from_32_to_128_points_a_shared_w_hardly_gains(lab: LocalReparamLab) -> None:
-    asked, answers = lab.PREDICTION, np.array([1 / 4, 1 / 2, 1])
+    asked, answers = lab.QUESTION, np.array([1 / 4, 1 / 2, 1])
     for seed in range(8):
         lab.preset("shared or local").set(seed=seed)
         before = lab.result.theory["shared"][SIZES.index(lab.result.size)]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -188,7 +189,7 @@ def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(stepper: PBPStepper, name: str) -> None:
-    assert tuple(PRESETS) == stepper.presets
+    assert tuple(PRESETS) == stepper.presets, PRESET_RULE
     assert stepper.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
@@ -269,7 +270,7 @@ def test_between_few_points_the_band_is_no_wider_than_at_them(stepper: PBPSteppe
 
 def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
     """The question: from step 33 to 330, in every seed."""
-    asked = stepper.PREDICTION
+    asked = stepper.QUESTION
     assert asked.control == "step" and asked.choices[asked.answer].startswith("It shrinks")
     once = over_seeds(stepper, "one epoch", step=33)
     for before, after in zip(once, over_seeds(stepper, "one epoch", step=330), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import html
+import importlib
 import io
 import os
 import subprocess
@@ -19,13 +20,10 @@ import ipywidgets
 import numpy as np
 import psutil
 import pytest
-from explorer_claims import (
-    assert_every_control_moves_the_picture,
-    pixels,
-)
+from explorer_claims import PRESET_RULE, assert_every_control_moves_the_picture, pixels
 from PIL import Image
 
-from bdl_teach import DivergedError
+from bdl_teach import DivergedError, widgets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.latest import LatestValue
@@ -62,6 +60,20 @@ def any_explorer(request: pytest.FixtureRequest) -> Iterator[Explorer]:
     made = request.param().wait()
     yield made
     made.close()
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_an_explorer_has_a_test_file_of_its_own_with_its_presets(name: str) -> None:
+    kind = getattr(widgets, name)
+    module = kind.__module__.removeprefix("bdl_teach.widgets.").split(".")[0]
+    path = Path(__file__).with_name(f"test_{module}.py")
+    assert path.is_file(), f"{name}: its tests belong into {path.name}"
+    table = importlib.import_module(f"widgets.{path.stem}").PRESETS
+    assert tuple(table) == tuple(kind.PRESETS), f"{path.name}: {PRESET_RULE}"
+    for preset, (sentence, values) in kind.PRESETS.items():
+        assert sentence and values, f"{name}, {preset}: a preset says where to look, and sets"
+    asked = kind.QUESTION
+    assert asked is None or 0 <= asked.answer < len(asked.choices)
 
 
 def test_every_control_moves_the_picture(any_explorer: Explorer) -> None:

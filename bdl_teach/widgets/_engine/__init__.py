@@ -1,1 +1,16 @@
-"""What every explorer is made of: controls, one worker, a canvas, a question, NUTS beside it."""
+"""What every explorer is made of; the contract is the docstring of ``live.Explorer``.
+
+==================  ===============================================================================
+``live.py``         ``Explorer``: what a subclass defines, what a user calls, the worker of a tick
+``controls.py``     sliders, toggles, buttons, preset buttons; how they are laid out and checked
+``canvas.py``       ``Canvas``: a figure drawn once, over which artists move; pictures as bytes
+``question.py``     ``Question``: what the learner predicts before moving a control
+``latest.py``       ``LatestValue``: between controls and worker; of values that queue, the last
+``background.py``   threads that end before Python does
+``nuts.py``         ``NutsRunner``: the gold standard beside the sliders, when they rest
+==================  ===============================================================================
+
+A tick: a control moves; ``Explorer`` puts the values of all controls into ``LatestValue``; its
+worker takes the newest, computes and draws; ``Canvas`` renders; the picture goes to the browser.
+Panels that several explorers and the notebooks share are in ``bdl_teach/plots.py``.
+"""

@@ -9,15 +9,14 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable
-from typing import Any
 
 _PATIENCE = 30.0  # seconds to wait at exit for one compilation or one window of NUTS to end
 _lock = threading.Lock()  # a thread is started and noted in one go
 _threads: set[threading.Thread] = set()
-_stops: list[Callable[[], Any]] = []
+_stops: list[Callable[[], object]] = []
 
 
-def start(work: Callable[[], Any]) -> threading.Thread:
+def start(work: Callable[[], object]) -> threading.Thread:
     """Run ``work`` on a daemon thread that is waited for at exit."""
     thread = threading.Thread(target=work, daemon=True, name=f"bdl_teach {work.__qualname__}")
     with _lock:
@@ -29,7 +28,7 @@ def start(work: Callable[[], Any]) -> threading.Thread:
     return thread
 
 
-def at_exit(stop: Callable[[], Any]) -> Callable[[], Any]:
+def at_exit(stop: Callable[[], object]) -> Callable[[], object]:
     """Have ``stop`` called before the threads are waited for (a decorator)."""
     _stops.append(stop)
     return stop

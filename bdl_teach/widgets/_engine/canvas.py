@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
@@ -27,7 +28,7 @@ class Canvas:
         self.figure = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
         self._agg: Any = FigureCanvasAgg(self.figure)  # matplotlib leaves it half typed
         self._background: Any = None
-        self._moving: list[Any] = []
+        self._moving: list[Artist] = []
 
     @property
     def pixels(self) -> tuple[int, int]:
@@ -35,7 +36,7 @@ class Canvas:
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
-    def animate(self, artists: Iterable[Any]) -> None:
+    def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class LatestValue:
+class LatestValue(Generic[T]):
     """A slot for one value: a newer one replaces an older one that nobody has taken yet."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._value: Any = None
+        self._value: T  # from the first put on
         self._put = self._taken = self._done = 0
         self._error: BaseException | None = None
         self._closed = False
 
-    def put(self, value: Any) -> None:
+    def put(self, value: T) -> None:
         """Store ``value`` and wake the worker."""
         with self._changed:
             self._value, self._put = value, self._put + 1
             self._changed.notify_all()
 
-    def take(self) -> tuple[int, Any] | None:
+    def take(self) -> tuple[int, T] | None:
         """Wait for a new value; returns (version, value), or ``None`` once closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._put > self._taken)

@@ -1,4 +1,4 @@
-"""The one live engine: a slider tick is stored, one worker refits and redraws the latest.
+"""What every explorer is: the contract of a subclass, and the worker that keeps the picture live.
 
 The handler only stores the values and wakes the worker, so that values which come while a
 refit runs replace each other: none queues up, and the last one is never lost. Rendering holds a
@@ -12,52 +12,107 @@ import html
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import ipywidgets
+from matplotlib.text import Text
 
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.latest import LatestValue
-from bdl_teach.widgets._engine.question import Prediction, PredictionBox
+from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 
 
-class Explorer(ipywidgets.VBox):  # type: ignore[misc]
+Result = TypeVar("Result")  # what a tick computes
+
+
+class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     """Controls over one picture that is recomputed on every tick.
 
-    A subclass says which controls there are, what a tick computes, and how it is drawn. Creating
-    an explorer closes the one of the same class before it, which from then on is a still picture.
+    Creating an explorer closes the one of the same class before it, which from then on is a still
+    picture.
+
+    What follows is for whoever writes one: ``class MyLab(Explorer[MyResult])``, where ``MyResult``
+    is a frozen dataclass of what a tick computes.
+
+    It sets:
+        ALT: What the picture shows, for those who cannot see it, without its figures: these are in
+            the status line.
+        PRESETS: ``{name: (sentence, values)}``. The name is on a button and says what to see; the
+            sentence is the button's hint and says where to look; the values are of all controls.
+            What they say must hold whatever the seed, and the explorer's tests say that it does.
+        QUESTION: What to predict before a control is moved; ``None`` for nothing.
+        WORK: What a tick does, in the status line before its time.
+
+    It defines, in the order in which they are called:
+        ``_make_controls() -> {name: widget}``: Once. The name is the keyword of the constructor and
+            of ``set``. ``controls.py`` makes the widgets.
+        ``_make_canvas() -> Canvas``: Once, with ``RENDER_LOCK`` held. Makes the axes and all the
+            artists that there will ever be; those that move go to ``canvas.animate``.
+        ``_make_rows() -> [widget]``: Once. What stands under the picture: every control, a button
+            for each preset, in grids and rows. What runs beside it (NUTS, training) is made here.
+        ``_compute(values) -> Result``: On the worker, on every tick. ``values`` is a snapshot: look
+            at no control. Imports what loads TensorFlow inside. Nothing is random but by a seed
+            among the values. What it raises is said over the picture.
+        ``_draw(result)``: On the worker, with ``RENDER_LOCK`` held. Moves artists, makes none. If
+            anything changed that does not move, such as limits: ``self._canvas.redraw_background``.
+        ``_describe(result) -> str``: On the worker, or where a still picture is asked for. The
+            status line: sentences whose every figure is the result's.
+
+    It may define:
+        ``_check(values, state)``: Where values are set, before anything moves. Raises
+            ``ValueError`` for values that each control takes but that do not go together.
+        ``_chores() -> functions``: In the background, after the first picture. Each compiles
+            something that the controls may ask for later.
+        ``close()``: Stops what runs beside, then calls ``super().close()``.
 
     Attributes:
         result: What the last tick computed; ``None`` before the first.
         ticks: How many pictures have been made.
     """
 
-    ALT: ClassVar[str] = ""  # what the picture shows; its figures are in the status line
-    PRESETS: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
-    PREDICTION: ClassVar[Prediction | None] = None  # asked above the picture
-    WORK: ClassVar[str] = "refit"  # what a tick does, in the status line before its time
-    _newest: ClassVar[dict[type, Explorer]] = {}
+    ALT: ClassVar[str]
+    PRESETS: ClassVar[Presets] = {}
+    QUESTION: ClassVar[Question | None] = None
+    WORK: ClassVar[str] = "refit"
+    _newest: ClassVar[dict[type, Explorer[Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a subclass that leaves out what it must define.
+
+        Raises:
+            TypeError: It does; the message says what is missing.
+        """
+        super().__init_subclass__()
+        left_out = [] if hasattr(cls, "ALT") else ["ALT"]
+        for name, method in vars(Explorer).items():
+            if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
+                left_out.append(name)
+        if left_out:
+            raise TypeError(f"{cls.__name__}: an explorer must define {', '.join(left_out)}")
 
     def __init__(self, **values: Any) -> None:
-        self.result: Any = None
+        self.result: Result | None = None
         self.ticks = 0
         self._process = os.getpid()
-        self._slot, self._warmed, self._quiet = LatestValue(), threading.Event(), False
-        self._controls: dict[str, Any] = self._make_controls()
+        self._slot: LatestValue[Values] = LatestValue()
+        self._warmed, self._quiet = threading.Event(), False
+        self._controls: dict[str, Widget] = self._make_controls()
         self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
         self._image = _make_image(*self._canvas.pixels)
-        asked = self.PREDICTION
-        question = [] if asked is None else [PredictionBox(asked, self._controls[asked.control])]
+        asked = self.QUESTION
+        question = [] if asked is None else [QuestionBox(asked, self._controls[asked.control])]
         words = controls.for_screen_readers(self.ALT)
         super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
         try:
@@ -74,34 +129,40 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
     # What a subclass defines.
 
-    def _make_controls(self) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _make_controls(self) -> dict[str, Widget]:
+        """Make the controls, by the names that ``set`` knows them by."""
 
-    def _make_rows(self) -> list[Any]:
-        raise NotImplementedError
-
+    @abstractmethod
     def _make_canvas(self) -> Canvas:
-        raise NotImplementedError
+        """Make the figure with all its artists."""
 
-    def _compute(self, values: dict[str, Any]) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _make_rows(self) -> list[Widget]:
+        """Lay out what stands under the picture."""
 
-    def _draw(self, result: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _compute(self, values: Values) -> Result:
+        """Compute what these values of the controls ask for."""
 
-    def _describe(self, result: Any) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _draw(self, result: Result) -> None:
+        """Move the artists to ``result``."""
 
-    def _check(self, values: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    @abstractmethod
+    def _describe(self, result: Result) -> str:
+        """Say in the status line what ``result`` shows."""
+
+    def _check(self, values: Values, state: Values) -> None:
         """Refuse values that each control takes but that do not go with the state they make."""
 
-    def _chores(self) -> Iterator[Callable[[], Any]]:
+    def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
         return iter(())
 
     # What a user calls.
 
-    def set(self, **values: Any) -> Explorer:
+    def set(self, **values: Any) -> Self:
         """Move controls as a user would, and wait for the picture that shows it.
 
         Args:
@@ -120,14 +181,14 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self._request()
         return self.wait()
 
-    def wait(self, timeout: float = 120.0) -> Explorer:
+    def wait(self, timeout: float = 120.0) -> Self:
         """Wait for the picture of the latest values, and raise what its computation raised."""
         self._must_live()
         self._slot.wait(timeout)
         self._must_live()
         return self
 
-    def warm(self, timeout: float = 300.0) -> Explorer:
+    def warm(self, timeout: float = 300.0) -> Self:
         """Wait until everything that a control can ask for has been compiled."""
         self.wait(timeout)
         if not self._warmed.wait(timeout):
@@ -139,13 +200,13 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         """Names of the presets."""
         return tuple(self.PRESETS)
 
-    def preset(self, name: str) -> Explorer:
+    def preset(self, name: str) -> Self:
         """Set all controls to the preset ``name`` and wait for its picture."""
         if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
         return self.set(**self.PRESETS[name][1])
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
         return {name: control.value for name, control in self._controls.items()}
 
@@ -215,7 +276,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             f"one, or make another with {name}()"
         )
 
-    def _assign(self, values: Mapping[str, Any]) -> None:
+    def _assign(self, values: Values) -> None:
         """Set control values without a tick: all of them, or none and an error.
 
         Whoever watches a control hears of it when all have their values.
@@ -271,7 +332,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             if self.ticks == 1 and error is None:
                 background.start(self._do_chores)
 
-    def _tick(self, values: dict[str, Any]) -> None:
+    def _tick(self, values: Values) -> None:
         start = time.perf_counter()
         result = self._compute(values)
         computed = time.perf_counter()
@@ -313,7 +374,7 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _make_image(width: int, height: int) -> Any:
+def _make_image(width: int, height: int) -> Widget:
     """Make the picture's widget.
 
     It has its size from the start, so that the browser keeps its place. Without, a picture that
@@ -325,7 +386,7 @@ def _make_image(width: int, height: int) -> Any:
     return ipywidgets.Image(format="url", width=str(width), height=str(height), layout=layout)
 
 
-def _make_notice(canvas: Canvas) -> Any:
+def _make_notice(canvas: Canvas) -> Text:
     """Make the box over the whole picture in which failures are said."""
     box = {"facecolor": "#FFF4CC", "edgecolor": "#7F7F7F", "boxstyle": "round,pad=0.6"}
     notice = canvas.figure.text(
@@ -335,9 +396,9 @@ def _make_notice(canvas: Canvas) -> Any:
     return notice
 
 
-def _parts(widget: Any) -> list[Any]:
+def _parts(widget: Widget) -> list[Widget]:
     """All widgets that hang on ``widget``: children, layouts and styles, deepest first."""
-    parts: list[Any] = []
+    parts: list[Widget] = []
     for child in getattr(widget, "children", ()):
         parts += [*_parts(child), child]
     return [*parts, widget.layout, *([widget.style] if hasattr(widget, "style") else [])]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import ipywidgets
 
@@ -52,20 +52,20 @@ class NutsRunner:
         bar: A progress bar, shown while chains run.
     """
 
-    _results: dict[Any, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
+    _results: dict[Hashable, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
 
-    def __init__(self, x_grid: Array, on_ready: Callable[[], Any]) -> None:
+    def __init__(self, x_grid: Array, on_ready: Callable[[], object]) -> None:
         self._x_grid, self._on_ready = x_grid, on_ready
         self._changed = threading.Condition()
-        self._job: tuple[Any, Job] | None = None
+        self._job: tuple[Hashable, Job] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._failed: tuple[Any, str] | None = None  # for which key, and what to say
+        self._failed: tuple[Hashable, str] | None = None  # for which key, and what to say
         self.bar = ipywidgets.IntProgress(
             description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
         )
 
-    def ask(self, wanted: bool, key: Any, job: Job) -> GoldStandard:
+    def ask(self, wanted: bool, key: Hashable, job: Job) -> GoldStandard:
         """Return the gold standard for ``key`` if it is wanted and there; else have it computed.
 
         Args:
@@ -86,7 +86,7 @@ class NutsRunner:
         self._want(key, job)
         return GoldStandard(report="NUTS is running for these values")
 
-    def _want(self, key: Any, job: Job) -> None:
+    def _want(self, key: Hashable, job: Job) -> None:
         """Ask for ``job(progress)`` under ``key``, once the sliders rest."""
         with self._changed:
             self._job = (key, job)
@@ -117,7 +117,7 @@ class NutsRunner:
                     continue
             self._run(*job)
 
-    def _run(self, key: Any, job: Job) -> None:
+    def _run(self, key: Hashable, job: Job) -> None:
         def progress(done: int, total: int) -> None:
             if self._job is None or self._job[0] != key:
                 raise _Superseded

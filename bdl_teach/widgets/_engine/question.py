@@ -4,46 +4,47 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any
 
 import ipywidgets
 
+from bdl_teach.widgets._engine.controls import Widget
+
 
 @dataclass(frozen=True)
-class Prediction:
+class Question:
     """A question about an explorer that the learner answers before trying.
 
     Attributes:
-        question: What will happen, and which control to move to see it.
+        text: What will happen, and which control to move to see it.
         choices: Possible answers, as the learner may choose them.
         answer: Position of the right one in ``choices``.
         because: Why it is so, in a sentence or two; shown when the control has been moved.
         control: Name of the control to move.
     """
 
-    question: str
+    text: str
     choices: tuple[str, ...]
     answer: int
     because: str
     control: str
 
 
-class PredictionBox(ipywidgets.VBox):  # type: ignore[misc]
+class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
     """The question with its choices; the answer appears once both are done.
 
     Args:
-        prediction: What to ask.
+        question: What to ask.
         control: The control that must be moved after a choice has been made.
     """
 
-    def __init__(self, prediction: Prediction, control: Any) -> None:
-        self._prediction, self._moved = prediction, False
-        question = ipywidgets.HTML(f"<b>Predict first.</b> {html.escape(prediction.question)}")
+    def __init__(self, question: Question, control: Widget) -> None:
+        self._question, self._moved = question, False
+        text = ipywidgets.HTML(f"<b>Predict first.</b> {html.escape(question.text)}")
         self._choices = ipywidgets.RadioButtons(
-            options=list(prediction.choices), value=None, layout={"width": "auto"}
+            options=list(question.choices), value=None, layout={"width": "auto"}
         )
         self._answer = ipywidgets.HTML("Choose, then move the control.")
-        super().__init__(children=[question, self._choices, self._answer])
+        super().__init__(children=[text, self._choices, self._answer])
         self._choices.observe(lambda _: self._look(), names="value")
         control.observe(lambda _: self._on_move(), names="value")
 
@@ -61,7 +62,7 @@ class PredictionBox(ipywidgets.VBox):  # type: ignore[misc]
         if not self._moved:
             self._answer.value = "Now move the control, and look."
             return
-        right = self._choices.index == self._prediction.answer
-        expected = self._prediction.choices[self._prediction.answer]
+        right = self._choices.index == self._question.answer
+        expected = self._question.choices[self._question.answer]
         verdict = "As you said" if right else f"You said otherwise; it is: {expected}"
-        self._answer.value = html.escape(f"{verdict}. {self._prediction.because}")
+        self._answer.value = html.escape(f"{verdict}. {self._question.because}")

@@ -16,9 +16,9 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, Problem
+from bdl_teach.widgets.comparison.fits import METHODS, GappedSinusoid
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -30,7 +30,7 @@ _KEPT = 60  # predictives kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
 _SLOWEST = "pbp"
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "n": 32,
     "noise_std": 1.0,
     "gap": 0.3,
@@ -72,7 +72,7 @@ class ComparisonResult:
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-class ComparisonExplorer(Explorer):
+class ComparisonExplorer(Explorer[ComparisonResult]):
     """Choose methods, and move the problem under them; what changed is fitted again.
 
     Args:
@@ -87,8 +87,8 @@ class ComparisonExplorer(Explorer):
         "and NUTS if chosen. Beside them, for each method, the share of new points inside its 95 % "
         "interval: among the data, in the gap, outside."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
-        question="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
+    QUESTION: ClassVar[Question] = Question(
+        text="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
         "many of 100 new points in the gap fall into its 95 % interval?",
         choices=("about 95", "more than 95: it is unsure there", "far fewer"),
         answer=2,
@@ -96,7 +96,7 @@ class ComparisonExplorer(Explorer):
         "among the data.",
         control="gap",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
         "all methods": (
             "Six ways to train the same network; in the gap each falls short of its 95 %",
@@ -120,7 +120,7 @@ class ComparisonExplorer(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         made = {
             "n": controls.choice_slider(
@@ -145,7 +145,7 @@ class ComparisonExplorer(Explorer):
         )
         return made
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
         self._fits: dict[Any, Predictive] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
@@ -178,8 +178,8 @@ class ComparisonExplorer(Explorer):
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), rows)
         return canvas
 
-    def _compute(self, values: dict[str, Any]) -> ComparisonResult:
-        problem = Problem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+    def _compute(self, values: controls.Values) -> ComparisonResult:
+        problem = GappedSinusoid(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
         done: dict[str, Predictive] = {}
         shown, fitted = time.perf_counter(), False
@@ -197,7 +197,7 @@ class ComparisonExplorer(Explorer):
         gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
         return _result(problem, done, gold.prediction, gold.report)
 
-    def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
+    def _predict(self, key: tuple[str, GappedSinusoid, int | None], epochs: int) -> Predictive:
         """Return a method's predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
@@ -236,10 +236,10 @@ class ComparisonExplorer(Explorer):
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
         return f"{sentence}. {result.nuts_report}".strip()
 
-    def _chores(self) -> Iterator[Callable[[], Any]]:
+    def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the methods that are not chosen yet."""
         for method in METHODS.values():
-            yield partial(method.fit, Problem(), 10)
+            yield partial(method.fit, GappedSinusoid(), 10)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -253,7 +253,7 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 
 
 def _result(
-    problem: Problem,
+    problem: GappedSinusoid,
     predictions: Mapping[str, Predictive],
     nuts: Predictive | None = None,
     nuts_report: str = "",

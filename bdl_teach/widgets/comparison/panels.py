@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.gridspec import SubplotSpec
 from matplotlib.patches import Rectangle
 
 from bdl_teach import plots
@@ -35,7 +38,9 @@ class MethodPanel:
         truth: Noise-free function at them ``[m, 1]``.
     """
 
-    def __init__(self, canvas: Canvas, place: Any, name: str, x: Array, truth: Array) -> None:
+    def __init__(
+        self, canvas: Canvas, place: SubplotSpec, name: str, x: Array, truth: Array
+    ) -> None:
         ax = self._axes = canvas.figure.add_subplot(place)
         first, last = place.is_first_col(), place.is_last_row()
         plots.tidy(ax, name, "x" if last else "", "y" if first else "")
@@ -54,7 +59,7 @@ class MethodPanel:
         canvas.animate([self._gap, *self._band.artists, line, *self._gold.artists])
         canvas.animate([self._points, self._words])
 
-    def legend(self) -> tuple[list[Any], list[str]]:
+    def legend(self) -> tuple[list[Artist], list[str]]:
         """Handles and labels of everything that a panel can show."""
         handles, labels = self._axes.get_legend_handles_labels()
         shown = [copy(handle) for handle in handles]
@@ -95,7 +100,7 @@ class CoverageArtists:
         rows: Names of the methods by key, from top to bottom.
     """
 
-    def __init__(self, canvas: Canvas, ax: Any, rows: Mapping[str, str]) -> None:
+    def __init__(self, canvas: Canvas, ax: Axes, rows: Mapping[str, str]) -> None:
         self._rows = list(rows)
         plots.tidy(ax, "Inside the 95 % interval", "% of new points", "")
         n = len(self._rows)

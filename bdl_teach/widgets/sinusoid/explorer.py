@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import INSIDE, LARGE_ROOM, X_GRID, SinusoidResult
 
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: controls.Values = {
     "sigma1": 1.5,
     "sigma2": 0.1,
     "pi": 0.5,
@@ -34,7 +35,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-class SinusoidExplorer(Explorer):
+class SinusoidExplorer(Explorer[SinusoidResult]):
     """σ₁, σ₂, π, noise, KL weight, samples, width, N: each movement refits the network.
 
     Args:
@@ -48,7 +49,7 @@ class SinusoidExplorer(Explorer):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
         "happens to the dark (epistemic) band?",
         ("It vanishes everywhere", "It shrinks, least outside the data", "It grows"),
@@ -57,7 +58,7 @@ class SinusoidExplorer(Explorer):
         "outside the data little pulls on the functions, and they go on disagreeing.",
         "kl_weight",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "article": ("The settings of the article: wide outside the data", dict(_DEFAULTS)),
         "few points": (
             "Six points: the mean loses the sine, and the band widens among the data",
@@ -89,10 +90,10 @@ class SinusoidExplorer(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         return {**_model_sliders(), **_size_sliders(), **_overlays()}
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
         *sliders, prior, nuts = self._controls.values()
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
@@ -115,7 +116,7 @@ class SinusoidExplorer(Explorer):
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
         return canvas
 
-    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
         ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
         x = X_GRID[:, 0]
@@ -129,7 +130,7 @@ class SinusoidExplorer(Explorer):
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
 
-    def _make_weight_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior against the fitted weights", "weight w", "density (log)")
         edges = np.linspace(-5, 5, 61)
         ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
@@ -137,14 +138,14 @@ class SinusoidExplorer(Explorer):
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
 
-    def _compute(self, values: dict[str, Any]) -> SinusoidResult:
+    def _compute(self, values: controls.Values) -> SinusoidResult:
         result = sinusoid_fits.refit(**_fit_values(values))
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
         return self._beside_nuts(result, values)
 
-    def _beside_nuts(self, result: SinusoidResult, values: dict[str, Any]) -> SinusoidResult:
+    def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         from bdl_teach import calibration
 
@@ -185,7 +186,7 @@ class SinusoidExplorer(Explorer):
             )
         return f"{sentence}. {result.nuts_report}".strip()
 
-    def _chores(self) -> Iterator[Callable[[], Any]]:
+    def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the large room."""
         yield partial(sinusoid_fits.refit, **_fit_values({**_DEFAULTS, "n": LARGE_ROOM[0]}))
 
@@ -195,7 +196,7 @@ class SinusoidExplorer(Explorer):
         super().close()
 
 
-def _model_sliders() -> dict[str, Any]:
+def _model_sliders() -> dict[str, controls.Widget]:
     """What the model assumes, and how much of its posterior is drawn."""
     d = _DEFAULTS
     return {
@@ -218,7 +219,7 @@ def _model_sliders() -> dict[str, Any]:
     }
 
 
-def _size_sliders() -> dict[str, Any]:
+def _size_sliders() -> dict[str, controls.Widget]:
     """Which data, how many, how large a network, how calm its gradients."""
     d = _DEFAULTS
     return {
@@ -233,7 +234,7 @@ def _size_sliders() -> dict[str, Any]:
     }
 
 
-def _overlays() -> dict[str, Any]:
+def _overlays() -> dict[str, controls.Widget]:
     """What may be drawn beside the fit."""
     return {
         "prior_functions": controls.toggle(
@@ -245,7 +246,7 @@ def _overlays() -> dict[str, Any]:
     }
 
 
-def _fit_values(values: dict[str, Any]) -> dict[str, Any]:
+def _fit_values(values: controls.Values) -> controls.Values:
     """The control values that a refit depends on."""
     wanted = {
         name: value for name, value in values.items() if name not in ("nuts", "prior_functions")

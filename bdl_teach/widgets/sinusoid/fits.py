@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.densities import Prior
     from bdl_teach.methods import bbb, exact
     from bdl_teach.predictive import Predictive
 
@@ -59,7 +60,7 @@ class FreeEnergy:
 
 
 def free_energy(
-    fit: bbb.Fit, prior: Any, data: datasets.Regression1D, kl_weight: float
+    fit: bbb.Fit, prior: Prior, data: datasets.Regression1D, kl_weight: float
 ) -> FreeEnergy:
     """Average the free energy of a fit over many draws of its weights, on all data points.
 
@@ -107,7 +108,7 @@ class SinusoidResult:
     """
 
     data: datasets.Regression1D
-    prior: Any
+    prior: Prior
     fit: bbb.Fit
     x_grid: Array
     prediction: Predictive

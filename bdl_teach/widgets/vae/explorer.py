@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.vae.trainer import RATES, STEPS, Order, Trained, Trainer, pictures
 
 REACH = 3.5  # of the sliders and the map
@@ -25,7 +27,7 @@ _COLOURS = (
     plots.BLUE, plots.RED, plots.GREEN, plots.PURPLE, plots.BLACK,
     plots.ORANGE, plots.SKY, plots.GREY, plots.RED, plots.BLUE,
 )  # fmt: skip
-_DEFAULTS: dict[str, Any] = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": _VAE}
+_DEFAULTS: controls.Values = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": _VAE}
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class VAEResult:
         return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
 
 
-class VAEExplorer(Explorer):
+class VAEExplorer(Explorer[VAEResult]):
     """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
 
     Args:
@@ -87,7 +89,7 @@ class VAEExplorer(Explorer):
         "Three plots: a map of the latent space with digits drawn where they are encoded; the "
         "picture that the chosen z decodes to; 25 pictures generated from the prior."
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
         "plain autoencoder": (
             "No KL: the codes go where they like, and some digits are hardly ever generated",
@@ -111,7 +113,7 @@ class VAEExplorer(Explorer):
         ),
     }
 
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
         "on the map?",
         ("Spread out further", "Much as before", "All at the origin"),
@@ -123,7 +125,7 @@ class VAEExplorer(Explorer):
     )
     WORK: ClassVar[str] = "decoded in"
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
             "z1": controls.slider("z₁", d["z1"], -REACH, REACH, 0.1, "first latent coordinate"),
@@ -142,7 +144,7 @@ class VAEExplorer(Explorer):
             ),
         }
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         self._trainer = Trainer(self._request)
         *sliders, kind = self._controls.values()
         presets = controls.preset_buttons(self.PRESETS, self._choose)
@@ -163,7 +165,7 @@ class VAEExplorer(Explorer):
         canvas.animate([self._progress])
         return canvas
 
-    def _make_map(self, canvas: Canvas, ax: Any) -> None:
+    def _make_map(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Where the encoder puts each digit", "z₁", "z₂")
         ax.set(xlim=(-REACH - 0.3, REACH + 0.3), ylim=(-REACH - 0.3, REACH + 0.3), aspect="equal")
         for radius in (1.0, 2.0):
@@ -180,7 +182,7 @@ class VAEExplorer(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate([*self._classes, self._place])
 
-    def _compute(self, values: dict[str, Any]) -> VAEResult:
+    def _compute(self, values: controls.Values) -> VAEResult:
         variational = values["kind"] == _VAE
         beta = float(values["beta"]) if variational else 1.0
         order = Order(variational, beta, values["seed"])
@@ -237,7 +239,7 @@ class VAEExplorer(Explorer):
         super().close()
 
 
-def _picture(canvas: Canvas, ax: Any, title: str, side: int) -> Any:
+def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:
     """Make an image artist of ``side`` pixels: 0 white, 1 black."""
     ax.set_title(title, fontsize=11, loc="left")
     ax.set(xticks=[], yticks=[])

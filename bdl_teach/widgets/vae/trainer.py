@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
 
@@ -77,7 +77,7 @@ class Trainer:
         newest: The model of the stage that ended last; ``None`` before the first.
     """
 
-    def __init__(self, on_stage: Callable[[], Any]) -> None:
+    def __init__(self, on_stage: Callable[[], object]) -> None:
         self._on_stage = on_stage
         self._changed = threading.Condition()
         self._order: Order | None = None

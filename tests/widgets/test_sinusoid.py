@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
+    PRESET_RULE,
     artist,
     as_printed,
     assert_a_click_on_a_preset_sets_its_values,
@@ -32,6 +34,7 @@ from bdl_teach.methods import bbb, exact
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets.sinusoid import explorer as sinusoid
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import FreeEnergy, SinusoidResult
 
@@ -352,6 +355,20 @@ def test_a_free_energy_adds_up_as_it_is_printed() -> None:
         assert total == pytest.approx(10**power * complexity + likelihood, abs=1.6 + 0.005 * weight)
 
 
+def test_the_sinusoid_s_sliders_end_where_its_fit_has_room() -> None:
+    ends = {
+        "sigma1": (0.1, 5.0), "sigma2": (0.01, 10.0), "pi": (0.0, 1.0), "noise_std": (0.1, 3.0),
+        "kl_weight": (1e-3, 10.0), "n_predictions": (1.0, 1000.0), "seed": (0, 99), "n": (4, 64),
+        "width": (2, 20), "n_samples": (1, 10),
+    }  # fmt: skip
+    made = {**sinusoid._model_sliders(), **sinusoid._size_sliders()}
+    assert set(made) == set(ends)
+    for name, control in made.items():
+        logarithmic = isinstance(control, ipywidgets.FloatLogSlider)
+        found = [10.0**e if logarithmic else e for e in (control.min, control.max)]
+        assert found == pytest.approx(ends[name]), name
+
+
 # Presets, and the question.
 
 FIT = {name: v for name, v in ARTICLE.items() if name not in ("prior_functions", "nuts")}
@@ -397,7 +414,7 @@ def compared(
 
 
 def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplorer) -> None:
-    assert SinusoidExplorer.PRESETS.keys() == PRESETS.keys()
+    assert SinusoidExplorer.PRESETS.keys() == PRESETS.keys(), PRESET_RULE
     for name, (_, values) in SinusoidExplorer.PRESETS.items():
         assert values == {**ARTICLE, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)
@@ -468,8 +485,8 @@ def test_calm_gradients_descend_more_smoothly_and_lower(
 def test_the_answer_is_what_the_kl_weight_does_at_its_target(
     explorer: SinusoidExplorer, fits: dict[str, list[SinusoidResult]]
 ) -> None:
-    asked = SinusoidExplorer.PREDICTION
-    assert "from 1 to 0.01" in asked.question and asked.control == "kl_weight"
+    asked = SinusoidExplorer.QUESTION
+    assert "from 1 to 0.01" in asked.text and asked.control == "kl_weight"
     before = explorer.preset("article").result
     after = explorer.set(**{asked.control: 0.01}).result
     pairs = [(before, after), *zip(fits["article"], fits["cold posterior"], strict=True)]

@@ -6,14 +6,14 @@ import ipywidgets
 import pytest
 
 from bdl_teach.widgets import KLBudgetLab
-from bdl_teach.widgets._engine.question import Prediction, PredictionBox
+from bdl_teach.widgets._engine.question import Question, QuestionBox
 
-ASKED = Prediction("Up or down?", ("up", "down"), 1, "It is heavy", "mass")
+ASKED = Question("Up or down?", ("up", "down"), 1, "It is heavy", "mass")
 
 
-def asked() -> tuple[PredictionBox, ipywidgets.IntSlider]:
+def asked() -> tuple[QuestionBox, ipywidgets.IntSlider]:
     slider = ipywidgets.IntSlider(0, 0, 9)
-    return PredictionBox(ASKED, slider), slider
+    return QuestionBox(ASKED, slider), slider
 
 
 def test_the_answer_waits_for_a_choice_and_then_for_a_movement() -> None:
@@ -33,13 +33,13 @@ def test_the_answer_waits_for_a_choice_and_then_for_a_movement() -> None:
 @pytest.mark.parametrize("answer", [0, 1, 2])
 def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(answer: int) -> None:
     choices = ("a < b", "a = b", "a > b")
-    prediction = Prediction("<i>Which</i>?", choices, answer, "A & B.", "mass")
+    question = Question("<i>Which</i>?", choices, answer, "A & B.", "mass")
     slider = ipywidgets.IntSlider(0, 0, 9)
-    box = PredictionBox(prediction, slider)
-    question, shown, said = box.children
-    assert "Predict first." in question.value
-    assert "<i>" not in question.value.replace("<b>", "")
-    assert "<i>Which</i>?" in html.unescape(question.value)
+    box = QuestionBox(question, slider)
+    text, shown, said = box.children
+    assert "Predict first." in text.value
+    assert "<i>" not in text.value.replace("<b>", "")
+    assert "<i>Which</i>?" in html.unescape(text.value)
     assert (shown.options, shown.value) == (choices, None), "nothing is chosen at the start"
     shown.index = 0
     assert said.value == "Now move the control, and look."
@@ -57,7 +57,7 @@ def test_an_explorer_asks_above_its_picture_and_leaves_nothing_behind() -> None:
     alive = len(ipywidgets.widgets.widget._instances)
     lab = KLBudgetLab().wait()
     box = lab.children[0]
-    assert isinstance(box, PredictionBox)
+    assert isinstance(box, QuestionBox)
     box._choices.index = 1
     lab.set(scheme="geometric")
     assert box._answer.value.startswith("As you said")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.question import Prediction
+from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import SMALL_ROOM, X_GRID, FreeEnergy, free_energy
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bdl_teach.predictive import Predictive
 
 _BATCHES = (1, 2, 4, 8, 16, 32)
-_DEFAULTS: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
+_DEFAULTS: controls.Values = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class KLBudgetResult:
     cost: FreeEnergy
 
 
-class KLBudgetLab(Explorer):
+class KLBudgetLab(Explorer[KLBudgetResult]):
     """Number of minibatches, scheme of the KL shares, KL weight: each movement refits.
 
     Args:
@@ -55,14 +56,14 @@ class KLBudgetLab(Explorer):
         "Three plots: the share of the KL of each minibatch; the free energy by training step; "
         "the network's mean and its ±2 sd bands."
     )
-    PREDICTION: ClassVar[Prediction] = Prediction(
+    QUESTION: ClassVar[Question] = Question(
         "Choose the geometric shares with 32 minibatches. Which batches carry the KL?",
         ("All alike", "The first ten, nearly all of it", "The last ten, nearly all of it"),
         1,
         "The shares halve from batch to batch: ten batches carry 1 − 2⁻¹⁰ = 99.9 % of the KL.",
         "scheme",
     )
-    PRESETS: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {
+    PRESETS: ClassVar[controls.Presets] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
         "32 uniform": (
             "One point a step, each with 1/32 of the KL: noisy steps end at a higher free energy",
@@ -78,7 +79,7 @@ class KLBudgetLab(Explorer):
         ),
     }
 
-    def _make_controls(self) -> dict[str, Any]:
+    def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
             "n_batches": controls.choice_slider(
@@ -95,7 +96,7 @@ class KLBudgetLab(Explorer):
             ),
         }
 
-    def _make_rows(self) -> list[Any]:
+    def _make_rows(self) -> list[controls.Widget]:
         batches, weight, scheme = self._controls.values()
         presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [controls.grid([batches, weight]), controls.row([scheme, *presets])]
@@ -114,7 +115,7 @@ class KLBudgetLab(Explorer):
         canvas.animate(self._history.artists)
         return canvas
 
-    def _make_share_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_share_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Who pays the KL", "minibatch i of the epoch", "share of the KL")
         ax.set(xlim=(0, 33), ylim=(0, 1.05))
         none = np.full(_BATCHES[-1], np.nan)
@@ -124,7 +125,7 @@ class KLBudgetLab(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
-    def _make_function_panel(self, canvas: Canvas, ax: Any) -> None:
+    def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes", "x", "y")
         ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
@@ -133,7 +134,7 @@ class KLBudgetLab(Explorer):
         plots.legend_above(ax, columns=2)
         canvas.animate([*self._band.artists, points])
 
-    def _compute(self, values: dict[str, Any]) -> KLBudgetResult:
+    def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
         from bdl_teach.densities import ScaleMixture
         from bdl_teach.methods import bbb

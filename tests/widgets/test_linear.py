@@ -18,6 +18,7 @@ from artists import (
     words_of_the_buttons,
 )
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -244,7 +245,7 @@ def test_one_point_is_singular(explorer: LinearRegressionExplorer) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: LinearRegressionExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
@@ -335,7 +336,7 @@ def test_the_evidence_chooses_degree_5_here_and_in_most_seeds(
 
 
 def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplorer) -> None:
-    asked = explorer.PREDICTION
+    asked = explorer.QUESTION
     for seed in range(5):
         explorer.preset("eight points").set(seed=seed)
         before = explorer.result.prediction.epistemic_std

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import os
+import re
 import signal
 import threading
 import time
@@ -18,13 +19,21 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from bdl_teach.widgets._engine import background, controls, live, nuts
+from bdl_teach.widgets._engine import background, controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+
+REQUIRED = (
+    "_make_controls",
+    "_make_canvas",
+    "_make_rows",
+    "_compute",
+    "_draw",
+    "_describe",
+)
 
 
-class Toy(Explorer):
+class Toy(Explorer[float]):
     """A bar as high as the product of its controls."""
 
     ALT = "A bar."
@@ -217,6 +226,24 @@ def test_whoever_watches_a_control_finds_all_values_there(toy: Toy, names: tuple
     assert toy.ticks == ticks + 1
 
 
+# What a subclass must define
+
+
+@pytest.mark.parametrize("name", ["ALT", *REQUIRED])
+def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
+    parts = {part: getattr(Toy, part) for part in ("ALT", *REQUIRED) if part != name}
+    with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
+        type("Half", (Explorer,), parts)
+    made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
+    assert type("Again", (made,), {}).ALT == "A bar."
+
+
+def test_the_contract_names_all_that_can_be_defined() -> None:
+    words = str(Explorer.__doc__)
+    for name in ("ALT", "PRESETS", "QUESTION", "WORK", *REQUIRED, "_check", "_chores", "close"):
+        assert re.search(rf"^        (``)?{name}(\(|:)", words, re.MULTILINE), name
+
+
 # Another process
 
 
@@ -247,7 +274,7 @@ def test_a_forked_process_is_told_that_nobody_will_answer(toy: Toy) -> None:
 
 def test_no_test_starts_a_thread_that_python_would_wait_for() -> None:
     """When such a test fails, nobody ends its thread, and the run hangs for ever."""
-    for path in Path(__file__).parents[1].rglob("*.py"):
+    for path in Path(__file__).parents[2].rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Thread"):
                 assert "daemon=True" in ast.unparse(node), f"{path.name}:{node.lineno}"
@@ -285,62 +312,3 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
     assert begun.wait(10)
     background.finish()
     assert ended == ["the first", "the second"]
-
-
-# NUTS beside it
-
-
-class Fit:
-    """What a job of NUTS gives."""
-
-    report = "R-hat 1.00"
-
-    def predict(self, x: Any) -> Any:
-        return f"prediction at {x}"
-
-
-@pytest.fixture
-def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[NutsRunner]:
-    monkeypatch.setattr(nuts, "_REST", 0.01)
-    monkeypatch.setattr(NutsRunner, "_results", {})
-    done = threading.Semaphore(0)
-    made = NutsRunner("the grid", done.release)  # type: ignore[arg-type]
-    made.done = done  # type: ignore[attr-defined]
-    yield made
-    made.close()
-
-
-def settle(runner: NutsRunner, key: Any, job: Any) -> nuts.GoldStandard:
-    """Ask, wait until the job has ended, and ask again."""
-    runner.ask(True, key, job)
-    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    return runner.ask(True, key, job)
-
-
-def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
-    calls: list[str] = []
-
-    def fails(_: Any) -> Any:
-        calls.append("fails")
-        raise ArithmeticError("no finite gradient")
-
-    failed = settle(runner, "one", fails)
-    assert failed == nuts.GoldStandard(report="NUTS failed: no finite gradient")
-    assert runner.ask(True, "one", fails) == failed, "it does not run for ever"
-    assert calls == ["fails"]
-    good = settle(runner, "other", lambda _: Fit())
-    assert good == nuts.GoldStandard("prediction at the grid", "R-hat 1.00")  # type: ignore[arg-type]
-    assert runner.bar.layout.display == "none"
-
-
-def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
-    runner: NutsRunner,
-) -> None:
-    def fails(_: Any) -> Any:
-        raise MemoryError("no room")
-
-    assert settle(runner, "one", fails).report == "NUTS failed: no room"
-    assert runner.ask(False, "one", fails) == nuts.GoldStandard()
-    assert runner.ask(True, "one", lambda _: Fit()).report == "NUTS is running for these values"
-    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    assert runner.ask(True, "one", fails).report == "R-hat 1.00"

@@ -18,6 +18,7 @@ from artists import (
     words_of_the_buttons,
 )
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -211,7 +212,7 @@ def test_the_status_has_the_figures_of_the_fit(moved: EmpiricalBayesExplorer) ->
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: EmpiricalBayesExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
@@ -270,7 +271,7 @@ def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
 
 def test_under_a_narrow_prior_the_star_comes_down_to_it(explorer: EmpiricalBayesExplorer) -> None:
     """The question: σ from 1 to 0.1, in every seed."""
-    asked = explorer.PREDICTION
+    asked = explorer.QUESTION
     for seed in range(5):
         explorer.preset("by hand").set(seed=seed)
         before = explorer.result.best_std

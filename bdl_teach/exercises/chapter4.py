@@ -1,4 +1,4 @@
-"""Exercises 4.1, 4.2, 4.4 and 4.7: what a layer of Gaussian weights passes on."""
+"""Exercises of chapter 4: local reparameterization."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises._engine import Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._faces import EPS
 
 _A = np.array
+
+# Exercise 4.1.
+
 _RNG = np.random.default_rng(4)
-_EPS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)  # what programs add under a root or a line
 
 
 def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
@@ -37,6 +40,7 @@ def _moments(x: Any, mu: Any, sigma: Any) -> Any:
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 _SURE = (_X, 0 * _MU, 1e-6 * _SIGMA)  # almost certain: what is added to a variance shows
 
+
 MOMENTS = Exercise(
     "4.1",
     "Compute: mean and variance of what reaches a unit",
@@ -49,7 +53,7 @@ MOMENTS = Exercise(
             "add nothing to δ, and set no least value: with σ = 10⁻⁶ it is 10⁻¹².",
             tuple(
                 face
-                for eps in _EPS
+                for eps in EPS
                 for face in (
                     lambda x, m, s, eps=eps: (x @ m, x**2 @ s**2 + eps),
                     lambda x, m, s, eps=eps: (x @ m, np.maximum(x**2 @ s**2, eps)),
@@ -112,9 +116,14 @@ MOMENTS = Exercise(
 )
 
 
+# Exercise 4.2.
+
+
 def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
     return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
 
+
+_X, _MU, _SIGMA = _layer(3, 4, 2)
 
 # The last layer is almost certain: what is added under the root shows.
 _WITH_ZETA = tuple(
@@ -168,7 +177,7 @@ DRAW = Exercise(
             "eps under the root",
             "add nothing to δ, and set no least value: with σ = 10⁻⁶ there is hardly any noise.",
             tuple(
-                lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in _EPS
+                lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in EPS
             ),
         ),
         Mistake(
@@ -202,6 +211,27 @@ DRAW = Exercise(
         ),
     ),
 )
+
+
+# Exercise 4.3.
+
+INDEPENDENCE = Choice(
+    "4.3",
+    "Explain: what is independent of what?",
+    "4.4",
+    {"a", "c", "e"},
+    statements={
+        "a": "the weights of two units are different weights, so their outputs are independent.",
+        "b": "rows that share one W covary: Σ_i x_mi x_ni σ_i² is not 0 in general.",
+        "c": "each row has its own ζ, and ζ is all the randomness that there is.",
+        "d": "two evaluations at the same x would give two values: there is no function behind it.",
+        "e": "each single output has the same distribution; a sum over rows needs no more than "
+        "that for its mean.",
+    },
+)
+
+
+# Exercise 4.4.
 
 _UNITS = (
     (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2)),
@@ -273,6 +303,222 @@ COVARIANCE = Exercise(
 )
 
 
+# Exercise 4.5.
+
+
+def _variance(n_data: Any, size: Any, var: Any, cov: Any) -> Any:
+    return n_data**2 * (var / size + (size - 1) / size * cov)
+
+
+MINIBATCH = Exercise(
+    "4.5",
+    "Change: the variance of a minibatch's gradient",
+    "4.1",
+    _variance,
+    (
+        (1000, 1, 2.0, 0.5),
+        (1000, 10, 2.0, 0.5),
+        (743, 7, 2.31, -0.17),
+        (513, 64, 1.53, 1.07),
+        (60000, 128, 0.3, 0.0),
+        (90000, 2000, 0.004, 2e-5),
+    ),
+    (
+        Mistake(
+            "the covariance is missing",
+            "this is right only for independent points; M(M−1) pairs covary.",
+            lambda n, m, v, c: n**2 * v / m,
+        ),
+        Mistake(
+            "N for N²",
+            "the cost is scaled by N/M, its variance by (N/M)².",
+            lambda n, m, v, c: n * (v / m + (m - 1) / m * c),
+        ),
+        Mistake(
+            "N/M not squared",
+            "a factor in front of a sum enters its variance squared: (N/M)².",
+            lambda n, m, v, c: n * (v + (m - 1) * c),
+        ),
+        Mistake(
+            "the factor N² is missing",
+            "this is the variance of the *mean* over the minibatch; the estimate is N times it.",
+            lambda n, m, v, c: v / m + (m - 1) / m * c,
+        ),
+        Mistake(
+            "a point paired with itself",
+            "of the M² pairs, M are a point with itself: they carry the variance.",
+            lambda n, m, v, c: n**2 * (v / m + c),
+        ),
+        Mistake(
+            "pairs counted once",
+            "each pair stands twice in the square of a sum.",
+            lambda n, m, v, c: n**2 * (v / m + (m - 1) / (2 * m) * c),
+        ),
+        Mistake(
+            "pairs counted twice",
+            "of i and j, M(M−1) ordered pairs can be made: both orders are in this number.",
+            lambda n, m, v, c: n**2 * (v / m + 2 * (m - 1) / m * c),
+        ),
+        Mistake(
+            "pairs of all data",
+            "only the M points of the minibatch are in the sum: M(M−1) pairs.",
+            lambda n, m, v, c: (n / m) ** 2 * (m * v + n * (n - 1) * c),
+        ),
+        Mistake(
+            "the factor N/M is missing",
+            "this is the variance of the plain sum; the minibatch stands for all N points.",
+            lambda n, m, v, c: m * v + m * (m - 1) * c,
+        ),
+        Mistake(
+            "nothing averages out",
+            "the variances fall as 1/M.",
+            lambda n, m, v, c: n**2 * (v + (m - 1) / m * c),
+        ),
+        Mistake(
+            "standard deviation for variance",
+            "no root: the exercise asks for the variance.",
+            lambda n, m, v, c: np.sqrt(_variance(n, m, v, c)),
+        ),
+    ),
+)
+
+
+# Exercise 4.6.
+
+
+def _ratio(x: Any) -> Any:
+    square = (x / np.max(np.abs(x))) ** 2
+    return square.sum() ** 2 / (square**2).sum()
+
+
+def _gain(x: Any) -> Any:
+    """(4.4) as it stands."""
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
+_RNG_4_6 = np.random.default_rng(5)
+
+# Ordinary batches, and among them those where what one might scale by is 0: the first input, the
+# last, the largest, the sum, the spread, the median. Then the sizes that the exercise speaks of.
+_BATCHES = (
+    _RNG_4_6.normal(size=7),
+    _RNG_4_6.uniform(0.5, 1.5, 20),
+    _A([-3.0]),
+    np.full(8, 1.3),
+    _A([0.0, 0.0, -2.0, 0.0, -1.1]),
+    _A([1.5, -2.5, 3.0, -2.0, 0.0]),
+    _A([0.7, 0.0, 2.2]),
+    1e200 * _A([1.0, -2.0, 0.5]),
+    1e-120 * _A([3.0, 1.0]),
+    1e-83 * _A([3.0, -2.0, 1.0]),
+    _A([1e-120, -1e200, 3e199, 1.0]),
+)
+
+RATIO = Exercise(
+    "4.6",
+    "Break: a gain that cannot overflow",
+    "4.2",
+    _ratio,
+    tuple((x,) for x in _BATCHES),
+    (
+        Mistake(
+            "overflow",
+            "x or a power of it leaves the floating-point numbers (float64 holds 10^±308, "
+            "float32 10^±38); the ratio does not depend on the scale of x, so choose one.",
+            (
+                _gain,
+                lambda x: ((x**2).sum() / np.sqrt((x**4).sum())) ** 2,
+                lambda x: (np.linalg.norm(x) / np.linalg.norm(x, 4)) ** 4,
+                lambda x: _gain(x / np.linalg.norm(x)),
+                lambda x: _gain(x / np.sqrt((x**2).mean())),
+                lambda x: _ratio(np.sqrt(x**2)),
+                lambda x: np.exp(2 * np.log((x**2).sum()) - np.log((x**4).sum())),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "a scale that can be 0",
+            "the sum, the mean, the spread or one of the inputs may be 0, or far below the rest; "
+            "divide by the largest |x|.",
+            tuple(
+                lambda x, scale=scale: _gain(x / scale(x))
+                for scale in (
+                    *(np.sum, np.mean, np.max, np.min, np.std, np.median, np.ptp),
+                    lambda x: np.median(np.abs(x)),
+                    lambda x: x[0],
+                    lambda x: x[-1],
+                )
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "only the large ones are scaled",
+            "the fourth power of 10⁻¹²⁰ is 0 in floating point: divide small inputs by their "
+            "largest as well.",
+            lambda x: _gain(x / max(np.abs(x).max(), 1.0)),
+            breaks=True,
+        ),
+        Mistake(
+            "eps in the denominator",
+            "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
+            tuple(
+                face
+                for eps in EPS
+                for face in (
+                    lambda x, eps=eps: _gain(x / (np.abs(x).max() + eps)),
+                    lambda x, eps=eps: (x**2).sum() ** 2 / ((x**4).sum() + eps),
+                )
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "upside down",
+            "the shared variance stands above: the gain is at least 1.",
+            (lambda x: 1 / _ratio(x), lambda x: 1 / _gain(x)),
+            breaks=True,
+        ),
+        Mistake(
+            "the number of points",
+            "M is the gain only if all |x| are equal.",
+            lambda x: float(len(x)),
+        ),
+        Mistake(
+            "x for x²",
+            "the two sums are over x² and x⁴.",
+            (
+                lambda x: x.sum() ** 2 / (x**2).sum(),
+                lambda x: (x / np.abs(x).max()).sum() ** 2 / ((x / np.abs(x).max()) ** 2).sum(),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "the square is inside",
+            "(Σx²)² and Σx⁴ are not the same: square after the sum above.",
+            lambda x: (x**4).sum() / (x**4).sum(),
+            breaks=True,
+        ),
+        Mistake(
+            "the square is missing",
+            "the numerator is (Σx²)², the square of the sum.",
+            (
+                lambda x: (x**2).sum() / (x**4).sum(),
+                lambda x: ((x / np.abs(x).max()) ** 2).sum() / ((x / np.abs(x).max()) ** 4).sum(),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "divided by M",
+            "the gain itself is asked for, not its share of M.",
+            (lambda x: _ratio(x) / len(x), lambda x: _gain(x) / len(x)),
+            breaks=True,
+        ),
+    ),
+)
+
+
+# Exercise 4.7.
+
+
 def _signs(*shape: int) -> Any:
     return _RNG.choice([-1.0, 1.0], shape)
 
@@ -299,6 +545,7 @@ _SURE_FLIPPED = (
     _A([[1.0, -1.0], [-1.0, -1.0]]),
     _A([[-1.0, 1.0], [1.0, 1.0]]),
 )
+
 
 FLIPOUT = Exercise(
     "4.7",
@@ -369,5 +616,3 @@ FLIPOUT = Exercise(
         ),
     ),
 )
-
-EXERCISES = (MOMENTS, DRAW, COVARIANCE, FLIPOUT)

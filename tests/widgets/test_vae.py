@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
+    PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -223,7 +224,7 @@ def test_the_last_24_models_are_kept(trainer: Any) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_sets_every_control(explorer: VAEExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets
+    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
     if name.startswith("β = "):
         assert float(name[4:]) == pytest.approx(explorer.state()["beta"], rel=0.01)
@@ -282,7 +283,7 @@ def test_more_kl_draws_the_digits_together_and_blurs_the_pictures(explorer) -> N
 
 def test_turned_all_the_way_up_beta_silences_the_code(explorer) -> None:
     """The question, and the preset: β from 1 to 10."""
-    asked, mean = explorer.PREDICTION, digits()[0].mean(axis=0)
+    asked, mean = explorer.QUESTION, digits()[0].mean(axis=0)
     assert asked.choices[asked.answer] == "All at the origin"
     assert explorer._controls[asked.control].max == 1  # a decade: to 10, and no further
     for result in over_seeds(explorer, "collapse"):

@@ -1,0 +1,990 @@
+"""Exercises of chapter 1: from maximum likelihood to Bayes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp, rel_entr
+from scipy.stats import norm
+
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
+
+_A = np.array
+
+# Exercise 1.1.
+
+_RNG = np.random.default_rng(11)
+
+
+def _nll(y: Any, f: Any, s: Any) -> Any:
+    return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+
+
+def _densities(y: Any, f: Any, s: Any) -> Any:
+    return np.exp(-0.5 * ((y - f) / s) ** 2) / (s * np.sqrt(2 * np.pi))
+
+
+NLL = Exercise(
+    "1.1",
+    "Compute: the negative log likelihood",
+    "1.1",
+    _nll,
+    (
+        (_A([0.9, -0.4, 2.0]), _A([1.0, 0.1, 1.2]), 0.5),
+        (_A([3.0]), _A([-1.0]), 2.0),
+        (_A([0.1, 0.2, 0.3, 0.9]), _A([0.0, 0.0, 0.5, 0.5]), 0.1),
+        (_A([1.0, -1.5]), _A([2.2, -2.7]), 0.7),  # the residuals sum to 0
+        (_A([0.004, -0.002, 0.011]), _A([0.001, 0.006, 0.003]), 0.003),
+        (_RNG.normal(0.0, 40.0, 7), _RNG.normal(0.0, 40.0, 7), 31.0),
+        (_A([0.3, 60.0]), _A([0.1, -40.0]), 0.8),  # an outlier: its density is 0
+        (_RNG.normal(0.0, 2.0, 900), np.zeros(900), 1.9),  # the product of the densities is 0
+    ),
+    (
+        Mistake(
+            "σ² for σ",
+            "s is a standard deviation: it is squared once. The scale of a normal distribution is "
+            "s itself.",
+            lambda y, f, s: _nll(y, f, s**2),
+        ),
+        Mistake(
+            "underflow",
+            "right for a few points near the outputs; but the density of a far one, and the "
+            "product of hundreds, are 0 in floating point: add logarithms of densities, with the "
+            "square written out.",
+            (
+                lambda y, f, s: -np.log(np.prod(_densities(y, f, s))),
+                lambda y, f, s: -np.sum(np.log(_densities(y, f, s))),
+            ),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that the density of a far point is 0 in floating point, and makes its "
+            "cost far too small: write the logarithm of a Gaussian out.",
+            (
+                *(lambda y, f, s, t=t: -np.sum(np.log(_densities(y, f, s) + t)) for t in TINY),
+                *(
+                    lambda y, f, s, t=t: -np.sum(np.log(np.maximum(_densities(y, f, s), t)))
+                    for t in TINY
+                ),
+            ),
+        ),
+        Mistake(
+            "σ for σ²",
+            "s is a standard deviation: square it in both terms.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s) + len(y) / 2 * np.log(2 * np.pi * s),
+        ),
+        Mistake(
+            "σ for σ² in the exponent",
+            "the squares are divided by twice the *variance*, 2s².",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s) + len(y) / 2 * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            (
+                *(lambda y, f, s, b=b: _nll(y, f, s) / b for b in BASES),
+                *(
+                    lambda y, f, s, b=b: (
+                        np.sum((y - f) ** 2) / (2 * s**2)
+                        + len(y) / 2 * np.log(2 * np.pi * s**2) / b
+                    )
+                    for b in BASES
+                ),
+            ),
+        ),
+        Mistake(
+            "the normalising constant is missing",
+            "the second term does not depend on w, but it does on s.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2),
+        ),
+        Mistake(
+            "the normalising constant counted once",
+            "each of the n points brings its own ½ log 2πs².",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
+        ),
+        Mistake(
+            "mean for sum",
+            "the likelihood of the data is a product over the points: its logarithm is a sum.",
+            lambda y, f, s: _nll(y, f, s) / len(y),
+        ),
+        Mistake(
+            "mean for sum in the first term",
+            "(1.1) adds the squares up; the second term has its n already.",
+            lambda y, f, s: (
+                np.mean((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
+        ),
+        Mistake(
+            "not summed",
+            "one number for all the data is wanted: add over the points.",
+            lambda y, f, s: (y - f) ** 2 / (2 * s**2) + np.log(2 * np.pi * s**2) / 2,
+        ),
+        Mistake(
+            "the ½ is missing",
+            "the exponent of a Gaussian is −½ (r/s)².",
+            lambda y, f, s: np.sum((y - f) ** 2) / s**2 + len(y) / 2 * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "wrong sign",
+            "this is log P(D | w); the *negative* log likelihood is what is minimised.",
+            lambda y, f, s: -_nll(y, f, s),
+        ),
+        Mistake(
+            "wrong sign of the constant",
+            "a wide Gaussian is low everywhere: a larger s costs ½ log 2πs² a point.",
+            lambda y, f, s: (
+                np.sum((y - f) ** 2) / (2 * s**2) - len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
+        ),
+        Mistake(
+            "density for log density",
+            "this is P(D | w) itself; take −log.",
+            lambda y, f, s: np.exp(-_nll(y, f, s)),
+        ),
+        Mistake(
+            "the ½ of the constant is missing",
+            "the constant is ½ log 2πs² a point: half a logarithm of a variance.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "σ for σ² in the constant",
+            "the constant contains the variance, s².",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s),
+        ),
+        Mistake(
+            "the 2π is missing",
+            "½ log 2π a point belongs to a density.",
+            lambda y, f, s: np.sum((y - f) ** 2) / (2 * s**2) + len(y) * np.log(s),
+        ),
+        Mistake(
+            "the squared error alone",
+            "the noise is missing: divide by 2s², and add the constant, which contains s.",
+            lambda y, f, s: np.sum((y - f) ** 2),
+        ),
+        Mistake(
+            "the mean squared error",
+            "that is Keras' loss; (1.1) is a sum, measured against 2s², with a constant.",
+            lambda y, f, s: np.mean((y - f) ** 2),
+        ),
+        Mistake(
+            "residuals not squared",
+            "errors of different sign must not cancel.",
+            lambda y, f, s: np.sum(y - f) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2),
+        ),
+        Mistake(
+            "absolute residuals",
+            "|r| belongs to a Laplace distribution; the Gaussian has r².",
+            lambda y, f, s: (
+                np.sum(np.abs(y - f)) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+            ),
+        ),
+    ),
+)
+
+
+# Exercise 1.2.
+
+
+def _posterior(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
+    precision = x @ x / s**2 + 1 / sigma_p**2
+    return np.array([x @ y / s**2 / precision, 1 / np.sqrt(precision)])
+
+
+def _with_moments(squares: Any) -> Any:
+    """The posterior with something else in the place of Σx²."""
+
+    def wrong(x: Any, y: Any, s: Any, sigma_p: Any) -> Any:
+        precision = squares(x) / s**2 + 1 / sigma_p**2
+        return np.array([x @ y / s**2 / precision, 1 / np.sqrt(precision)])
+
+    return wrong
+
+
+POSTERIOR = Exercise(
+    "1.2",
+    "Compute: the posterior of one weight",
+    "1.4",
+    lambda x, y, s, sigma_p: tuple(_posterior(x, y, s, sigma_p)),
+    (
+        (_A([-1.0, -0.5, 0.5, 1.5]), _A([-0.9, -0.1, 0.5, 1.1]), 0.5, 1.0),
+        (_A([2.0]), _A([3.0]), 1.5, 0.7),
+        (_A([0.3, 1.1]), _A([-1.0, 0.4]), 0.8, 3.0),
+        (_A([0.7, -2.1, 0.4]), _A([1.3, 0.2, -3.0]), 2.3, 0.06),
+        (_A([1.0, -2.0]), _A([0.01, 0.03]), 0.02, 0.004),
+        (_A([0.013, -0.02, 0.031, 0.008]), _A([0.002, 0.001, 0.006, -0.003]), 0.004, 0.15),
+        (_RNG.normal(0.0, 30.0, 7), _RNG.normal(5.0, 900.0, 7), 700.0, 24.0),
+    ),
+    (
+        Mistake(
+            "the prior is missing",
+            "this is the likelihood alone: add the prior's precision 1/σ_p².",
+            lambda x, y, s, p: _posterior(x, y, s, np.inf),
+        ),
+        Mistake(
+            "prior and noise swapped",
+            "the data come with the noise s, the weight with the prior σ_p.",
+            lambda x, y, s, p: _posterior(x, y, p, s),
+        ),
+        Mistake(
+            "variance for sd",
+            "the second number is a standard deviation: take the root.",
+            lambda x, y, s, p: _posterior(x, y, s, p) ** _A([1.0, 2.0]),
+        ),
+        Mistake(
+            "precision for sd",
+            "1/s² adds up to the *precision*; the sd is one over its root.",
+            lambda x, y, s, p: _posterior(x, y, s, p) ** _A([1.0, -2.0]),
+        ),
+        Mistake(
+            "root of the precision for sd",
+            "the sd is one over it.",
+            lambda x, y, s, p: _posterior(x, y, s, p) ** _A([1.0, -1.0]),
+        ),
+        Mistake(
+            "σ for σ²",
+            "precisions are one over *variances*.",
+            lambda x, y, s, p: _posterior(x, y, np.sqrt(s), np.sqrt(p)),
+        ),
+        Mistake(
+            "s not squared",
+            "each point brings x²/s²: a variance below, wherever s stands.",
+            lambda x, y, s, p: _posterior(x, y, np.sqrt(s), p),
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the prior's precision is 1/σ_p².",
+            lambda x, y, s, p: _posterior(x, y, s, np.sqrt(p)),
+        ),
+        Mistake(
+            "the prior's variance for its precision",
+            "a narrow prior holds the weight: add 1/σ_p², not σ_p².",
+            lambda x, y, s, p: _posterior(x, y, s, 1 / p),
+        ),
+        Mistake(
+            "sds added for precisions",
+            "information adds up: 1/sd² = Σx²/s² + 1/σ_p².",
+            lambda x, y, s, p: _A([_posterior(x, y, s, p)[0], s / np.sqrt(x @ x) + p]),
+        ),
+        Mistake(
+            "mean of maximum likelihood",
+            "the sd is right, but the mean must be pulled towards 0 as well.",
+            lambda x, y, s, p: _A([x @ y / (x @ x), _posterior(x, y, s, p)[1]]),
+        ),
+        Mistake(
+            "x not squared",
+            "a point at large |x| says more about the slope: Σx², not Σ|x|, n or (Σx)².",
+            (
+                _with_moments(len),
+                _with_moments(lambda x: np.abs(x).sum()),
+                _with_moments(lambda x: x.sum() ** 2),
+            ),
+        ),
+        Mistake(
+            "means for sums",
+            "every point adds to the precision: Σx² and Σxy are sums.",
+            lambda x, y, s, p: _posterior(x, y, s * np.sqrt(len(x)), p),
+        ),
+        Mistake(
+            "the noise is missing in the mean",
+            "the sd is right; the mean is Σxy/s² over the precision: the s² has been left out.",
+            lambda x, y, s, p: _posterior(x, y, s, p) * _A([s**2, 1.0]),
+        ),
+        Mistake(
+            "noise taken as 1",
+            "each point counts 1/s², here it counts 1.",
+            lambda x, y, s, p: _posterior(x, y, 1.0, p),
+        ),
+        Mistake(
+            "the sd without the prior",
+            "the mean is right; the prior's precision 1/σ_p² narrows the posterior as well.",
+            lambda x, y, s, p: _A([_posterior(x, y, s, p)[0], s / np.sqrt(x @ x)]),
+        ),
+        Mistake(
+            "sd first",
+            "return the mean first, then the sd.",
+            lambda x, y, s, p: _posterior(x, y, s, p)[::-1],
+        ),
+        Mistake(
+            "sd of the prediction",
+            "the noise on y does not widen the posterior of w.",
+            lambda x, y, s, p: _A(
+                [_posterior(x, y, s, p)[0], np.hypot(_posterior(x, y, s, p)[1], s)]
+            ),
+        ),
+    ),
+)
+
+
+# Exercise 1.3.
+
+STATEMENTS = Choice(
+    "1.3",
+    "Explain: true or false",
+    "1.5, 1.6 and 1.9",
+    frozenset("bdf"),
+    statements={
+        "a": "what does the noise do when you know the weights exactly? (1.11) in section 1.5.",
+        "b": "compare (1.11) in section 1.5 with what the plug-in leaves out.",
+        "c": "a straight line through a sine: how wide is its band after a million points? See "
+        '"Features and their kind" in section 1.9.',
+        "d": "(1.17) in section 1.6: a sum of logarithms is the logarithm of a product.",
+        "e": "what happens to the training error as features are added, and to the evidence? "
+        "See the figure of section 1.6.",
+        "f": "where do the draws of section 1.4 part, and where is the band of section 1.5 wide?",
+    },
+)
+
+
+# Exercise 1.4.
+
+
+def _decay(s: Any, sigma_p: Any, n: Any) -> Any:
+    return s**2 / (n * sigma_p**2)
+
+
+WEIGHT_DECAY = Exercise(
+    "1.4",
+    "Change: a prior for Keras",
+    "1.2",
+    _decay,
+    (
+        (0.5, 1.0, 4),
+        (2.0, 0.3, 100),
+        (0.1, 3.0, 32),
+        (0.37, 1.9, 1),
+        (3.1, 0.004, 53),
+        (0.003, 0.45, 7),
+        (0.02, 0.003, 1),
+    ),
+    (
+        Mistake(
+            "missing 1/N",
+            "Keras averages the squared errors over N points: so must the penalty be.",
+            lambda s, p, n: s**2 / p**2,
+        ),
+        Mistake(
+            "upside down",
+            "a wide prior is a weak penalty: σ_p stands below.",
+            (lambda s, p, n: p**2 / (n * s**2), lambda s, p, n: n * p**2 / s**2),
+        ),
+        Mistake(
+            "σ for σ²",
+            "both are variances in the objective.",
+            lambda s, p, n: s / (n * p),
+        ),
+        Mistake(
+            "s not squared",
+            "(1.4) is multiplied by 2s²/N: the noise enters as a variance.",
+            lambda s, p, n: s / (n * p**2),
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the prior enters (1.5) as σ_p², a variance.",
+            lambda s, p, n: s**2 / (n * p),
+        ),
+        Mistake(
+            "upside down, and missing 1/N",
+            "a wide prior is a weak penalty; and Keras averages over the N points.",
+            lambda s, p, n: p**2 / s**2,
+        ),
+        Mistake(
+            "half of it",
+            "multiply (1.4) by 2s²/N: the ½ of the prior goes too.",
+            lambda s, p, n: s**2 / (2 * n * p**2),
+        ),
+        Mistake(
+            "twice it",
+            "Keras' mean of squares has no ½ before it, and neither has λ w².",
+            lambda s, p, n: 2 * s**2 / (n * p**2),
+        ),
+        Mistake(
+            "twice it, and missing 1/N",
+            "Keras' mean of squares has no ½ before it; and it is a mean over N points.",
+            lambda s, p, n: 2 * s**2 / p**2,
+        ),
+        Mistake(
+            "the factor 2s²/N is missing",
+            "1/2σ_p² is the prior's part of (1.4); Keras' objective is (1.4) times 2s²/N.",
+            lambda s, p, n: 1 / (2 * p**2),
+        ),
+        Mistake(
+            "the noise and the 1/N are missing",
+            "multiply (1.4) by 2s²/N, so that the first term is Keras' mean of squares.",
+            lambda s, p, n: 1 / p**2,
+        ),
+        Mistake(
+            "half of it, and missing 1/N",
+            "multiply (1.4) by 2s²/N: the ½ of the prior goes too.",
+            lambda s, p, n: s**2 / (2 * p**2),
+        ),
+        Mistake(
+            "the noise is missing, the 1/N is there",
+            "the penalty is measured against the noise: the louder the data, the larger λ.",
+            lambda s, p, n: 1 / (n * p**2),
+        ),
+        Mistake(
+            "the factor 2s² is missing",
+            "the 1/N is there; but (1.4) divides the squares by 2s², and Keras does not: the "
+            "prior's part is multiplied by it as well.",
+            lambda s, p, n: 1 / (2 * n * p**2),
+        ),
+        Mistake(
+            "N times for 1/N", "divide by N, do not multiply.", lambda s, p, n: n * s**2 / p**2
+        ),
+    ),
+)
+
+
+# Exercise 1.5.
+
+
+def _log_predictive(y: Any, f: Any, s: Any) -> Any:
+    return logsumexp(norm.logpdf(y, f, s)) - np.log(len(f))
+
+
+PREDICTIVE = Exercise(
+    "1.5",
+    "Change: a log predictive density from draws",
+    "1.5",
+    _log_predictive,
+    (
+        (1.0, _A([0.2, 0.9, 1.5, -0.3]), 0.5),
+        (-2.0, _A([-1.0, 1.0]), 1.2),
+        (0.7, _A([-0.4]), 2.3),  # one draw
+        (0.01, _A([0.012, 0.004, 0.007]), 0.002),
+        (9.0, _A([1.1, 0.3, -0.8, 1.0, 0.2, -2.0, 0.95]), 0.6),  # densities near 1e-38
+        (60.0, _A([0.0, 3.0, 5.0]), 1.0),  # all densities are 0, and
+        (60.0, _A([5.0, 5.0, 0.0]), 1.0),  # two draws share the largest
+        (-70.0, _A([1.0, 1.02, 0.98, 4.0]), 1.7),
+        (3000.0, _A([-20.0, 45.0]), 4.0),
+    ),
+    (
+        Mistake(
+            "underflow",
+            "right near the draws, but far from them every density is 0 and its logarithm −∞: "
+            "add in logarithms, with scipy.special.logsumexp.",
+            lambda y, f, s: np.log(np.mean(norm.pdf(y, f, s))),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that the densities are 0 in floating point, and makes the score far too "
+            "good: add in logarithms, with scipy.special.logsumexp.",
+            (
+                *(lambda y, f, s, t=t: np.log(np.mean(norm.pdf(y, f, s)) + t) for t in TINY),
+                *(lambda y, f, s, t=t: np.log(max(np.mean(norm.pdf(y, f, s)), t)) for t in TINY),
+                *(
+                    lambda y, f, s, t=t: np.log(np.mean(np.maximum(norm.pdf(y, f, s), t)))
+                    for t in TINY
+                ),
+            ),
+        ),
+        Mistake(
+            "only the nearest draw",
+            "average over all draws: this is the largest of the log densities, less log T at most.",
+            (
+                lambda y, f, s: norm.logpdf(y, f, s).max(),
+                lambda y, f, s: norm.logpdf(y, f, s).max() - np.log(len(f)),
+            ),
+        ),
+        Mistake(
+            "mean of logarithms",
+            "average the *densities*, then take the logarithm; the other order is never larger.",
+            lambda y, f, s: np.mean(norm.logpdf(y, f, s)),
+        ),
+        Mistake(
+            "missing 1/T",
+            "an average over T draws divides by T: subtract log T.",
+            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)),
+        ),
+        Mistake(
+            "log T added",
+            "log(1/T) = −log T.",
+            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) + np.log(len(f)),
+        ),
+        Mistake(
+            "1/T outside the logarithm",
+            "the average is inside the logarithm: subtract log T, do not divide by T.",
+            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) / len(f),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda y, f, s, b=b: _log_predictive(y, f, s) / b for b in BASES),
+        ),
+        Mistake(
+            "the normalising constant is missing",
+            "a density carries −log s − ½ log 2π as well.",
+            lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+        ),
+        Mistake(
+            "the 2π is missing",
+            "−½ log 2π belongs to a density.",
+            lambda y, f, s: _log_predictive(y, f, s) + 0.5 * np.log(2 * np.pi),
+        ),
+        Mistake(
+            "−log s is missing",
+            "a narrow Gaussian is high: its density is divided by s.",
+            lambda y, f, s: _log_predictive(y, f, s) + np.log(s),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "the exponent of a Gaussian is −½ (r/s)².",
+            lambda y, f, s: _log_predictive(y, f, s / np.sqrt(2)) - 0.5 * np.log(2),
+        ),
+        Mistake(
+            "plug-in",
+            "this is the density around the mean function; it forgets that the draws disagree.",
+            lambda y, f, s: norm.logpdf(y, np.mean(f), s),
+        ),
+        Mistake(
+            "one Gaussian for the mixture",
+            "matching mean and variance is close, but the average of Gaussians is no Gaussian.",
+            (
+                lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+                lambda y, f, s: norm.logpdf(
+                    y, np.mean(f), np.sqrt(np.sum((f - np.mean(f)) ** 2) / (len(f) - 1) + s**2)
+                ),
+            ),
+            breaks=True,  # one draw has no sample variance
+        ),
+        Mistake(
+            "density for log density",
+            "take the logarithm.",
+            lambda y, f, s: np.exp(_log_predictive(y, f, s)),
+        ),
+        Mistake(
+            "summed logarithms",
+            "the draws are alternatives, not independent data: no product over them.",
+            lambda y, f, s: np.sum(norm.logpdf(y, f, s)),
+        ),
+        Mistake(
+            "one for each draw",
+            "one number is wanted: average the densities over the draws.",
+            lambda y, f, s: norm.logpdf(y, f, s),
+        ),
+        Mistake(
+            "σ² for σ",
+            "the noise is given as a standard deviation.",
+            lambda y, f, s: _log_predictive(y, f, s**2),
+        ),
+        Mistake(
+            "σ for σ²",
+            "divide by s twice in the exponent.",
+            (
+                lambda y, f, s: _log_predictive(y, f, np.sqrt(s)),
+                lambda y, f, s: _log_predictive(y, f, np.sqrt(s)) - 0.5 * np.log(s),
+            ),
+        ),
+        Mistake(
+            "wrong sign", "the log density, not −log.", lambda y, f, s: -_log_predictive(y, f, s)
+        ),
+    ),
+)
+
+
+# Exercise 1.6.
+
+
+def _kl(q: Any, p: Any) -> Any:
+    inside = q > 0
+    return np.sum(q[inside] * (np.log(q[inside]) - np.log(p[inside])))
+
+
+def _naive(q: Any, p: Any) -> Any:
+    return np.sum(q * np.log(q / p))
+
+
+_TABLES = (
+    (_A([0.2, 0.5, 0.3]), _A([0.25, 0.25, 0.5])),
+    (_A([0.7, 0.1, 0.1, 0.1]), _A([0.1, 0.2, 0.3, 0.4])),
+    (_A([0.5, 0.5, 0.0]), _A([0.25, 0.25, 0.5])),
+    (_A([0.9, 0.0, 0.1, 0.0]), _A([0.5, 0.0, 0.4, 0.1])),
+    (_A([0.25, 0.25, 0.5]), _A([0.5, 0.5, 0.0])),
+    (_A([0.35, 0.65]), _A([1e-12, 1.0 - 1e-12])),
+    (_A([0.05, 0.0, 0.3, 0.2, 0.15, 0.1, 0.2]), _A([0.3, 0.1, 0.05, 0.25, 0.1, 0.15, 0.05])),
+    (_A([0.6, 0.4]), _A([0.6, 0.4])),
+    (_A([0.0, 1.0]), _A([1.0, 0.0])),
+)
+
+
+def _dropped(q: Any, p: Any) -> Any:
+    return rel_entr(q, p)[(q > 0) & (p > 0)]
+
+
+KL_TABLE = Exercise(
+    "1.6",
+    "Break: a KL that survives zeros",
+    "1.8",
+    _kl,
+    _TABLES,
+    (
+        Mistake(
+            "0 log 0 left undefined",
+            "right without zeros; where q = 0 the term is 0, its limit, whatever p is.",
+            _naive,
+            breaks=True,
+        ),
+        Mistake(
+            "KL reversed",
+            "this is KL[p ‖ q]: the average is over the first argument.",
+            lambda q, p: _kl(p, q),
+        ),
+        Mistake(
+            "KL reversed, and 0 log 0 left undefined",
+            "this is KL[p ‖ q]: the average is over the first argument; a term with weight 0 is 0.",
+            lambda q, p: _naive(p, q),
+            breaks=True,
+        ),
+        Mistake(
+            "infinity taken away",
+            "right where it is finite; but where p = 0 and q > 0, q says possible to what p "
+            "excludes: the KL is infinite.",
+            (
+                lambda q, p: np.sum(_dropped(q, p)),
+                lambda q, p: np.nan_to_num(_kl(q, p), posinf=0.0),
+                lambda q, p: np.nan_to_num(_kl(q, p)),
+            ),
+        ),
+        Mistake(
+            "a small number added",
+            "it makes a number out of an infinite KL, and shifts the finite ones: leave out the "
+            "terms with q = 0, and nothing else.",
+            (
+                *(lambda q, p, t=t: _naive(q + t, p + t) for t in TINY),
+                *(lambda q, p, t=t: np.sum(q * np.log((q + t) / (p + t))) for t in TINY),
+                *(lambda q, p, t=t: np.sum(rel_entr(q, p + t)) for t in TINY),
+                *(lambda q, p, t=t: np.sum(q * np.log(q / (p + t) + t)) for t in TINY),
+                *(lambda q, p, t=t: _naive(np.maximum(q, t), np.maximum(p, t)) for t in TINY),
+                *(lambda q, p, t=t: np.sum(rel_entr(q, np.maximum(p, t))) for t in TINY),
+            ),
+        ),
+        Mistake(
+            "another logarithm",
+            "use the natural logarithm: nats.",
+            tuple(lambda q, p, b=b: _kl(q, p) / b for b in BASES),
+        ),
+        Mistake(
+            "wrong sign",
+            "a KL is never negative.",
+            (lambda q, p: -_kl(q, p), lambda q, p: -_naive(q, p)),
+            breaks=True,
+        ),
+        Mistake(
+            "cross-entropy",
+            "this is −Σ q log p; the entropy of q is missing.",
+            (
+                lambda q, p: -np.sum(q[q > 0] * np.log(p[q > 0])),
+                lambda q, p: -np.sum(q * np.log(p)),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "mean for sum",
+            "q is the weight of each term already.",
+            (
+                lambda q, p: _kl(q, p) / len(q),
+                lambda q, p: np.mean(rel_entr(q, p)[q > 0]),
+                lambda q, p: _naive(q, p) / len(q),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "not summed",
+            "one number is wanted: add the terms.",
+            (lambda q, p: rel_entr(q, p), lambda q, p: q * np.log(q / p)),
+            breaks=True,
+        ),
+        Mistake(
+            "the weights are missing",
+            "the average is over q: each log(q/p) is multiplied by its q.",
+            (
+                lambda q, p: np.sum(np.log(q / p)),
+                lambda q, p: np.mean(np.log(q / p)),
+                lambda q, p: np.sum(np.log(q[q > 0] / p[q > 0])),
+                lambda q, p: np.mean(np.log(q[q > 0] / p[q > 0])),
+            ),
+            breaks=True,
+        ),
+    ),
+)
+
+
+# Exercise 1.7.
+
+_RNG_1_7 = np.random.default_rng(1)
+
+
+def _cov(phi: Any, s: Any, c: Any) -> Any:
+    return phi @ phi.T * c**2 + s**2 * np.eye(len(phi))
+
+
+def _misfit(cov: Any, y: Any) -> Any:
+    return -0.5 * y @ np.linalg.solve(cov, y)
+
+
+def _log_density(cov: Any, y: Any) -> Any:
+    """Log N(y | 0, cov)."""
+    return _misfit(cov, y) - 0.5 * np.linalg.slogdet(cov)[1] - len(y) / 2 * np.log(2 * np.pi)
+
+
+def _by_determinant(cov: Any, y: Any) -> Any:
+    return _misfit(cov, y) - 0.5 * np.log(np.linalg.det(cov)) - len(y) / 2 * np.log(2 * np.pi)
+
+
+def _log_evidence(phi: Any, y: Any, noise_std: Any, candidates: Any) -> Array:
+    return np.array([_log_density(_cov(phi, noise_std, c), y) for c in candidates])
+
+
+def _posterior_of_all(phi: Any, y: Any, s: Any, c: Any) -> Any:
+    """Mean and precision of the weights."""
+    precision = phi.T @ phi / s**2 + np.eye(phi.shape[1]) / c**2
+    return np.linalg.solve(precision, phi.T @ y / s**2), precision
+
+
+def _plug_in(phi: Any, y: Any, s: Any, c: Any) -> Any:
+    return _log_density(s**2 * np.eye(len(y)), y - phi @ _posterior_of_all(phi, y, s, c)[0])
+
+
+def _joint(phi: Any, y: Any, s: Any, c: Any) -> Any:
+    w = _posterior_of_all(phi, y, s, c)[0]
+    return _plug_in(phi, y, s, c) + _log_density(c**2 * np.eye(len(w)), w)
+
+
+def _each(function: Any) -> Any:
+    """The array over the candidates of a function of (phi, y, noise_std, one candidate)."""
+    return lambda phi, y, s, candidates: np.array([function(phi, y, s, c) for c in candidates])
+
+
+_MANY = _RNG_1_7.normal(size=(90, 3))
+
+EVIDENCE = Exercise(
+    "1.7",
+    "Extend: the evidence of each prior",
+    "1.6",
+    _log_evidence,
+    (
+        (_RNG_1_7.normal(size=(5, 2)), _RNG_1_7.normal(size=5), 0.5, _A([0.1, 1.0, 3.0])),
+        (_RNG_1_7.normal(size=(4, 6)), 3 * _RNG_1_7.normal(size=4), 1.5, _A([2.3, 0.4])),
+        (np.ones((1, 1)), _A([2.0]), 1.2, _A([0.1, 1.0, 10.0])),
+        (_RNG_1_7.normal(size=(7, 3)), 0.002 * _RNG_1_7.normal(size=7), 0.001, _A([0.003])),
+        # The determinant is 0 in floating point, and then the density infinite as well.
+        (_MANY, 0.004 * _RNG_1_7.normal(size=90), 0.0037, _A([0.001, 0.002])),
+        (_MANY, 1e-5 * _RNG_1_7.normal(size=90), 1.1e-5, _A([3e-6, 5e-6])),
+    ),
+    (
+        Mistake(
+            "underflow",
+            "right for a few points, but the determinant of hundreds of small variances is 0 in "
+            "floating point: take np.linalg.slogdet, or a Gaussian's logpdf.",
+            (
+                _each(lambda phi, y, s, c: _by_determinant(_cov(phi, s, c), y)),
+                _each(
+                    lambda phi, y, s, c: (
+                        _misfit(_cov(phi, s, c), y)
+                        - 0.5 * np.log(np.linalg.det(2 * np.pi * _cov(phi, s, c)))
+                    )
+                ),
+            ),
+        ),
+        Mistake(
+            "the density's own size",
+            "P(D) of hundreds of points is 0 or infinite in floating point: never leave the "
+            "logarithms, take a Gaussian's logpdf.",
+            lambda phi, y, s, c: np.log(np.exp(_log_evidence(phi, y, s, c))),
+        ),
+        Mistake(
+            "likelihood of the MAP weights",
+            "this is how well the *best* weights fit: it never falls as the prior widens. The "
+            "evidence averages over the prior.",
+            _each(_plug_in),
+        ),
+        Mistake(
+            "likelihood and prior at the MAP weights",
+            "that is log P(D | w) + log P(w) at one w; (1.16) subtracts log P(w | D) there.",
+            _each(_joint),
+        ),
+        Mistake(
+            "the determinant is missing",
+            "a wide prior spreads its mass thinly: −½ log det is what it pays.",
+            _each(
+                lambda phi, y, s, c: _misfit(_cov(phi, s, c), y) - len(y) / 2 * np.log(2 * np.pi)
+            ),
+        ),
+        Mistake(
+            "the ½ of the determinant is missing",
+            "−½ log det C: the density is divided by the root of the determinant.",
+            _each(
+                lambda phi, y, s, c: (
+                    _log_density(_cov(phi, s, c), y) - 0.5 * np.linalg.slogdet(_cov(phi, s, c))[1]
+                )
+            ),
+        ),
+        Mistake(
+            "wrong sign of the determinant",
+            "a wide Gaussian is low everywhere: −½ log det C.",
+            _each(
+                lambda phi, y, s, c: (
+                    _log_density(_cov(phi, s, c), y) + np.linalg.slogdet(_cov(phi, s, c))[1]
+                )
+            ),
+        ),
+        Mistake(
+            "the ½ of the misfit is missing",
+            "the exponent is −½ yᵀC⁻¹y.",
+            _each(
+                lambda phi, y, s, c: _log_density(_cov(phi, s, c), y) + _misfit(_cov(phi, s, c), y)
+            ),
+        ),
+        Mistake(
+            "only the misfit",
+            "−½ log det(2π C) is missing: the normalising constant of the Gaussian.",
+            _each(lambda phi, y, s, c: _misfit(_cov(phi, s, c), y)),
+        ),
+        Mistake(
+            "the constant is missing",
+            "−n/2 log 2π belongs to a density of n numbers.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, c) + len(y) / 2 * np.log(2 * np.pi),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the covariance of y is σ_p² ΦΦᵀ + s² I: variances.",
+            lambda phi, y, s, c: _log_evidence(phi, y, np.sqrt(s), np.sqrt(c)),
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the prior enters the covariance of y as σ_p², a variance.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, np.sqrt(c)),
+        ),
+        Mistake(
+            "s not squared",
+            "the noise enters the covariance of y as s², a variance.",
+            lambda phi, y, s, c: _log_evidence(phi, y, np.sqrt(s), c),
+        ),
+        Mistake(
+            "the prior is missing",
+            "the weights are drawn from N(0, σ_p²): σ_p² ΦΦᵀ + s² I.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, np.ones(len(c))),
+        ),
+        Mistake(
+            "only the noise",
+            "the function is random as well: add σ_p² ΦΦᵀ.",
+            lambda phi, y, s, c: _log_evidence(0 * phi, y, s, c),
+        ),
+        Mistake(
+            "correlations dropped",
+            "two outputs share their weights: the covariance of y is not diagonal.",
+            _each(lambda phi, y, s, c: _log_density(np.diag(np.diag(_cov(phi, s, c))), y)),
+        ),
+        Mistake(
+            "wrong sign",
+            "the log evidence, to be maximised.",
+            lambda phi, y, s, c: -_log_evidence(phi, y, s, c),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda phi, y, s, c, b=b: _log_evidence(phi, y, s, c) / b for b in BASES),
+        ),
+        Mistake(
+            "density for log density",
+            "take the logarithm: P(D) itself underflows with a few hundred points.",
+            lambda phi, y, s, c: np.exp(_log_evidence(phi, y, s, c)),
+        ),
+        Mistake(
+            "per point",
+            "the log evidence of all the data is wanted, not its mean.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, c) / len(y),
+        ),
+    ),
+)
+
+
+# Exercise 1.8.
+
+
+def _factorised(cov: Any) -> Any:
+    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)))
+
+
+def _given_those_before(cov: Any) -> Any:
+    return np.diag(np.linalg.cholesky(cov))
+
+
+_FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
+
+FACTORISED = Exercise(
+    "1.8",
+    "Extend: the best independent Gaussians",
+    "1.8",
+    _factorised,
+    (
+        (_A([[1.0, 0.9], [0.9, 1.0]]),),
+        (_A([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]]),),
+        (_A([[4.0, 1.0], [1.0, 9.0]]),),
+        (_A([[0.3]]),),
+        (1e-6 * _FACTOR @ _FACTOR.T,),
+        (_A([[7.0e8, 2.0e8, -1.0e8], [2.0e8, 4.0e8, 0.5e8], [-1.0e8, 0.5e8, 9.0e8]]),),
+    ),
+    (
+        Mistake(
+            "marginal sds",
+            "these minimise KL[p ‖ q], the shadow of p; KL[q ‖ p] wants the slice of p.",
+            lambda cov: np.sqrt(np.diag(cov)),
+        ),
+        Mistake(
+            "variances for sds",
+            "take the root.",
+            lambda cov: 1 / np.diag(np.linalg.inv(cov)),
+        ),
+        Mistake(
+            "precisions for sds",
+            "these are 1/σ².",
+            lambda cov: np.diag(np.linalg.inv(cov)),
+        ),
+        Mistake(
+            "the inverse is missing",
+            "the precision matrix is the inverse of the covariance, not of its diagonal.",
+            (lambda cov: 1 / np.sqrt(np.diag(cov)), lambda cov: 1 / np.diag(cov)),
+        ),
+        Mistake(
+            "marginal variances",
+            "these are the variances of KL[p ‖ q]'s answer; take the precision matrix, and roots.",
+            lambda cov: np.diag(cov),
+        ),
+        Mistake(
+            "diagonal of the Cholesky factor",
+            "each weight given only those before it, or after it; hold *all* the others fixed.",
+            (
+                _given_those_before,
+                lambda cov: _given_those_before(cov[::-1, ::-1])[::-1],
+            ),
+        ),
+        Mistake(
+            "eigenvalues",
+            "q's axes are those of the weights, not those of the ellipse.",
+            (
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov)),
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov))[::-1],
+                lambda cov: np.linalg.eigvalsh(cov),
+                lambda cov: np.linalg.eigvalsh(cov)[::-1],
+            ),
+        ),
+        Mistake(
+            "root of the precision",
+            "the sd is one over it.",
+            lambda cov: np.sqrt(np.diag(np.linalg.inv(cov))),
+        ),
+        Mistake(
+            "a matrix",
+            "one sd a weight is wanted: the diagonal.",
+            (
+                lambda cov: np.diag(_factorised(cov)),
+                lambda cov: np.linalg.inv(cov),
+                lambda cov: np.diag(1 / np.diag(np.linalg.inv(cov))),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,1494 @@
+"""Exercises of chapter 3: Bayes by Backprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import entr, log_softmax
+
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._faces import BASES, TINY
+
+_A = np.array
+
+# Exercise 3.1.
+
+_RNG = np.random.default_rng(3)
+
+
+def _kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
+    return np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
+
+
+KL = Exercise(
+    "3.1",
+    "Compute: the KL between two Gaussians",
+    "1.8",
+    _kl,
+    (
+        (_A([0.3]), _A([0.5]), _A([0.0]), _A([1.0])),
+        (_A([0.0, -1.2]), _A([0.7, 2.0]), _A([0.5, 0.1]), _A([1.5, 0.4])),
+        (_A([1.0]), _A([0.2]), _A([1.0]), _A([0.2])),
+        (
+            *_RNG.normal(size=(1, 3)),
+            _RNG.gamma(2.0, 1.0, 3),
+            *_RNG.normal(size=(1, 3)),
+            _RNG.gamma(2.0, 1.0, 3),
+        ),
+        (
+            _A([0.7, -2.0, 4.0]),
+            _A([1e-6, 0.003, 25.0]),
+            _A([0.2, -2.01, -60.0]),
+            _A([0.9, 0.004, 7.0]),
+        ),
+        (_A([2e-6, 0.4]), _A([3e-6, 2.0]), _A([-1e-6, 5.0]), _A([2e-6, 0.03])),
+    ),
+    (
+        Mistake(
+            "KL reversed",
+            "this is KL[p ‖ q]; the expectation is over q, so σ_q² stands over σ_p².",
+            lambda a, b, c, d: _kl(c, d, a, b),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the fraction has variances in it: square both standard deviations.",
+            lambda a, b, c, d: np.log(d / b) + (b + (a - c) ** 2) / (2 * d) - 0.5,
+        ),
+        Mistake(
+            "σ_p not squared",
+            "the denominator is 2 σ_p², a variance.",
+            lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c) ** 2) / (2 * d) - 0.5,
+        ),
+        Mistake(
+            "σ_q not squared",
+            "the numerator is σ_q² + (μ_q − μ_p)²: a variance.",
+            lambda a, b, c, d: np.log(d / b) + (b + (a - c) ** 2) / (2 * d**2) - 0.5,
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            (
+                *(lambda a, b, c, d, base=base: _kl(a, b, c, d) / base for base in BASES),
+                *(
+                    lambda a, b, c, d, base=base: _kl(a, b, c, d) - np.log(d / b) * (1 - 1 / base)
+                    for base in BASES
+                ),
+            ),
+        ),
+        Mistake(
+            "a small number added",
+            "standard deviations are positive already; a small number beside them changes the KL "
+            "of narrow Gaussians.",
+            (
+                *(
+                    lambda a, b, c, d, t=t: (
+                        np.log((d + t) / (b + t)) + (b**2 + (a - c) ** 2) / (2 * d**2) - 0.5
+                    )
+                    for t in TINY
+                    if t > 1e-10
+                ),
+                *(
+                    lambda a, b, c, d, t=t: (
+                        np.log(d / (b + t)) + (b**2 + (a - c) ** 2) / (2 * d**2) - 0.5
+                    )
+                    for t in TINY
+                    if t > 1e-10
+                ),
+                *(
+                    lambda a, b, c, d, t=t: (
+                        np.log(d / b) + (b**2 + (a - c) ** 2) / (2 * d**2 + t) - 0.5
+                    )
+                    for t in TINY
+                    if t > 1e-16
+                ),
+            ),
+        ),
+        Mistake(
+            "log of variances without ½",
+            "log(σ_p²/σ_q²) is twice log(σ_p/σ_q).",
+            lambda a, b, c, d: 2 * np.log(d / b) + (b**2 + (a - c) ** 2) / (2 * d**2) - 0.5,
+        ),
+        Mistake(
+            "1 for ½",
+            "the last term is −½: for p = q the KL must be 0.",
+            lambda a, b, c, d: _kl(a, b, c, d) - 0.5,
+        ),
+        Mistake(
+            "twice the KL",
+            "the ½ of the Gaussians' exponents is missing everywhere.",
+            lambda a, b, c, d: 2 * _kl(a, b, c, d),
+        ),
+        Mistake(
+            "wrong sign of σ_q²",
+            "a wider q costs more in the fraction: σ_q² + (μ_q − μ_p)².",
+            lambda a, b, c, d: np.log(d / b) + ((a - c) ** 2 - b**2) / (2 * d**2) - 0.5,
+        ),
+        Mistake(
+            "the −½ is missing",
+            "for p = q the KL must be 0; yours is ½.",
+            lambda a, b, c, d: _kl(a, b, c, d) + 0.5,
+        ),
+        Mistake(
+            "the logarithm is missing",
+            "the two normalising constants leave log(σ_p/σ_q).",
+            lambda a, b, c, d: _kl(a, b, c, d) - np.log(d / b),
+        ),
+        Mistake(
+            "the logarithm is upside down",
+            "it is log(σ_p/σ_q): a narrower q costs more.",
+            lambda a, b, c, d: _kl(a, b, c, d) - 2 * np.log(d / b),
+        ),
+        Mistake(
+            "the fraction's ½ is missing",
+            "the denominator is 2 σ_p².",
+            lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c) ** 2) / d**2 - 0.5,
+        ),
+        Mistake(
+            "the means are missing",
+            "(μ_q − μ_p)² stands beside σ_q²: a shifted q costs as well.",
+            lambda a, b, c, d: _kl(a, b, a, d),
+        ),
+        Mistake(
+            "the difference of the means is not squared",
+            "(μ_q − μ_p)² cannot care which mean is larger.",
+            lambda a, b, c, d: np.log(d / b) + (b**2 + (a - c)) / (2 * d**2) - 0.5,
+        ),
+        Mistake(
+            "summed or averaged",
+            "return one KL for each element; who wants the sum, or the mean, can take it.",
+            (
+                lambda a, b, c, d: np.sum(_kl(a, b, c, d)),
+                lambda a, b, c, d: np.mean(_kl(a, b, c, d)),
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "a KL is never negative.",
+            lambda a, b, c, d: -_kl(a, b, c, d),
+        ),
+    ),
+)
+
+
+# Exercise 3.2.
+
+_DRAWS = tuple(
+    tuple(_RNG.normal(centre, 1.0, s) for centre in centres)
+    for s, centres in (
+        (1, (-3.0, -7.0, -40.0)),
+        (4, (-3.0, -7.0, -40.0)),
+        (10, (2.0, -30.0, -60.0)),
+        (7, (40.0, 20.0, 9.0)),  # densities above 1
+        (3, (-900.0, -2500.0, -1200.0)),
+        (5, (-8.0, -7.5, 2.0)),
+        (2, (1.0, 4.0, -20.0)),
+    )
+)
+
+FREE_ENERGY = Exercise(
+    "3.2",
+    "Compute: the Monte-Carlo free energy",
+    "3.5",
+    lambda log_q, log_prior, log_likelihood: np.mean(log_q - log_prior - log_likelihood),
+    _DRAWS,
+    (
+        Mistake(
+            "missing 1/S",
+            "an expectation is a mean over the draws, yours is their sum.",
+            lambda q, p, d: np.sum(q - p - d),
+        ),
+        Mistake(
+            "wrong sign",
+            "this is the ELBO, −F; the free energy is what is minimised.",
+            lambda q, p, d: np.mean(p + d - q),
+        ),
+        Mistake(
+            "wrong sign and missing 1/S",
+            "this is the sum of ELBOs; F is the mean with the other sign.",
+            lambda q, p, d: np.sum(p + d - q),
+        ),
+        Mistake(
+            "prior and posterior swapped",
+            "the complexity cost is log q − log P(w).",
+            lambda q, p, d: np.mean(p - q - d),
+        ),
+        Mistake(
+            "wrong sign of the likelihood",
+            "the likelihood cost is −log P(D | w): a better fit lowers F.",
+            lambda q, p, d: np.mean(q - p + d),
+        ),
+        Mistake(
+            "wrong sign of the prior",
+            "log P(w) is subtracted: a plausible weight lowers F.",
+            lambda q, p, d: np.mean(q + p - d),
+        ),
+        Mistake("the prior is missing", "F has three terms.", lambda q, p, d: np.mean(q - d)),
+        Mistake(
+            "log q is missing",
+            "without it σ would shrink to 0: this is the MAP objective.",
+            lambda q, p, d: np.mean(-p - d),
+        ),
+        Mistake(
+            "the likelihood is missing",
+            "log q − log P(w) is the complexity cost alone; the data have a say as well.",
+            lambda q, p, d: np.mean(q - p),
+        ),
+        Mistake(
+            "divided by S − 1",
+            "an expectation is a mean over the S draws.",
+            lambda q, p, d: np.sum(q - p - d) / (len(q) - 1),
+            breaks=True,  # one draw
+        ),
+        Mistake(
+            "the likelihood summed, the rest averaged",
+            "the sum over data points is inside log P(D | w); over the draws all is averaged.",
+            lambda q, p, d: np.mean(q - p) - np.sum(d),
+        ),
+        Mistake(
+            "weighted with q",
+            "the draws come from q: an expectation over q is their plain mean.",
+            (
+                lambda q, p, d: np.mean(np.exp(q) * (q - p - d)),
+                lambda q, p, d: np.sum(np.exp(q) * (q - p - d)),
+                lambda q, p, d: np.mean(np.exp(q) * (q - p)) - np.mean(d),
+            ),
+        ),
+        Mistake(
+            "not averaged",
+            "one number is wanted: average over the draws.",
+            lambda q, p, d: q - p - d,
+        ),
+        Mistake(
+            "density for log density",
+            "the arrays hold logarithms already.",
+            lambda q, p, d: np.mean(np.log(q) - np.log(p) - np.log(d)),
+            breaks=True,
+        ),
+        Mistake(
+            "logarithms turned back",
+            "F is made of log densities: no exponentials.",
+            (
+                lambda q, p, d: np.mean(np.exp(q) - np.exp(p) - np.exp(d)),
+                lambda q, p, d: np.mean(np.exp(q - p - d)),
+            ),
+        ),
+    ),
+)
+
+
+# Exercise 3.3.
+
+
+def _slope(rho: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-rho))
+
+
+def _softplus(rho: Any) -> Any:
+    return np.logaddexp(0.0, rho)
+
+
+DELTA_RHO = Exercise(
+    "3.3",
+    "Compute: Δρ",
+    "3.5",
+    lambda mu, rho, eps, df_dw, df_drho: df_dw * eps * _slope(rho) + df_drho,
+    (
+        (0.2, -3.0, 0.7, -14.7, -0.5),
+        (0.2, 0.5, -1.9, 4.0, -0.3),
+        (_A([1.0, -1.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0]), _A([0.1, -2.0])),
+        (-1.7, -6.0, 1.3, 900.0, 0.02),
+        tuple(_RNG.normal(0.0, 2.0, 5) for _ in range(5)),
+        (0.4, 5.0, 2.1, -0.8, 0.0),
+    ),
+    (
+        Mistake(
+            "softplus forgotten",
+            "this is Δσ; ρ moves σ by softplus′(ρ) = 1/(1 + e^(−ρ)).",
+            lambda m, r, e, w, p: w * e + p,
+        ),
+        Mistake(
+            "softplus for its derivative",
+            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ itself.",
+            lambda m, r, e, w, p: w * e * _softplus(r) + p,
+        ),
+        Mistake(
+            "exponential for softplus",
+            "∂σ/∂ρ = e^ρ belongs to σ = e^ρ.",
+            lambda m, r, e, w, p: w * e * np.exp(r) + p,
+        ),
+        Mistake(
+            "wrong sign in the exponent",
+            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
+            lambda m, r, e, w, p: w * e * _slope(-r) + p,
+        ),
+        Mistake(
+            "tanh for the logistic function",
+            "softplus′(ρ) = 1/(1 + e^(−ρ)), between 0 and 1.",
+            lambda m, r, e, w, p: w * e * np.tanh(r) + p,
+        ),
+        Mistake(
+            "the second derivative",
+            "softplus′ is the logistic function itself; s(1 − s) is its derivative.",
+            lambda m, r, e, w, p: w * e * _slope(r) * _slope(-r) + p,
+        ),
+        Mistake(
+            "divided by the slope",
+            "the chain rule multiplies: ∂w/∂ρ = ε softplus′(ρ).",
+            (
+                lambda m, r, e, w, p: w * e / _slope(r) + p,
+                lambda m, r, e, w, p: w * e * (1 + np.exp(r)) + p,
+            ),
+        ),
+        Mistake(
+            "the explicit part subtracted",
+            "(3.13) adds the two parts.",
+            lambda m, r, e, w, p: w * e * _slope(r) - p,
+        ),
+        Mistake(
+            "the path is missing",
+            "f depends on ρ through w as well: ∂f/∂w · ∂w/∂ρ.",
+            lambda m, r, e, w, p: p,
+        ),
+        Mistake(
+            "∂f/∂w is missing",
+            "the chain rule has two factors: ∂f/∂w · ∂w/∂ρ.",
+            lambda m, r, e, w, p: e * _slope(r) + p,
+        ),
+        Mistake(
+            "the weight for the noise",
+            "∂w/∂ρ has ε in it, not w or μ.",
+            (
+                lambda m, r, e, w, p: w * (m + _softplus(r) * e) * _slope(r) + p,
+                lambda m, r, e, w, p: w * m * _slope(r) + p,
+            ),
+        ),
+        Mistake(
+            "the explicit part is missing",
+            "f depends on ρ also through log q: add ∂f/∂ρ.",
+            lambda m, r, e, w, p: w * e * _slope(r),
+        ),
+        Mistake(
+            "chain rule applied twice",
+            "∂f/∂ρ is a derivative with respect to ρ already.",
+            lambda m, r, e, w, p: (w * e + p) * _slope(r),
+        ),
+        Mistake(
+            "ε forgotten",
+            "∂w/∂ρ = ε/(1 + e^(−ρ)): without ε every weight would widen alike.",
+            lambda m, r, e, w, p: w * _slope(r) + p,
+        ),
+        Mistake("Δμ for Δρ", "this is the step of the mean.", lambda m, r, e, w, p: w + p),
+        Mistake(
+            "wrong sign",
+            "Δρ is the gradient; the minus comes in the update.",
+            lambda m, r, e, w, p: -(w * e * _slope(r) + p),
+        ),
+    ),
+)
+
+
+# Exercise 3.4.
+
+STATEMENTS = Choice(
+    "3.4",
+    "Explain: true or false",
+    "3.3, 3.8, 3.10 and 3.12",
+    frozenset("ace"),
+    statements={
+        "a": "what is the relation between F and the ELBO? See (3.7) in section 3.3.",
+        "b": "what if the posterior is not in the family? See the start of section 3.3 and what "
+        "section 3.8 says of Hamiltonian Monte Carlo.",
+        "c": "which symbols are in KL[q ‖ P(w)]? See (3.5) in section 3.3.",
+        "d": "can a hundred thermometer readings make the thermometer better? See (3.21) in "
+        "section 3.8.",
+        "e": "a small KL weight is like counting every data point ten times. See the KL weight in "
+        "section 3.10.",
+        "f": "can a weight be unknown because it does not matter? See section 3.12.",
+    },
+)
+
+
+# Exercise 3.5.
+
+_RNG_3_5 = np.random.default_rng(3)
+_LOSSES = (
+    (12.0, _A([1.5, 0.3, 2.5, 0.7]), 32),
+    (3.0, _A([0.9, 1.7]), 10),
+    (250.0, _RNG_3_5.gamma(2.0, 1.0, 8), 64),
+    (0.7, _A([-1.3]), 5),
+    (81.0, _A([-0.4, 2.2, 0.9]), 50),  # the last batch may be smaller: N is no multiple of B
+    (1900.0, _RNG_3_5.gamma(2.0, 1.0, 7), 7),
+)
+
+BATCH_LOSS = Exercise(
+    "3.5",
+    "Change: a loss for Keras minibatches",
+    "3.7",
+    lambda kl, nll, n_data: kl / n_data + np.mean(nll),
+    _LOSSES,
+    (
+        Mistake(
+            "missing 1/N",
+            "a whole KL beside a mean loss pulls N times too hard to the prior.",
+            lambda k, v, n: k + np.mean(v),
+        ),
+        Mistake(
+            "KL divided by the batch size",
+            "there is one set of weights for all N points: divide by N.",
+            lambda k, v, n: k / len(v) + np.mean(v),
+        ),
+        Mistake(
+            "1/M for 1/N",
+            "KL/M belongs to a *sum* over the batch; Keras takes the mean.",
+            lambda k, v, n: k * len(v) / n + np.mean(v),
+        ),
+        Mistake(
+            "sum for mean",
+            "Keras averages over the batch, and KL/N fits an average.",
+            lambda k, v, n: k / n + np.sum(v),
+        ),
+        Mistake(
+            "everything divided by N",
+            "KL/N is right, but the batch has only B points: its mean is their sum over B.",
+            lambda k, v, n: (k + np.sum(v)) / n,
+        ),
+        Mistake(
+            "F_i of eq. 3.18",
+            "right as a sum; Keras wants the mean over the batch: divide by B.",
+            lambda k, v, n: k * len(v) / n + np.sum(v),
+        ),
+        Mistake(
+            "missing 1/N and 1/B", "both terms must be divided.", lambda k, v, n: k + np.sum(v)
+        ),
+        Mistake(
+            "N/B times the batch",
+            "right as an estimate of F; Keras wants F/N.",
+            lambda k, v, n: k + n / len(v) * np.sum(v),
+        ),
+        Mistake(
+            "the KL is missing",
+            "without KL/N this is maximum likelihood.",
+            lambda k, v, n: np.mean(v),
+        ),
+        Mistake(
+            "the data are missing",
+            "the mean of nll over the batch is the other half.",
+            (lambda k, v, n: k / n, lambda k, v, n: k / len(v)),
+        ),
+        Mistake(
+            "the mean divided by N",
+            "np.mean(nll) estimates F's likelihood cost over N already: only the KL is divided.",
+            lambda k, v, n: (k + np.mean(v)) / n,
+        ),
+        Mistake(
+            "N for 1/N",
+            "divide the KL by N.",
+            lambda k, v, n: k * n + np.mean(v),
+        ),
+        Mistake(
+            "KL/(N·B)",
+            "the KL is not averaged over the batch: divide by N alone.",
+            lambda k, v, n: k / (n * len(v)) + np.mean(v),
+        ),
+        Mistake(
+            "not averaged",
+            "one number for the batch is wanted: average over its points.",
+            lambda k, v, n: k / n + v,
+        ),
+        Mistake(
+            "wrong sign of the KL",
+            "the complexity cost is added.",
+            lambda k, v, n: np.mean(v) - k / n,
+        ),
+        Mistake(
+            "the ELBO for the loss",
+            "Keras minimises: nll and KL both enter with a plus.",
+            lambda k, v, n: -k / n - np.mean(v),
+        ),
+        Mistake(
+            "wrong sign",
+            "nll is −log P already: it is added.",
+            lambda k, v, n: k / n - np.mean(v),
+        ),
+    ),
+)
+
+
+# Exercise 3.6.
+
+
+def _band(mean: Any, width: Any) -> Array:
+    return np.array([mean - width, mean + width])
+
+
+BAND = Exercise(
+    "3.6",
+    "Change: the band for a new observation",
+    "3.8",
+    lambda mean, epistemic_std, noise_std: tuple(
+        _band(mean, 2 * np.hypot(epistemic_std, noise_std))
+    ),
+    (
+        (_A([0.0, 1.0, -2.0]), _A([0.5, 3.0, 0.2]), 1.0),
+        (_A([4.0]), _A([1.5]), 0.3),
+        (_A([-7.0, 0.1, 2.5, 30.0, -0.6]), _A([2.2, 0.7, 0.05, 9.0, 1.3]), 2.6),
+        (_A([1e-4, -3e-4]), _A([2e-4, 5e-5]), 1e-4),
+        (_A([300.0, -90.0, 0.0, 55.0]), _A([41.0, 7.0, 88.0, 0.3]), 19.0),
+    ),
+    (
+        Mistake(
+            "the noise is missing",
+            "this is the epistemic band; a new y also has its own noise.",
+            lambda m, e, s: _band(m, 2 * e),
+        ),
+        Mistake(
+            "only the noise",
+            "the function itself is uncertain too.",
+            lambda m, e, s: _band(m, 2 * (s + 0 * e)),
+        ),
+        Mistake(
+            "standard deviations added",
+            "independent *variances* add: √(e² + s²).",
+            lambda m, e, s: _band(m, 2 * (e + s)),
+        ),
+        Mistake(
+            "σ² for σ",
+            "take the root of the summed variances.",
+            lambda m, e, s: _band(m, 2 * (e**2 + s**2)),
+        ),
+        Mistake(
+            "σ for σ² of the noise",
+            "variances add: square the noise's standard deviation as well.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e**2 + s)),
+        ),
+        Mistake(
+            "σ for σ² of the epistemic part",
+            "variances add: square the epistemic standard deviation as well.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e + s**2)),
+        ),
+        Mistake(
+            "variances for sds",
+            "you add standard deviations under the root; square both first.",
+            lambda m, e, s: _band(m, 2 * np.sqrt(e + s)),
+        ),
+        Mistake(
+            "1.96 for 2",
+            "that is the 95 % interval of a Gaussian; the exercise asks for ± 2 sd.",
+            (
+                lambda m, e, s: _band(m, 1.96 * np.hypot(e, s)),
+                lambda m, e, s: _band(m, 1.959963984540054 * np.hypot(e, s)),
+            ),
+        ),
+        Mistake(
+            "three sds for two",
+            "the band is ± 2 sd.",
+            lambda m, e, s: _band(m, 3 * np.hypot(e, s)),
+        ),
+        Mistake(
+            "a small number added",
+            "the root of a sum of squares needs no help.",
+            tuple(
+                lambda m, e, s, t=t: _band(m, 2 * np.sqrt(e**2 + s**2 + t))
+                for t in TINY
+                if t > 1e-12
+            ),
+        ),
+        Mistake(
+            "the half width",
+            "return the two ends: mean − 2 sd and mean + 2 sd.",
+            (lambda m, e, s: 2 * np.hypot(e, s), lambda m, e, s: _band(0 * m, 2 * np.hypot(e, s))),
+        ),
+        Mistake(
+            "one row a point",
+            "return (lower, upper): all lower ends first, then all upper ends.",
+            lambda m, e, s: _band(m, 2 * np.hypot(e, s)).T,
+        ),
+        Mistake("one sd for two", "the band is ± 2 sd.", lambda m, e, s: _band(m, np.hypot(e, s))),
+        Mistake(
+            "the noise twice",
+            "2 sd of the whole: √(e² + s²) once, times 2.",
+            (
+                lambda m, e, s: _band(m, 2 * np.hypot(e, np.sqrt(2) * s)),
+                lambda m, e, s: _band(m, 2 * np.hypot(e, 2 * s)),
+            ),
+        ),
+        Mistake(
+            "upper and lower swapped",
+            "return (lower, upper).",
+            lambda m, e, s: _band(m, -2 * np.hypot(e, s)),
+        ),
+    ),
+)
+
+
+# Exercise 3.7.
+
+
+def _log_normal(w: Any, sigma: Any) -> Any:
+    return -0.5 * (w / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+
+
+def _log_mixture(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
+    wide, narrow = _log_normal(w, sigma1), _log_normal(w, sigma2)
+    return np.logaddexp(np.log(pi) + wide, np.log1p(-pi) + narrow)
+
+
+def _density(w: Any, a: Any, b: Any, pi: Any) -> Any:
+    return pi * np.exp(_log_normal(w, a)) + (1 - pi) * np.exp(_log_normal(w, b))
+
+
+LOG_PRIOR = Exercise(
+    "3.7",
+    "Break: a log prior that cannot break",
+    "3.6",
+    _log_mixture,
+    (
+        (_A([0.0, 0.3, -1.1]), 1.5, 0.1, 0.25),
+        (_A([2.0, -0.02]), 2.0, 0.5, 0.7),
+        (_A([0.4]), 30.0, 0.003, 0.02),
+        (_A([-9.0, 11.0, 4.0, -13.0, 0.6]), 1.3, 1.1, 0.35),
+        (_A([1e-4, -2e-3, 0.0]), 2e-3, 1e-4, 0.6),
+        (_A([22.0, -100.0, 1000.0]), 1.5, 0.1, 0.5),
+        (_A([60.0, -64.0, 25.0, 70.0]), 1.5, 1.4993, 0.3),  # both parts count, both underflow
+        (_A([-1000.0, 700.0]), 250.0, 230.0, 0.9),
+    ),
+    (
+        Mistake(
+            "underflow",
+            "right for small |w|, but for large ones both densities are 0 and their logarithm is "
+            "−∞: take logarithms first, and add with np.logaddexp.",
+            lambda w, a, b, p: np.log(_density(w, a, b, p)),
+        ),
+        Mistake(
+            "a small number added",
+            "it hides that both densities are 0 in floating point, and makes a large weight far "
+            "too probable: take logarithms first, and add with np.logaddexp.",
+            (
+                *(lambda w, a, b, p, t=t: np.log(_density(w, a, b, p) + t) for t in TINY),
+                *(
+                    lambda w, a, b, p, t=t: np.log(np.maximum(_density(w, a, b, p), t))
+                    for t in TINY
+                ),
+            ),
+        ),
+        Mistake("density for log density", "take the logarithm.", _density),
+        Mistake(
+            "π and 1 − π swapped",
+            "π belongs to σ₁.",
+            lambda w, a, b, p: _log_mixture(w, a, b, 1 - p),
+        ),
+        Mistake(
+            "average of logarithms",
+            "the mixture adds densities, not their logarithms.",
+            lambda w, a, b, p: p * _log_normal(w, a) + (1 - p) * _log_normal(w, b),
+        ),
+        Mistake(
+            "only one part",
+            "the mixture has a wide and a narrow part, and both count where they are alike.",
+            (
+                lambda w, a, b, p: np.log(p) + _log_normal(w, a),
+                lambda w, a, b, p: np.log1p(-p) + _log_normal(w, b),
+                lambda w, a, b, p: np.maximum(
+                    np.log(p) + _log_normal(w, a), np.log1p(-p) + _log_normal(w, b)
+                ),
+                lambda w, a, b, p: _log_normal(w, a),
+            ),
+        ),
+        Mistake(
+            "mixture weights forgotten",
+            "add log π and log(1 − π) to the two log densities.",
+            (
+                lambda w, a, b, p: np.logaddexp(_log_normal(w, a), _log_normal(w, b)),
+                lambda w, a, b, p: _log_mixture(w, a, b, 0.5),
+            ),
+        ),
+        Mistake(
+            "π for log π",
+            "the densities are multiplied by π and 1 − π: their logarithms are added.",
+            (
+                lambda w, a, b, p: np.logaddexp(p + _log_normal(w, a), 1 - p + _log_normal(w, b)),
+                lambda w, a, b, p: np.logaddexp(p * _log_normal(w, a), (1 - p) * _log_normal(w, b)),
+            ),
+        ),
+        Mistake(
+            "σ for σ²",
+            "σ₁ and σ₂ are standard deviations: the exponent is −½ (w/σ)².",
+            lambda w, a, b, p: _log_mixture(w, np.sqrt(a), np.sqrt(b), p),
+        ),
+        Mistake(
+            "σ² for σ",
+            "σ₁ and σ₂ are standard deviations: divide w by them, not by their squares.",
+            lambda w, a, b, p: _log_mixture(w, a**2, b**2, p),
+        ),
+        Mistake(
+            "1/σ forgotten",
+            "log N(w | 0, σ²) contains −log σ; it differs between the two parts and does matter.",
+            lambda w, a, b, p: np.logaddexp(
+                np.log(p) + _log_normal(w, a) + np.log(a),
+                np.log1p(-p) + _log_normal(w, b) + np.log(b),
+            ),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "the exponent of a Gaussian is −½ (w/σ)².",
+            lambda w, a, b, p: _log_mixture(w, a / np.sqrt(2), b / np.sqrt(2), p) - 0.5 * np.log(2),
+        ),
+        Mistake(
+            "normalising constant forgotten",
+            "½ log 2π is missing; harmless for the optimum, wrong as a density.",
+            lambda w, a, b, p: _log_mixture(w, a, b, p) + 0.5 * np.log(2 * np.pi),
+        ),
+        Mistake(
+            "wrong constant",
+            "the constant of a Gaussian is −½ log 2π.",
+            (
+                lambda w, a, b, p: _log_mixture(w, a, b, p) - 0.5 * np.log(2 * np.pi),
+                lambda w, a, b, p: _log_mixture(w, a, b, p) + np.log(2 * np.pi),
+            ),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda w, a, b, p, base=base: _log_mixture(w, a, b, p) / base for base in BASES),
+        ),
+        Mistake(
+            "summed or averaged",
+            "(3.17) is one log density for each weight; their sum is the log prior of the network.",
+            (
+                lambda w, a, b, p: np.sum(_log_mixture(w, a, b, p)),
+                lambda w, a, b, p: np.mean(_log_mixture(w, a, b, p)),
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "the log density, not the cost −log P(w).",
+            lambda w, a, b, p: -_log_mixture(w, a, b, p),
+        ),
+    ),
+)
+
+
+# Exercise 3.8.
+
+
+def _shares(n_batches: int) -> Array:
+    i = np.arange(1, n_batches + 1)
+    return np.asarray(0.5**i / (1 - 0.5**n_batches))
+
+
+def _first_form(n_batches: int, kind: Any) -> Any:
+    """2^(M − i)/(2^M − 1) in arithmetic of a kind, which overflows."""
+    i = np.arange(1, n_batches + 1).astype(kind)
+    two = np.asarray(2, kind)
+    return two ** (kind(n_batches) - i) / (two ** kind(n_batches) - 1)
+
+
+SHARES = Exercise(
+    "3.8",
+    "Break: shares for any number of batches",
+    "3.7",
+    _shares,
+    ((1,), (2,), (3,), (10,), (40,), (70,), (200,), (1030,), (5000,)),
+    (
+        Mistake(
+            "overflow",
+            "right for few batches, but 2^M is no floating-point number from M = 1024 on (and "
+            "no int64 from M = 63 on): divide both sides of the fraction by 2^M.",
+            (
+                lambda m: _first_form(m, np.float64),
+                lambda m: _first_form(m, np.float32),
+                lambda m: _first_form(m, np.int64),
+                lambda m: 2 ** (m - np.arange(1, m + 1)) / (2**m - 1),
+                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2**m - 1),
+                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2.0**m - 1),
+                lambda m: np.array([2.0 ** (m - i) / (2.0**m - 1) for i in range(1, m + 1)]),
+                lambda m: np.array([2.0 ** (m - i) for i in range(1, m + 1)]) / (2.0**m - 1),
+                lambda m: np.array([2.0 ** (m - i) / (2**m - 1) for i in range(1, m + 1)]),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "uniform",
+            "these are the shares 1/M of the other scheme.",
+            lambda m: np.full(m, 1.0 / m),
+        ),
+        Mistake(
+            "not normalised",
+            "2^(−i) sums to 1 − 2^(−M): for M = 1 the one batch must carry everything.",
+            lambda m: 0.5 ** np.arange(1, m + 1),
+        ),
+        Mistake(
+            "order reversed",
+            "the first batch carries most.",
+            lambda m: _shares(m)[::-1],
+        ),
+        Mistake(
+            "counted from 0",
+            "i runs from 1 to M; yours sum to 2, or to ½.",
+            (lambda m: 2 * _shares(m), lambda m: _shares(m) / 2),
+        ),
+        Mistake(
+            "the remainder to the last batch",
+            "2^(−i) with the rest on top of the last share sums to 1, but is not (3.19).",
+            lambda m: 0.5 ** np.minimum(np.arange(1, m + 1), max(m - 1, 0)),
+        ),
+        Mistake(
+            "another ratio",
+            "each share is half of the one before.",
+            tuple(
+                lambda m, r=r: r ** np.arange(m) / (r ** np.arange(m)).sum()
+                for r in (np.exp(-1), 0.25, 0.9)
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "2^(−i)/(1 − 2^(−M)): a share is positive.",
+            lambda m: -_shares(m),
+        ),
+    ),
+)
+
+
+# Exercise 3.9.
+
+_RNG_3_9 = np.random.default_rng(3)
+
+
+def _pruned(mean: Any, fraction: float, score: Any, rounded: Any = np.floor) -> Array:
+    out = np.array(mean)
+    out[np.argsort(score)[: int(rounded(fraction * out.size))]] = 0.0
+    return out
+
+
+_NETS = tuple(
+    (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, fraction)
+    for n, fraction in (
+        (10, 0.3),
+        (23, 0.5),
+        (7, 0.0),
+        (15, 0.99),
+        (10, 0.25),
+        (9, 0.3),
+        (40, 0.62),
+        (3, 0.2),
+        (1, 0.9),
+        (4, 0.8),
+        (6, 1.0),
+    )
+)
+
+# A small weight that is known well: what is added to σ shows.
+_SURE = _A([3e-9, 0.5, -0.03, 2.0]), _A([1e-10, 0.01, 0.5, 3.0]), 0.5
+
+
+# Two weights are 0 already, and count.
+_SPARSE = (_A([0.0, 1.2, -2.1, 0.0, 0.4, -3.0]), _A([0.5, 0.3, 0.7, 0.2, 0.1, 0.6]), 0.5)
+
+
+PRUNE = Exercise(
+    "3.9",
+    "Extend: prune a network",
+    "3.12",
+    lambda mean, std, fraction: _pruned(mean, fraction, np.abs(mean) / std),
+    (*_NETS, _SPARSE, _SURE),
+    (
+        Mistake(
+            "a small number added",
+            "a weight with μ and σ of 10⁻⁹ may be known well: its ratio is |μ|/σ as it is.",
+            tuple(
+                lambda m, s, f, eps=eps: _pruned(m, f, np.abs(m) / (s + eps))
+                for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+            ),
+        ),
+        Mistake(
+            "σ ignored",
+            "you sort by |μ|; a small weight that is known well may matter.",
+            lambda m, s, f: _pruned(m, f, np.abs(m)),
+        ),
+        Mistake(
+            "the wrong end",
+            "you remove the weights with the *highest* signal-to-noise ratio.",
+            lambda m, s, f: _pruned(m, f, -np.abs(m) / s),
+        ),
+        Mistake(
+            "the absolute value is missing",
+            "a large negative weight is a strong one: sort by |μ|/σ.",
+            lambda m, s, f: _pruned(m, f, m / s),
+        ),
+        Mistake(
+            "σ² for σ",
+            "the ratio is |μ|/σ.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s**2),
+        ),
+        Mistake(
+            "μ ignored",
+            "you remove the widest weights; a wide one with a large |μ| carries signal.",
+            lambda m, s, f: _pruned(m, f, -s),
+        ),
+        Mistake(
+            "rounded to the nearest",
+            "round the number of weights down: int(fraction * mean.size).",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.round),
+        ),
+        Mistake(
+            "rounded up",
+            "round the number of weights down: int(fraction * mean.size).",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.ceil),
+        ),
+        Mistake(
+            "product for ratio",
+            "signal over noise: divide by σ.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) * s),
+        ),
+        Mistake(
+            "the narrowest weights removed",
+            "a small σ is a weight that is known well.",
+            lambda m, s, f: _pruned(m, f, s),
+        ),
+        Mistake(
+            "cut out, not set to 0",
+            "the network keeps its shape: return all weights, the pruned ones as 0.",
+            lambda m, s, f: m[np.sort(np.argsort(np.abs(m) / s)[int(f * m.size) :])],
+        ),
+        Mistake(
+            "the weights sorted",
+            "each weight stays in its place.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s)[np.argsort(np.abs(m) / s)],
+        ),
+        Mistake(
+            "the indices",
+            "return the weights, not which ones are pruned.",
+            lambda m, s, f: np.argsort(np.abs(m) / s)[: int(f * m.size)],
+        ),
+        Mistake(
+            "a mask",
+            "multiply the weights with it.",
+            lambda m, s, f: _pruned(m, f, np.abs(m) / s) != 0,
+        ),
+        Mistake(
+            "kept the fraction",
+            "`fraction` is the share to be removed, not to be kept.",
+            lambda m, s, f: _pruned(m, 1 - f, np.abs(m) / s),
+        ),
+        Mistake(
+            "the ratio returned",
+            "return the weights, not their signal-to-noise ratio.",
+            lambda m, s, f: np.abs(m) / s,
+        ),
+    ),
+)
+
+
+# Exercise 3.10.
+
+
+def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, noise_var: Any, prior_var: Any) -> Any:
+    w = mu + sigma * eps
+    return -eps / sigma + w / prior_var - np.sum((y - w * x) * x) / noise_var
+
+
+def _path_gradient(
+    mu: Any, rho: Any, eps: Any, x: Any, y: Any, noise_std: Any, sigma_p: Any
+) -> Any:
+    return _path(mu, _softplus(rho), eps, x, y, noise_std**2, sigma_p**2)
+
+
+PATH_GRADIENT = Exercise(
+    "3.10",
+    "Extend: a gradient that lands",
+    "3.5",
+    _path_gradient,
+    (
+        (0.4, -1.0, 0.7, _A([1.0, -0.5, 2.0]), _A([0.9, -0.2, 1.1]), 0.5, 1.5),
+        (-0.3, 0.4, -1.2, _A([0.3, 1.4]), _A([-1.0, 0.8]), 0.8, 0.7),
+        (1.3, -4.0, 2.1, _A([-2.2]), _A([3.0]), 2.7, 0.4),
+        (-2.0, 2.5, 0.3, *_RNG_3_9.normal(0.0, 3.0, (2, 7)), 13.0, 5.0),
+        (0.002, -7.0, -0.9, _A([0.8, -0.3, 0.4]), _A([0.9, 0.2, -0.7]), 0.003, 0.6),
+        (2.0, 0.3, 0.5, _A([0.1, -0.4]), _A([0.3, 0.2]), 5.0, 0.004),
+    ),
+    (
+        Mistake(
+            "nothing of log q is left",
+            "this is the whole Δμ, in which the two parts of log q cancel (the gradient of MAP). "
+            "Leave out only ∂f/∂μ = ε/σ; the path term ∂ log q/∂w = −ε/σ remains.",
+            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r),
+        ),
+        Mistake(
+            "softplus forgotten",
+            "σ = log(1 + e^ρ); ρ itself may be negative.",
+            lambda m, r, e, x, y, s, p: _path(m, r, e, x, y, s**2, p**2),
+        ),
+        Mistake(
+            "exponential for softplus",
+            "here σ = log(1 + e^ρ), not e^ρ.",
+            lambda m, r, e, x, y, s, p: _path(m, np.exp(r), e, x, y, s**2, p**2),
+        ),
+        Mistake(
+            "wrong sign of the path term",
+            "log N falls when w moves away from μ: ∂ log q/∂w = −ε/σ.",
+            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + 2 * e / _softplus(r),
+        ),
+        Mistake(
+            "ε/σ² for ε/σ",
+            "(w − μ)/σ² is ε/σ: one σ cancels.",
+            lambda m, r, e, x, y, s, p: (
+                _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r) - e / _softplus(r) ** 2
+            ),
+        ),
+        Mistake(
+            "Δρ for Δμ",
+            "∂w/∂μ = 1: nothing is multiplied.",
+            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) * e * _slope(r),
+        ),
+        Mistake(
+            "wrong sign of the prior",
+            "−log P(w) rises with |w|: + w/σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, -(p**2)),
+        ),
+        Mistake(
+            "σ_p for σ_p²",
+            "divide the weight by the prior's *variance* σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, p),
+        ),
+        Mistake(
+            "the factor x is missing",
+            "∂(wx)/∂w = x: each residual is multiplied by its x.",
+            lambda m, r, e, x, y, s, p: (
+                -e / _softplus(r)
+                + (m + _softplus(r) * e) / p**2
+                - np.sum(y - (m + _softplus(r) * e) * x) / s**2
+            ),
+        ),
+        Mistake(
+            "the likelihood is missing",
+            "−log P(D | w) contributes −Σ (y − wx) x / s².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, np.inf, p**2),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δμ is the gradient; the minus comes in the update.",
+            lambda m, r, e, x, y, s, p: -_path_gradient(m, r, e, x, y, s, p),
+        ),
+        Mistake(
+            "σ for σ²",
+            "divide by the variances s² and σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s, p),
+        ),
+        Mistake(
+            "s for s²",
+            "divide the misfit by the noise *variance* s².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s, p**2),
+        ),
+        Mistake(
+            "mean for sum",
+            "the likelihood cost is a sum over all data points.",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2 * len(x), p**2),
+        ),
+        Mistake(
+            "wrong sign of the likelihood",
+            "−log P(D | w) falls when w moves towards the data.",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, -(s**2), p**2),
+        ),
+        Mistake(
+            "the prior is missing",
+            "−log P(w) contributes w/σ_p².",
+            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, np.inf),
+        ),
+        Mistake(
+            "gradient at μ",
+            "evaluate it at the drawn weight w = μ + σε.",
+            lambda m, r, e, x, y, s, p: (
+                _path(m, _softplus(r), 0.0, x, y, s**2, p**2) - e / _softplus(r)
+            ),
+        ),
+    ),
+)
+
+
+# Exercise 3.11.
+
+_RNG_3_11 = np.random.default_rng(13)
+_SOFT = _RNG_3_11.dirichlet(np.ones(4), (5, 3))  # [T, n, classes]
+_WIDE = _RNG_3_11.dirichlet(np.full(3, 0.3), (6, 7))
+_HARD = np.eye(3)[_A([[0, 1], [0, 2], [0, 1]])]  # certain networks: probabilities of exactly 0
+_ONE = _RNG_3_11.dirichlet(np.ones(5), (1, 4))  # one network
+_LONG = np.stack([np.r_[t, np.full(1999, (1 - t) / 1999)][None] for t in (0.95, 0.93)])
+
+# Two networks that disagree about 1200 pictures, about each to another degree.
+_OFF = _RNG_3_11.permutation(np.linspace(0.02, 0.48, 1200))
+_TWO = np.stack([np.stack([0.5 + d, 0.5 - d], axis=-1) for d in (_OFF, -_OFF)])
+
+
+def _total(p: Any) -> Any:
+    return entr(np.mean(p, axis=0)).sum(axis=-1)
+
+
+def _naive(p: Any) -> Any:
+    """The entropy of each distribution, NaN where a probability is 0."""
+    return -np.sum(p * np.log(p), axis=-1)
+
+
+def _expected(p: Any) -> Any:
+    return entr(p).sum(axis=-1).mean(axis=0)
+
+
+ENTROPY = Exercise(
+    "3.11",
+    "Compute: predictive entropy",
+    "3.13",
+    lambda p: _total(p),
+    ((_SOFT,), (_WIDE,), (_HARD,), (_ONE,), (_LONG,)),
+    (
+        Mistake(
+            "0 · log 0",
+            "right where all probabilities are > 0; where one is 0, its term counts as 0, the "
+            "limit of p log p.",
+            lambda p: _naive(np.mean(p, axis=0)),
+            breaks=True,
+        ),
+        Mistake(
+            "a small number added",
+            "the terms with p = 0 are 0: leave them out, and the logarithm of the others as it is.",
+            (
+                *(
+                    lambda p, t=t: -np.sum(p.mean(axis=0) * np.log(p.mean(axis=0) + t), axis=-1)
+                    for t in TINY
+                    if t > 1e-13
+                ),
+                *(lambda p, t=t: _naive(np.maximum(p.mean(axis=0), t)) for t in TINY if t > 1e-16),
+                *(lambda p, t=t: _naive(np.clip(p.mean(axis=0), t, 1 - t)) for t in TINY[5:]),
+                *(lambda p, t=t: _naive(p.mean(axis=0) + t) for t in TINY if t > 1e-16),
+            ),
+        ),
+        Mistake(
+            "mean of entropies",
+            "this is the expected entropy, the aleatoric part: average the probabilities first.",
+            (_expected, lambda p: _naive(p).mean(axis=0)),
+            breaks=True,
+        ),
+        Mistake(
+            "mutual information",
+            "the entropy of the average alone; nothing is subtracted.",
+            (
+                lambda p: _total(p) - _expected(p),
+                lambda p: _naive(p.mean(axis=0)) - _naive(p).mean(axis=0),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "wrong sign",
+            "log p is negative: a minus sign is missing.",
+            (lambda p: -_total(p), lambda p: -_naive(p.mean(axis=0))),
+            breaks=True,
+        ),
+        Mistake(
+            "another logarithm",
+            "nats: the natural logarithm, np.log.",
+            (
+                *(lambda p, b=b: _total(p) / b for b in BASES),
+                *(lambda p, b=b: _naive(p.mean(axis=0)) / b for b in BASES),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "mean over the classes",
+            "an entropy is a *sum* over the classes.",
+            (
+                lambda p: _total(p) / np.shape(p)[-1],
+                lambda p: _naive(p.mean(axis=0)) / np.shape(p)[-1],
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "divided by its largest value",
+            "log C is the entropy of a shrug over C classes; (3.23) is not divided by it.",
+            lambda p: _total(p) / np.log(np.shape(p)[-1]),
+        ),
+        Mistake(
+            "entropies of each network",
+            "average over the T networks first: one number a picture.",
+            (lambda p: entr(p).sum(axis=-1), _naive),
+            breaks=True,
+        ),
+        Mistake(
+            "the weights are missing",
+            "each −log p̄ is multiplied by its p̄.",
+            (
+                lambda p: -np.sum(np.log(p.mean(axis=0)), axis=-1),
+                lambda p: -np.mean(np.log(p.mean(axis=0)), axis=-1),
+            ),
+        ),
+        Mistake(
+            "summed over the networks",
+            "the mean over the T networks, not their sum.",
+            (
+                lambda p: entr(np.sum(p, axis=0)).sum(axis=-1),
+                lambda p: entr(p).sum(axis=-1).sum(axis=0),
+            ),
+        ),
+        Mistake(
+            "taken over the pictures",
+            "one number for each picture: the networks are the first axis.",
+            (
+                lambda p: entr(p.mean(axis=1)).sum(axis=-1),
+                lambda p: _total(p).mean(),
+                lambda p: _total(p).sum(),
+            ),
+        ),
+        Mistake(
+            "variance",
+            "this is the variance of the probabilities over the draws.",
+            (
+                lambda p: np.var(p, axis=0).mean(axis=-1),
+                lambda p: np.var(p, axis=0).sum(axis=-1),
+            ),
+        ),
+        Mistake(
+            "how sure of the likeliest class",
+            "1 minus the largest probability, or its −log, leaves the other classes out.",
+            (
+                lambda p: 1 - p.mean(axis=0).max(axis=-1),
+                lambda p: -np.log(p.mean(axis=0).max(axis=-1)),
+                lambda p: p.mean(axis=0).max(axis=-1),
+            ),
+        ),
+    ),
+    atol=1e-14,  # of a certain picture it is exactly 0, also in float32
+)
+
+
+# Exercise 3.12.
+
+
+def _picked(values: Any, labels: Any) -> Any:
+    return values[np.arange(len(labels)), labels]
+
+
+def _cross_entropy(logits: Any, labels: Any) -> Any:
+    return -_picked(log_softmax(logits, axis=-1), labels)
+
+
+def _softmax(logits: Any) -> Any:
+    return np.exp(log_softmax(logits, axis=-1))
+
+
+CROSS_ENTROPY = Exercise(
+    "3.12",
+    "Break: a cross-entropy that cannot break",
+    "3.13",
+    _cross_entropy,
+    (
+        (_A([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]]), _A([0, 2])),
+        (_RNG_3_11.normal(size=(4, 5)), _A([4, 0, 1, 1])),
+        (_RNG_3_11.normal(size=(7, 2)), _A([1, 1, 0, 1, 0, 0, 1])),
+        (_A([[-0.3, 1.2, 0.7]]), _A([1])),
+        (_A([[0.0, 2000.0, -3.0], [-2000.0, -2001.0, -1999.0]]), _A([2, 0])),
+        (_A([[300.0, 299.0, 295.0, -80.0], [5.0, 4.0, -38.0, 7.0]]), _A([2, 2])),
+        (_A([[1985.0, 2000.0], [-1980.0, -2000.0], [3.0, 2.5]]), _A([0, 1, 1])),
+        (_A([[1000.0, 0.0], [720.0, 0.0], [900.0, 0.0]]), _A([1, 1, 0])),
+        (_A([[120.0, 0.0], [0.0, 95.0]]), _A([1, 0])),
+    ),
+    (
+        Mistake(
+            "overflow",
+            "right for small logits, but e^2000 is no floating-point number (and e^−2000 is 0): "
+            "subtract the largest logit of each row before the exponential.",
+            (
+                lambda f, y: -np.log(_picked(np.exp(f) / np.exp(f).sum(-1, keepdims=True), y)),
+                lambda f, y: np.log(np.exp(f).sum(axis=-1)) - _picked(f, y),
+                lambda f, y: np.log(np.exp(f.astype(np.float32)).sum(axis=-1)) - _picked(f, y),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "log of the rounded softmax",
+            "the softmax is safe, but a probability that is rounded to 0 costs infinity: take the "
+            "logarithm of the sum, not of the quotient.",
+            (
+                lambda f, y: -np.log(_picked(_softmax(f), y)),
+                lambda f, y: -np.log(_picked(_softmax(f.astype(np.float32)), y)),
+            ),
+        ),
+        Mistake(
+            "one maximum for all rows",
+            "a row far below the largest logit of *all* rows underflows: subtract each row's own.",
+            lambda f, y: np.log(np.exp(f - f.max()).sum(axis=-1)) - _picked(f - f.max(), y),
+        ),
+        Mistake(
+            "clipped, or a small number added",
+            "that hides the underflow, and makes a sure mistake far too cheap: take the logarithm "
+            "of the sum, not of the quotient.",
+            (
+                *(lambda f, y, t=t: -np.log(_picked(_softmax(f), y) + t) for t in TINY),
+                *(lambda f, y, t=t: -np.log(np.clip(_picked(_softmax(f), y), t, 1)) for t in TINY),
+                *(
+                    lambda f, y, t=t: -np.log(np.clip(_picked(_softmax(f), y), t, 1 - t))
+                    for t in TINY[5:]
+                ),
+                *(
+                    lambda f, y, t=t: _cross_entropy(np.clip(f, -t, t), y)
+                    for t in (20, 50, 88, 100, 500, 700, 709)
+                ),
+            ),
+        ),
+        Mistake("wrong sign", "the cost is −log P.", lambda f, y: -_cross_entropy(f, y)),
+        Mistake(
+            "probability for its logarithm",
+            "take −log of the probability of the label.",
+            lambda f, y: _picked(_softmax(f), y),
+        ),
+        Mistake(
+            "another logarithm",
+            "nats belong to the natural logarithm, np.log.",
+            tuple(lambda f, y, b=b: _cross_entropy(f, y) / b for b in BASES),
+        ),
+        Mistake(
+            "mean for each",
+            "one cost for each picture; do not average.",
+            lambda f, y: np.mean(_cross_entropy(f, y)),
+        ),
+        Mistake(
+            "summed",
+            "one cost for each picture; do not sum.",
+            lambda f, y: np.sum(_cross_entropy(f, y)),
+        ),
+        Mistake(
+            "every class",
+            "the cost of a picture is that of its label: one column a row.",
+            lambda f, y: -log_softmax(f, axis=-1),
+        ),
+        Mistake(
+            "a cost for each pair of picture and label",
+            "logits[:, labels] takes all columns for every row: logits[np.arange(n), labels].",
+            lambda f, y: -log_softmax(f, axis=-1)[:, y],
+        ),
+        Mistake(
+            "the likeliest class for the label",
+            "the label says which class it was, however unlikely.",
+            lambda f, y: -log_softmax(f, axis=-1).max(axis=-1),
+        ),
+        Mistake(
+            "the maximum is not added back",
+            "log Σ e^(f − max) = logsumexp − max: shift the label's logit too, or add max again.",
+            lambda f, y: _cross_entropy(f, y) - np.max(f, axis=-1),
+        ),
+        Mistake(
+            "softmax over the pictures",
+            "the classes are the last axis: axis=-1.",
+            lambda f, y: -_picked(log_softmax(f, axis=0), y),
+        ),
+        Mistake(
+            "the label's logit is missing",
+            "this is the logsumexp alone; subtract the logit of the label.",
+            lambda f, y: _cross_entropy(f, y) + _picked(f, y),
+        ),
+        Mistake(
+            "the logsumexp is missing",
+            "logits are not log probabilities: they need their normaliser.",
+            lambda f, y: -_picked(f, y),
+        ),
+        Mistake(
+            "labels counted from 1",
+            "class 0 is the first column.",
+            lambda f, y: _cross_entropy(f, y - 1),
+        ),
+    ),
+)
+
+
+# Exercise 3.13.
+
+
+def _order(score: Any, k: int) -> Array:
+    return np.argsort(-np.asarray(score), kind="stable")[:k]
+
+
+CHOICE = Exercise(
+    "3.13",
+    "Extend: which pictures should be labelled next?",
+    "3.13",
+    lambda p, k: _order(_total(p) - _expected(p), k),
+    (
+        (_RNG_3_11.dirichlet(np.ones(4), (6, 9)), 3),
+        (_RNG_3_11.dirichlet(np.ones(3), (10, 12)) * 0.9 + 1 / 30, 5),
+        (_RNG_3_11.dirichlet(np.full(5, 0.6), (7, 6)), 1),
+        (_RNG_3_11.dirichlet(np.ones(2), (5, 20)), 20),  # every place in the order
+        (_RNG_3_11.dirichlet(_A([0.5, 2.0, 4.0]), (12, 30)), 30),
+        (_RNG_3_11.dirichlet(np.ones(10), (4, 25)), 11),
+        (_TWO, 350),
+    ),
+    (
+        Mistake(
+            "predictive entropy",
+            "it is also high where each network is unsure by itself, and there a label teaches "
+            "little: subtract the expected entropy.",
+            lambda p, k: _order(_total(p), k),
+        ),
+        Mistake(
+            "expected entropy",
+            "this chooses the pictures that every single network finds hard.",
+            lambda p, k: _order(_expected(p), k),
+        ),
+        Mistake(
+            "variance of the probabilities",
+            "close in spirit; the question is about (3.24).",
+            lambda p, k: _order(np.var(p, axis=0).sum(axis=-1), k),
+        ),
+        Mistake(
+            "standard deviation of the probabilities",
+            "close in spirit; the question is about (3.24).",
+            lambda p, k: _order(np.std(p, axis=0).sum(axis=-1), k),
+        ),
+        Mistake(
+            "the least sure prediction",
+            "the largest averaged probability mixes hard pictures with those on which the "
+            "networks disagree; the question is about (3.24).",
+            lambda p, k: _order(-p.mean(axis=0).max(axis=-1), k),
+        ),
+        Mistake(
+            "information over entropy",
+            "(3.24) is a difference; it is not divided.",
+            (
+                lambda p, k: _order((_total(p) - _expected(p)) / _total(p), k),
+                lambda p, k: _order(_total(p) / _expected(p), k),
+            ),
+        ),
+        Mistake(
+            "entropies added",
+            "(3.24) subtracts the expected entropy.",
+            lambda p, k: _order(_total(p) + _expected(p), k),
+        ),
+        Mistake(
+            "in the order of the pictures",
+            "the right pictures; return the most informative first.",
+            lambda p, k: np.sort(_order(_total(p) - _expected(p), k)),
+        ),
+        Mistake(
+            "the place of each picture",
+            "np.argsort once gives the pictures in order; twice, each one's place in it.",
+            lambda p, k: np.argsort(_order(_total(p) - _expected(p), np.shape(p)[1]))[:k],
+        ),
+        Mistake(
+            "least informative",
+            "np.argsort sorts upwards: the last ones are the largest.",
+            lambda p, k: _order(_expected(p) - _total(p), k),
+        ),
+        Mistake(
+            "least informative of the best first",
+            "the right pictures, in the wrong order: most informative first.",
+            lambda p, k: _order(_total(p) - _expected(p), k)[::-1],
+        ),
+        Mistake(
+            "values for indices",
+            "return which pictures, not how informative they are.",
+            lambda p, k: -np.sort(_expected(p) - _total(p))[:k],
+        ),
+        Mistake(
+            "all of them",
+            "return k indices only.",
+            lambda p, k: _order(_total(p) - _expected(p), np.shape(p)[1]),
+        ),
+    ),
+)
