@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from loopback import PATH, RIGHT, Server, empty_folder
 
+from bdl_teach import datasets
 from bdl_teach._commands import data
 from bdl_teach.datasets import store
 
@@ -75,9 +76,8 @@ def test_without_names_it_takes_all_the_small_ones(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(data, "fetch", lambda names: asked.extend(names) or 0)
     assert data.main([]) == 0
     assert set(asked) == set(data.ABOUT) - {"fashion-full"}
-    assert {file.dataset for file in store.FILES.values()} == set(asked) - {"digits"} | {
-        "fashion-full"
-    }
+    assert {file.dataset for file in store.FILES.values()} == set(data.ABOUT) - {"digits"}
+    assert data.UCI == datasets.UCI
 
 
 def test_a_group_stands_for_its_sets_and_each_is_taken_once(

@@ -1203,38 +1203,3 @@ def test_without_shared_data_none_is_named(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(launcher, "ROOT", root)
     monkeypatch.delenv("BDL_TEACH_DATA", raising=False)
     assert "BDL_TEACH_DATA" not in launcher.child_environment()
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "__main__",
-        *(f"_commands/{n}" for n in ("launcher", "environment", "lab_settings", "notebooks")),
-        *("_commands/python_version", "_support/files", "_support/report"),
-    ],
-)
-def test_the_launcher_imports_only_the_standard_library(module: str) -> None:
-    tree = ast.parse((ROOT / "bdl_teach" / f"{module}.py").read_text(encoding="utf-8"))
-    names = [
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    ]
-    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    allowed = {*sys.stdlib_module_names, "bdl_teach"}
-    assert [name for name in names if name.split(".")[0] not in allowed] == []
-
-
-def test_importing_the_package_is_instant_and_needs_nothing_installed() -> None:
-    code = (
-        f"import sys, time; sys.path.insert(0, {str(ROOT)!r}); start = time.process_time(); "
-        "import bdl_teach, bdl_teach._commands.launcher; print(time.process_time() - start)"
-    )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
-        )
-        for _ in range(3)
-    ]
-    assert min(float(run.stdout) for run in runs) < 0.1
