@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,6 +150,7 @@ def test_a_terminal_sees_progress_and_a_log_does_not(
     termios.tcsetwinsize(theirs, (24, 80))
     code = subprocess.call([sys.executable, "-c", program], stderr=theirs)
     assert code == 0
+    assert select.select([ours], [], [], 60)[0], "nothing was written"
     assert re.search(rb"yacht: .*/480k", os.read(ours, 100_000))
     (home / PATH).unlink()
     data.main(["yacht"])

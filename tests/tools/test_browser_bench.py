@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 from browser_bench import browser, lab, leash
 from browser_bench.page import Effect, Flood
+from waiting import first_line, until
 
 from bdl_teach._commands import bench
 
@@ -75,11 +75,9 @@ def test_the_server_serves_a_copy(tmp_path):
 
 
 HOLDER = """
-import psutil, signal, sys, time
+import psutil, sys, time
 from pathlib import Path
 from browser_bench import lab
-
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup pytest` ignores it, and hands that on
 
 class FakeLab(lab.Server):
     def _command(self):
@@ -114,7 +112,7 @@ def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
     proxy = "http://127.0.0.1:9"  # which is not for the loopback
     env = {**os.environ, "PYTHONPATH": TOOLS, "http_proxy": proxy}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as holder:
-        home, *numbers = holder.stdout.readline().split()
+        home, *numbers = first_line(holder, holder.stdout).split()
         family = [psutil.Process(int(number)) for number in numbers]
         assert len(family) >= 2
         if how != "leaves":
@@ -123,10 +121,7 @@ def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
         for process in (*left, holder):
             process.kill()
     assert left == []
-    end = time.monotonic() + 60
-    while Path(home).exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not Path(home).exists()
+    assert until(lambda: not Path(home).exists(), "the end of its folder")
 
 
 def leashed(folder, program):
@@ -149,7 +144,7 @@ def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path):
         "print(os.getpid(), flush=True); time.sleep(600)"
     )
     with leashed(tmp_path, deaf) as holder:
-        process = psutil.Process(int(holder.stdout.readline()))
+        process = psutil.Process(int(first_line(holder, holder.stdout)))
         holder.terminate()
         assert holder.wait(60) == 128 + signal.SIGTERM
     assert not process.is_running()
