@@ -76,6 +76,7 @@ def read(tables: Path = TABLES) -> list[Mutant]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run the mutants that are asked for; 1 if one of them lived."""
     options = _options(argv)
     mutants = [m for m in read() if options.words in f"{m.file} {m.what}"]
     if options.sample is not None:

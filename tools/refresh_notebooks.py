@@ -34,6 +34,7 @@ PATH_OF_A_MACHINE = re.compile(r"(/(home|root|tmp|Users|usr|opt)/|[A-Z]:\\\\)")
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Write the notebooks, or compare them with their texts; 1 if they differ."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -53,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def text_files() -> list[Path]:
+    """The text version of every notebook."""
     return sorted((NOTEBOOKS / "text").glob("*.py"))
 
 
@@ -81,6 +83,7 @@ def refresh(name: str) -> None:
 
 
 def dumps(notebook: Any) -> str:
+    """The text of a notebook's file."""
     return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
 
 

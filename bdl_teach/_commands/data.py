@@ -1,6 +1,7 @@
 """Fetch the data sets ahead of a lecture, or list them: `python3 -m bdl_teach data [names]`.
 
-What is there and whole is not fetched again; a file that is cut short counts as missing.
+What is there and whole is not fetched again; a file that is cut short counts as missing. Importing
+this module needs the standard library only.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ import argparse
 import posixpath
 import sys
 from collections.abc import Sequence
-from typing import Any
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, NoReturn
 
 from bdl_teach._support.errors import DatasetUnavailable
-from bdl_teach.datasets import UCI, store, tables
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+UCI = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht")
 ABOUT = {
     **dict.fromkeys(UCI, "UCI regression set"),
     "california": "house prices of 20,640 districts",
@@ -30,6 +32,8 @@ GROUPS = {"uci": UCI, "all": tuple(name for name in ABOUT if name != "fashion-fu
 
 def main(argv: list[str]) -> int:
     """Fetch or list; each set that cannot be had is one sentence and a non-zero code."""
+    from bdl_teach.datasets import store
+
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach data", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(_known())}")
     parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
@@ -82,6 +86,8 @@ def fetch(names: Sequence[str]) -> int:
 
 def state(name: str) -> str:
     """``"there"``, ``"missing"``, ``"damaged"``, ``"bundled"`` or ``"unreadable"``."""
+    from bdl_teach.datasets import store, tables
+
     if name == "digits":
         return "bundled"
     try:
@@ -95,6 +101,8 @@ def state(name: str) -> str:
 
 def place(name: str) -> str:
     """Where the set is inside the data folder, or would be."""
+    from bdl_teach.datasets import store, tables
+
     if name == "digits":
         return "inside scikit-learn"
     if name == "california":
@@ -104,11 +112,15 @@ def place(name: str) -> str:
 
 
 def _fetch(name: str) -> None:
+    from bdl_teach.datasets import store
+
     for file in store.files_of(name):
         with _bar(name) as bar:
             store.fetch(file.path, bar)
 
 
-def _bar(name: str) -> tqdm[Any]:
+def _bar(name: str) -> tqdm[NoReturn]:
     """A bar in bytes on a terminal, nothing in a log; pooch learns the total as it starts."""
+    from tqdm import tqdm
+
     return tqdm(desc=name, total=1, unit="B", unit_scale=True, disable=None, leave=False)

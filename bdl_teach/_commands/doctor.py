@@ -184,10 +184,15 @@ def disk() -> Quantity:
 
 def browser() -> str:
     """The Chromium that the browser tests would use."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = find_chromium()
     if found is None:
         raise Trouble("no Chromium on PATH; only the browser tests need one")
     return found
+
+
+def find_chromium() -> str | None:
+    """The path of a Chromium, or ``None``."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 def refit() -> Quantity:

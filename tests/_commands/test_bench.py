@@ -1,24 +1,16 @@
 """The measurements measure what they say, and say what they ran; no test looks at a time."""
 
-import contextlib
 import json
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import psutil
 import pytest
 
 from bdl_teach import datasets, elbo
 from bdl_teach._commands import bench
-from bdl_teach._commands.bench import baselines, browser, lab, leash, live, ticks
-from bdl_teach._commands.bench.page import Effect, Flood
+from bdl_teach._commands.bench import baselines, live, ticks
+from bdl_teach._commands.environment import Trouble
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
 from bdl_teach.backend import tf
@@ -50,16 +42,15 @@ def test_each_measurement_can_be_asked_for_json(name):
     assert bench.make_parser().parse_args([name, "--json"]).json
 
 
-def test_without_chromium_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):
-    monkeypatch.setattr(browser, "find_chromium", lambda: None)
-    assert bench.main(["browser"]) == 2
-    assert "No Chromium" in capsys.readouterr().err
-
-
-def test_a_notebook_that_is_not_there_is_a_sentence_and_code_2(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(browser, "find_chromium", lambda: "somewhere")
-    assert bench.main(["browser", "--notebook", str(tmp_path / "none.ipynb")]) == 2
-    assert "No such notebook" in capsys.readouterr().err
+def test_without_a_checkout_there_is_no_browser_bench_and_one_sentence_says_so(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(bench, "TOOLS", tmp_path)
+    with pytest.raises(Trouble, match="comes with a checkout, or with the sdist"):
+        bench.main(["browser", "--steps", "3"])
+    with pytest.raises(SystemExit):
+        bench.main(["--help"])
+    assert "live" in (said := capsys.readouterr().out) and "Chromium" not in said
 
 
 # Numbers and tables.
@@ -230,142 +221,6 @@ def test_live_measures_the_package_itself(capsys):
     assert all(row["refit_s"] > 0 and row["predict_s"] > 0 for row in told["rows"])
     assert all(row["rms"] < 3.0 for row in told["rows"])  # of a sine of amplitude 10
     assert told["resident_mb_after_ours"] > 100
-
-
-# `bench browser`, without a browser.
-
-
-class FakeNotebook:
-    """A slider with values 0..top, whose picture follows the value if `alive`."""
-
-    def __init__(self, top=5, alive=True):
-        self.at, self.top, self.alive = 0, top, alive
-
-    def press(self, _explorer, _slider, key):
-        before = self.at
-        self.at = min(self.top, max(0, self.at + (1 if key == "ArrowRight" else -1)))
-        moved = self.at != before
-        return Effect(moved, [50.0] if moved and self.alive else [])
-
-
-def test_a_walk_turns_round_at_the_end_of_the_range():
-    effects = browser.walk(FakeNotebook(top=2), 0, 0, 8)
-    assert [e.moved for e in effects] == [True, True, False, True, True, False, True, True]
-
-
-def test_a_walk_on_a_dead_slider_ends_early():
-    assert len(browser.walk(FakeNotebook(top=100, alive=False), 0, 0, 40)) == 5
-
-
-def test_the_row_of_a_slider_names_the_limits_that_it_misses():
-    good = browser.SliderFigures(0, "σ", [50.0] * 20, 0, Flood(180, 12.0, 100.0, 40))
-    slow = browser.SliderFigures(0, "σ", [50.0] * 18 + [500.0] * 2, 0, Flood(180, 4.0, None, 4))
-    assert browser.row(good)[-1] == "ok"
-    assert browser.row(slow)[-1] == "missed: p95, rate, last"
-
-
-def test_a_session_lists_its_faults():
-    session = browser.Session(first_picture_s=3.0, kernel_gb=0.9, faults=["a cell raised: no"])
-    assert "FAULT: a cell raised: no" in browser.as_text(session)
-    assert [v["ok"] for v in browser.as_json(session)["verdicts"]] == [True, True]
-
-
-def test_the_server_serves_a_copy(tmp_path):
-    (tmp_path / "nb.ipynb").write_text("{}")
-    server = lab.Server(tmp_path)
-    server.__exit__(None, None, None)
-    assert server.root != tmp_path
-    assert not server.root.exists()
-    assert (tmp_path / "nb.ipynb").exists()
-
-
-HOLDER = """
-import psutil, signal, sys, time
-from pathlib import Path
-from bdl_teach._commands.bench import lab
-
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup pytest` ignores it, and hands that on
-
-class FakeLab(lab.Server):
-    def _command(self):
-        return [sys.executable, "-c", sys.argv[2], str(self._port)]
-
-with FakeLab(Path(sys.argv[1])) as server:
-    family = psutil.Process().children(recursive=True)
-    print(server.root.parent, *[process.pid for process in family], flush=True)
-    if sys.argv[3] == "stays":
-        time.sleep(600)
-"""
-FAKE_LAB = """
-import http.server, subprocess, sys
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-@pytest.mark.parametrize("how", ["leaves", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
-def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
-    """The kernel stands in a session of its own, as real ones do; no signal reaches it there."""
-    (tmp_path / "nb.ipynb").write_text("{}")
-    stays = "leaves" if how == "leaves" else "stays"
-    command = [sys.executable, "-c", HOLDER, str(tmp_path), FAKE_LAB, stays]
-    env = {**os.environ, "http_proxy": "http://127.0.0.1:9"}  # which is not for the loopback
-    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as holder:
-        home, *numbers = holder.stdout.readline().split()
-        family = [psutil.Process(int(number)) for number in numbers]
-        assert len(family) >= 2
-        if how != "leaves":
-            holder.send_signal(getattr(signal, how))
-        _, left = psutil.wait_procs(family, timeout=60)
-        for process in (*left, holder):
-            process.kill()
-    assert left == []
-    end = time.monotonic() + 60
-    while Path(home).exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not Path(home).exists()
-
-
-def leashed(folder, program):
-    command = [sys.executable, "-P", leash.__file__, str(folder), sys.executable, "-c", program]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def test_a_leashed_command_that_ends_by_itself_gives_its_code(tmp_path):
-    """JupyterLab that cannot start is seen at once, and its log is still there."""
-    with leashed(tmp_path, "import sys; sys.exit(7)") as holder:
-        assert holder.wait(60) == 7
-    assert tmp_path.exists()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
-def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path):
-    """Also a command that is deaf to it."""
-    deaf = (
-        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "print(os.getpid(), flush=True); time.sleep(600)"
-    )
-    with leashed(tmp_path, deaf) as holder:
-        process = psutil.Process(int(holder.stdout.readline()))
-        holder.terminate()
-        assert holder.wait(60) == 128 + signal.SIGTERM
-    assert not process.is_running()
-    assert not tmp_path.exists()
-
-
-def test_without_playwright_the_browser_bench_is_a_sentence_and_code_2(monkeypatch, capsys):
-    monkeypatch.setattr(browser, "find_chromium", lambda: "somewhere")
-    monkeypatch.setattr(browser, "Server", lambda folder: contextlib.nullcontext())
-    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
-    assert bench.main(["browser"]) == 2
-    assert "needs playwright" in capsys.readouterr().err
 
 
 # `bench ticks`, without TensorFlow.

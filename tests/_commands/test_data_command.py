@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from loopback import PATH, RIGHT, Server, empty_folder
 
+from bdl_teach import datasets
 from bdl_teach._commands import data
 from bdl_teach.datasets import store
 
@@ -75,9 +77,8 @@ def test_without_names_it_takes_all_the_small_ones(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(data, "fetch", lambda names: asked.extend(names) or 0)
     assert data.main([]) == 0
     assert set(asked) == set(data.ABOUT) - {"fashion-full"}
-    assert {file.dataset for file in store.FILES.values()} == set(asked) - {"digits"} | {
-        "fashion-full"
-    }
+    assert {file.dataset for file in store.FILES.values()} == set(data.ABOUT) - {"digits"}
+    assert data.UCI == datasets.UCI
 
 
 def test_a_group_stands_for_its_sets_and_each_is_taken_once(
@@ -149,6 +150,7 @@ def test_a_terminal_sees_progress_and_a_log_does_not(
     termios.tcsetwinsize(theirs, (24, 80))
     code = subprocess.call([sys.executable, "-c", program], stderr=theirs)
     assert code == 0
+    assert select.select([ours], [], [], 60)[0], "nothing was written"
     assert re.search(rb"yacht: .*/480k", os.read(ours, 100_000))
     (home / PATH).unlink()
     data.main(["yacht"])

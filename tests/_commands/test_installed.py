@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bdl_teach._commands import notebooks
+from bdl_teach._commands import bench, notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 IGNORED = shutil.ignore_patterns(
@@ -163,6 +163,12 @@ def test_an_installed_package_says_why_it_has_no_tests(site: Path, here: Path) -
     ran = run(site, here, "test", "-x")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "no tests: they come with a checkout, or with the sdist" in ran.stderr
+
+
+def test_an_installed_package_says_why_it_has_no_browser_bench(site: Path, here: Path) -> None:
+    ran = run(site, here, "bench", "browser", "--steps", "3")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == f"bdl_teach: {bench.NO_BROWSER}\n"
 
 
 @pytest.mark.parametrize("command", [["lab"], ["data"], ["bench", "live"]])

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from browser_bench.lab import Server, chromium
+from browser_bench.page import ExplorerView, Notebook
 from playwright.sync_api import Browser
 
-from bdl_teach._commands.bench.lab import Server, chromium, find_chromium
-from bdl_teach._commands.bench.page import ExplorerView, Notebook
+from bdl_teach._commands.doctor import find_chromium
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))

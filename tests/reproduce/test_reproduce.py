@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 from joblib.externals.loky import _base as loky_base
 from joblib.externals.loky.process_executor import ShutdownExecutorError
+from waiting import until
 
 from bdl_teach import DatasetUnavailable, reproduce
 from bdl_teach._commands import launcher
@@ -97,6 +98,10 @@ class Toy:
         process = self.start(*argv, **more)
         out, err = process.communicate(timeout=120)
         return SimpleNamespace(code=process.returncode, out=out, err=err)
+
+    def wait_for(self, n: int, process: subprocess.Popen[str]) -> None:
+        """Wait until so many tasks have begun, or there are no more to come."""
+        until(lambda: len(self.ran()) >= n or process.poll() is not None, "a task")
 
     def ran(self) -> list[tuple[str, int]]:
         """(run, task) of every execution so far."""
@@ -446,9 +451,7 @@ def test_killed_at_random_and_restarted_it_gives_the_same_table(toy, tmp_path, j
     for attempt in range(4):
         before.append(toy.kept())
         process = toy.start(f"--jobs={jobs}", TOY_RUN=str(attempt), TOY_NAP="0.1")
-        goal = len(toy.ran()) + rng.randint(1, 3)
-        while len(toy.ran()) < goal and process.poll() is None:
-            time.sleep(0.01)
+        toy.wait_for(len(toy.ran()) + rng.randint(1, 3), process)
         time.sleep(rng.uniform(0.0, 0.12))
         process.kill()
         process.communicate(timeout=60)  # the pipes close once its workers have ended too
@@ -466,8 +469,7 @@ def test_killed_at_random_and_restarted_it_gives_the_same_table(toy, tmp_path, j
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 def test_ctrl_c_does_not_wait_for_tasks_that_take_long(toy):
     process = toy.start("--jobs=2", TOY_NAP="300")
-    while not toy.ran():
-        time.sleep(0.01)
+    until(toy.ran, "a task", process)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)  # the pipes close once its workers have ended too
     assert process.returncode == 130
@@ -478,8 +480,7 @@ def test_ctrl_c_does_not_wait_for_tasks_that_take_long(toy):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_is_a_sentence_and_what_had_finished_is_kept(toy, jobs):
     process = toy.start(f"--jobs={jobs}", TOY_NAP="0.1")
-    while not toy.kept():
-        time.sleep(0.01)
+    until(toy.kept, "a result", process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130

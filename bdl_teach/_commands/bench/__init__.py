@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from bdl_teach._commands.environment import Trouble
 
 ABOUT = {
     "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
@@ -11,6 +16,10 @@ ABOUT = {
     "browser": "key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }
+TOOLS = Path(__file__).resolve().parents[3] / "tools"
+NO_BROWSER = (
+    "An installed package has no `bench browser`: it comes with a checkout, or with the sdist."
+)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -18,15 +27,35 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="measurement")
     for name, text in ABOUT.items():
-        command = commands.add_parser(name, help=text, description=f"Measure {text}.")
-        command.add_argument("--json", action="store_true", help="print it for a script")
-        importlib.import_module(f"bdl_teach._commands.bench.{name}").add_arguments(command)
+        if name != "browser" or has_browser():
+            command = commands.add_parser(name, help=text, description=f"Measure {text}.")
+            command.add_argument("--json", action="store_true", help="print it for a script")
+            measurement(name).add_arguments(command)
     return parser
 
 
+def has_browser() -> bool:
+    """Whether this is a checkout, whose tools hold `bench browser`."""
+    return (TOOLS / "browser_bench").is_dir()
+
+
+def measurement(name: str) -> ModuleType:
+    """The module of one measurement."""
+    if name != "browser":
+        return importlib.import_module(f"bdl_teach._commands.bench.{name}")
+    if str(TOOLS) not in sys.path:
+        sys.path.append(str(TOOLS))
+    return importlib.import_module("browser_bench.browser")
+
+
 def main(argv: list[str]) -> int:
-    """Run one measurement and print it; return its exit code."""
+    """Run one measurement and print it; return its exit code.
+
+    Raises:
+        Trouble: It is one that an installed package does not have.
+    """
+    if argv[:1] == ["browser"] and not has_browser():
+        raise Trouble(NO_BROWSER)
     options = make_parser().parse_args(argv)
-    measurement = importlib.import_module(f"bdl_teach._commands.bench.{options.command}")
-    code: int = measurement.run(options)
+    code: int = measurement(options.command).run(options)
     return code

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bdl_teach._commands.bench import leash
+from browser_bench import leash
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FOLDERS = (  # nothing of the user's own Jupyter is read or written
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -48,11 +47,6 @@ CHROMIUM_FLAGS = (
 
 class LabError(Exception):
     """JupyterLab, the page or the notebook did not do what it should."""
-
-
-def find_chromium() -> str | None:
-    """The path of a Chromium, or ``None``."""
-    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
 class Server:

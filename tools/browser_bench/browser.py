@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bdl_teach._commands.bench.lab import LabError, Server, chromium, find_chromium
-from bdl_teach._commands.bench.page import Effect, ExplorerView, Flood, Notebook
+from bdl_teach._commands.doctor import find_chromium
 from bdl_teach._commands.notebooks import source
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict, quantile
+from browser_bench.lab import LabError, Server, chromium
+from browser_bench.page import Effect, ExplorerView, Flood, Notebook
 
 NOTEBOOK = source() / "03_bayes_by_backprop.ipynb"
 NO_CHROMIUM = "No Chromium on PATH: install one to measure in a browser (Debian: chromium)."

@@ -1,0 +1,34 @@
+"""TensorFlow as the package loads it: quiet, with Keras 2, and with the flag for small matrices."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+LOOK = (
+    "import os; from bdl_teach.backend import tf; "
+    "print(tf.keras.layers.Layer.__module__, os.environ['XLA_FLAGS'])"
+)
+FLAG = "--xla_cpu_multi_thread_eigen"
+
+
+@pytest.mark.parametrize(
+    ("given", "flags"),
+    [
+        ("", f"{FLAG}=false"),
+        ("--xla_dump_to=", f"--xla_dump_to= {FLAG}=false"),
+        (f"{FLAG}=true", f"{FLAG}=true"),
+    ],
+    ids=["none", "another", "the user's own"],
+)
+def test_it_loads_without_a_word_and_adds_its_flag_to_those_of_the_user(given, flags):
+    ran = subprocess.run(
+        [sys.executable, "-c", LOOK],
+        env={**os.environ, "XLA_FLAGS": given},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    keras, _, found = ran.stdout.strip().partition(" ")
+    assert (keras.partition(".")[0], found, ran.stderr) == ("tf_keras", flags, "")

@@ -1,0 +1,55 @@
+"""Waiting with an end: what does not come in time fails with a sentence instead of hanging."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+
+def until(
+    happened: Callable[[], T],
+    what: str,
+    child: subprocess.Popen[str] | None = None,
+    seconds: float = 60.0,
+) -> T:
+    """Return what `happened` returns once that is true; fail if time, or the child, ends before."""
+    end = time.monotonic() + seconds
+    while True:
+        over = time.monotonic() > end or (child is not None and child.poll() is not None)
+        if found := happened():
+            return found
+        if over:
+            pytest.fail(f"{what}: it did not come within {seconds:g} s{last_words(child)}")
+        time.sleep(0.01)
+
+
+def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 60.0) -> str:
+    """The next line that a child writes; fail if it writes none in time, or ends without one."""
+    timer = threading.Timer(seconds, child.kill)
+    timer.start()
+    try:
+        line = stream.readline()
+    finally:
+        timer.cancel()
+    if not line:
+        pytest.fail(f"a line: it did not come within {seconds:g} s{last_words(child)}")
+    return line
+
+
+def last_words(child: subprocess.Popen[str] | None) -> str:
+    """End a child that was waited for in vain; return how it ended and what it had written."""
+    if child is None:
+        return ""
+    child.kill()
+    with suppress(subprocess.TimeoutExpired):
+        written = "".join(part or "" for part in child.communicate(timeout=10))
+        return f"; its process ended with {child.returncode} and said: {written}"
+    return "; its process was killed, and what it had started still runs"
