@@ -31,7 +31,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tests" / "mutants"
-PARTS = ("bdl_teach", "tests", "notebooks", "tools", "pyproject.toml", "README.md")
+PARTS = (
+    *("bdl_teach", "tests", "notebooks", "tools"),
+    *("pyproject.toml", "README.md", "CONTRIBUTING.md"),
+)
 NOTICED, PASSED = 1, 0  # pytest's exit codes: some tests failed; all passed
 
 

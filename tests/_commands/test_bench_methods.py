@@ -1,5 +1,7 @@
 """`bench methods` measures what it says; no test looks at a time."""
 
+import functools
+import importlib
 import json
 
 import numpy as np
@@ -9,7 +11,9 @@ from bdl_teach._commands import bench
 from bdl_teach._commands.bench import methods
 from bdl_teach._commands.bench.methods import Growth, Row
 from bdl_teach._support.report import Verdict
+from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import point
+from bdl_teach.methods.catalogue import CATALOGUE
 
 ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("exact.nuts", float("nan"), 60.0, 0.1, -1, 1)]
 
@@ -22,9 +26,27 @@ def test_every_method_is_there_once_and_nuts_is_run_once():
     ways = methods.ways()
     names = [way.name for way in ways]
     assert len(set(names)) == len(names)
-    for name in ("point", "bbb", "local_reparam", "empirical_bayes", "pbp", "exact.nuts"):
-        assert any(each.startswith(name) for each in names), name
+    assert names == [method.name for method in CATALOGUE.values()]
+    assert {
+        "point, MLE", "point, MAP", "bbb", "local_reparam", "local_reparam, Flipout",
+        "empirical_bayes", "pbp, 40 epochs", "exact.nuts",
+    } <= set(names)  # fmt: skip
     assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
+
+
+def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
+    given = {}
+    for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
+        module = importlib.import_module(f"bdl_teach.methods.{method.module}")
+        original = getattr(module, method.function)
+        remember = functools.wraps(original)(lambda *_, **values: given.update(values))
+        monkeypatch.setattr(module, method.function, remember)
+        given.clear()
+        way.fit([[0.0]], [0.0], seed=3)
+        monkeypatch.setattr(module, method.function, original)
+        common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
+        taken = {name: value for name, value in common.items() if name in method.takes}
+        assert given == {**taken, **method.options}, way.name
 
 
 def test_the_powers_are_those_of_the_times():

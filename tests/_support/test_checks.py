@@ -1,6 +1,7 @@
 """Bad input at every public door: ValueError, saying what was expected and what came."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from bdl_teach import (
 from bdl_teach._support import checks
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
+from bdl_teach.methods.catalogue import CATALOGUE, Method
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -66,20 +68,8 @@ def door(call: Callable[..., Any], **bad: st.SearchStrategy) -> list[Any]:
     return [pytest.param(call, a, wrong, id=f"{name}-{a}") for a, wrong in bad.items()]
 
 
-def fit_point(**bad: Any) -> Any:
-    return point.fit(**{"x": X, "y": Y, **bad})
-
-
-def fit_bbb(**bad: Any) -> Any:
-    return bbb.fit(**{"x": X, "y": Y, **bad})
-
-
-def fit_local(**bad: Any) -> Any:
-    return local_reparam.fit(**{"x": X, "y": Y, **bad})
-
-
-def fit_empirical(**bad: Any) -> Any:
-    return empirical_bayes.fit(**{"x": X, "y": Y, **bad})
+def fit(method: Method, **bad: Any) -> Any:
+    return method.call(**{"x": X, "y": Y, **bad})
 
 
 BATCH = {"mu": [0.5, 1.0], "sigma": [0.3, 0.2], "x": np.ones((3, 2)), "y": np.zeros(3)}
@@ -147,10 +137,6 @@ def moments(**bad: Any) -> Any:
     return local_reparam.preactivation_moments(**{**good, **bad})
 
 
-def run_nuts(**bad: Any) -> Any:
-    return exact.nuts(**{"x": X, "y": Y, **bad})
-
-
 def regress(**bad: Any) -> Any:
     return exact.linear_regression(**{"x": X, "y": Y, "prior_std": 1.0, "noise_std": 1.0, **bad})
 
@@ -164,28 +150,45 @@ def evaluate(**bad: Any) -> Any:
     return BBB_FIT.evaluate(**{"weights": np.ones((2, 3)), "x": np.ones((1, 2)), **bad})
 
 
-SHARED_BY_FITS = {
+WRONG = {  # for whatever method takes it
     "x": st.one_of(NO_INPUTS, spoiled(X)),
     "y": st.one_of(NO_TARGETS, spoiled(Y)),
     "prior": NO_PRIOR,
     "noise_std": NOT_POSITIVE,
     "hidden_units": NO_WIDTHS,
     "seed": NO_SEED,
-}
-VARIATIONAL = {
-    **SHARED_BY_FITS,
     "steps": NO_COUNT,
+    "epochs": NO_COUNT,
     "learning_rate": NOT_POSITIVE,
     "n_samples": NO_COUNT,
     "initial_rho": st.one_of(NOT_FINITE, NO_NUMBER),
+    "initial_gamma": NEGATIVE,
     "cooldown": NO_PROBABILITY,
-}
-WITH_MINIBATCHES = {
-    **VARIATIONAL,
     "kl_weight": NEGATIVE,
+    "weight_decay": NEGATIVE,
     "n_batches": st.one_of(NO_COUNT, st.integers(min_value=len(X) + 1)),
     "kl_scheme": NO_CHOICE,
+    "estimator": NO_CHOICE,
+    "likelihood": st.one_of(NO_CHOICE, st.just("bernoulli")),  # y holds no labels
+    "tie": NO_CHOICE,
+    "scale": NO_CHOICE,
+    "n_warmup": NO_COUNT,
+    "n_chains": st.one_of(NO_COUNT, st.just(1)),
 }
+WRONG_FOR = {"exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))}}
+
+
+def doors_of_methods() -> list[Any]:
+    """One case for each argument of each function of the catalogue that can be wrong."""
+    functions = {(m.module, m.function): m for m in CATALOGUE.values()}
+    return [
+        pytest.param(partial(fit, method), name, wrong, id=f"{method.module}-{name}")
+        for method in functions.values()
+        for name, wrong in {**WRONG, **WRONG_FOR.get(method.name, {})}.items()
+        if name in method.takes
+    ]
+
+
 NO_PAIR = st.one_of(st.sampled_from([0.5, [0.5], [[0.5, 1.0]], None]), spoiled([0.5, 1.0]))
 NO_SPREADS = st.one_of(NO_PAIR, st.sampled_from([[0.1, 0.0], [0.1, -1.0]]))
 A_BATCH = {
@@ -201,35 +204,11 @@ ONE_COLUMN = st.one_of(NO_INPUTS, spoiled(X), st.just(np.hstack([X, X])))
 NO_WORD = st.text().filter(lambda value: value not in estimators.KINDS)
 TEST_INPUTS = st.one_of(NO_INPUTS, spoiled([[1.0, 2.0]]), st.just(np.ones((3, 5))))
 DOORS = [
-    *door(fit_bbb, **WITH_MINIBATCHES),
-    *door(fit_local, **WITH_MINIBATCHES, estimator=NO_CHOICE),
-    *door(
-        fit_empirical,
-        **{name: bad for name, bad in VARIATIONAL.items() if name != "prior"},
-        initial_gamma=NEGATIVE,
-        likelihood=st.one_of(NO_CHOICE, st.just("bernoulli")),  # y holds no labels
-        tie=NO_CHOICE,
-        estimator=NO_CHOICE,
-        scale=NO_CHOICE,
-    ),
-    *door(
-        fit_point,
-        **SHARED_BY_FITS,
-        steps=NO_COUNT,
-        learning_rate=NOT_POSITIVE,
-        weight_decay=NEGATIVE,
-    ),
-    *door(
-        run_nuts,
-        **SHARED_BY_FITS,
-        n_samples=st.one_of(NO_COUNT, st.integers(1, 3)),
-        n_warmup=NO_COUNT,
-        n_chains=st.one_of(NO_COUNT, st.just(1)),
-    ),
+    *doors_of_methods(),
     *door(
         regress,
-        x=SHARED_BY_FITS["x"],
-        y=SHARED_BY_FITS["y"],
+        x=WRONG["x"],
+        y=WRONG["y"],
         prior_std=NOT_POSITIVE,
         noise_std=NOT_POSITIVE,
     ),

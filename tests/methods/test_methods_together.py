@@ -1,5 +1,6 @@
-"""Every method on one problem: the same object, finite, in the units of y, better than a point."""
+"""Every method of the catalogue on one problem: what its face promises, and what it is worth."""
 
+import importlib
 import inspect
 from dataclasses import is_dataclass
 from typing import Any
@@ -9,16 +10,7 @@ import pytest
 
 from bdl_teach import datasets, metrics
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import (
-    bbb,
-    empirical_bayes,
-    exact,
-    image_classifier,
-    local_reparam,
-    pbp,
-    point,
-    vae,
-)
+from bdl_teach.methods.catalogue import CATALOGUE, MODULES, Fitted
 from bdl_teach.predictive import Predictive
 
 GAP = (0.1, 0.4)
@@ -26,23 +18,32 @@ DATA = datasets.sinusoid(gap=GAP)
 X = np.linspace(-0.7, 0.7, 71)[:, None]
 AMONG = (np.abs(X[:, 0]) <= 0.5) & ~((X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1]))
 FRESH = DATA.truth(X) + np.random.default_rng(1).standard_normal((71, 10))
-PRIOR = Gaussian(3.0)
-NETWORK: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,)}
-
-FIT = {
-    "mle": lambda x, y, seed=0: point.fit(x, y, seed=seed, **NETWORK),
-    "map": lambda x, y, seed=0: point.fit(x, y, prior=PRIOR, seed=seed, **NETWORK),
-    "bbb": lambda x, y, seed=0: bbb.fit(x, y, prior=PRIOR, seed=seed, **NETWORK),
-    "local": lambda x, y, seed=0: local_reparam.fit(x, y, prior=PRIOR, seed=seed, **NETWORK),
-    "eb": lambda x, y, seed=0: empirical_bayes.fit(x, y, tie="all", seed=seed, **NETWORK),
-    "pbp": lambda x, y, seed=0: pbp.fit(x, y, hidden_units=(20,), epochs=100, seed=seed),
-    "nuts": lambda x, y, seed=0: exact.nuts(
-        x, y, prior=PRIOR, n_samples=200, n_warmup=300, seed=seed, **NETWORK
-    ),
+COMMON: dict[str, Any] = {
+    "prior": Gaussian(3.0),
+    "noise_std": 1.0,
+    "hidden_units": (20,),
+    "epochs": 100,
+    "tie": "all",
+    "n_warmup": 300,
 }
-POINTS, DRAWN = ("mle", "map"), ("bbb", "local", "eb", "nuts")
-METHODS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "nuts")) for name in FIT]
-BAYES = [p for p in METHODS if p.values[0] not in POINTS]
+
+
+def some(names: Any) -> list[Any]:
+    """The names as parameters of a test; those whose fit takes long are marked."""
+    slow = pytest.mark.slow
+    return [pytest.param(n, marks=[slow] * (CATALOGUE[n].pace == "background")) for n in names]
+
+
+METHODS = some(CATALOGUE)
+QUICK = some(name for name, method in CATALOGUE.items() if method.pace != "background")
+NETWORKS = [name for name, method in CATALOGUE.items() if "hidden_units" in method.takes]
+BAYES = some(name for name in NETWORKS if CATALOGUE[name].module != "point")
+
+
+def fit(name: str, y: Any = DATA.y, seed: int = 0) -> Any:
+    """Fit a method to the sinusoid with a gap."""
+    draws = {"n_samples": 200} if CATALOGUE[name].pace == "background" else {}
+    return CATALOGUE[name].fit(DATA.x, y, seed=seed, **COMMON, **draws)
 
 
 @pytest.fixture(scope="module")
@@ -52,30 +53,31 @@ def fitted() -> Any:
 
     def get(name: str) -> Any:
         if name not in made:
-            made[name] = FIT[name](DATA.x, DATA.y)
+            made[name] = fit(name)
         return made[name]
 
     return get
 
 
-@pytest.mark.parametrize(
-    "fit", [point.fit, bbb.fit, local_reparam.fit, empirical_bayes.fit, pbp.fit, exact.nuts]
-)
-def test_all_but_the_data_is_given_by_name(fit):
-    kinds = [p.kind for p in inspect.signature(fit).parameters.values()]
-    assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * len(kinds[2:])
-    assert inspect.Parameter.KEYWORD_ONLY not in kinds[:2]
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_all_but_the_data_is_given_by_name_and_has_a_default(name):
+    parameters = list(inspect.signature(CATALOGUE[name].call).parameters.values())
+    assert [p.name for p in parameters[:2]] == ["x", "y"]
+    assert {p.kind for p in parameters[:2]} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    assert {p.kind for p in parameters[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
+    assert [p.name for p in parameters[2:] if p.default is p.empty] == []
 
 
-def test_what_has_been_fitted_cannot_be_changed():
-    modules = (point, bbb, local_reparam, empirical_bayes, pbp, exact, vae, image_classifier)
-    found = [kind for module in modules for kind in vars(module).values() if is_dataclass(kind)]
-    assert len(found) >= len(modules)
-    assert [kind for kind in found if not kind.__dataclass_params__.frozen] == []
+@pytest.mark.parametrize("module", MODULES)
+def test_what_has_been_fitted_cannot_be_changed(module):
+    kinds = vars(importlib.import_module(f"bdl_teach.methods.{module}")).values()
+    found = [kind for kind in kinds if is_dataclass(kind)]
+    assert found and all(kind.__dataclass_params__.frozen for kind in found)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_returns_the_same_kind_of_prediction(fitted, name):
+    assert isinstance(fitted(name), Fitted)
     p = fitted(name).predict(X, n_samples=100, seed=1)
     assert isinstance(p, Predictive)
     for values in (p.mean, p.epistemic_std, p.aleatoric_std, p.total_std, p.mc_error):
@@ -86,8 +88,17 @@ def test_every_method_returns_the_same_kind_of_prediction(fitted, name):
     assert (lower < upper).all()
     assert p.log_prob(FRESH[:, 0]).shape == p.log_prob(FRESH[:, :1]).shape == (71,)
     assert np.isfinite(p.log_prob(FRESH[:, 0])).all()
-    assert p.samples is None or p.samples.shape == (1 if name in POINTS else 100, 71)
-    assert (p.samples is None) == (name == "pbp")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_samples_are_of_each_draw_of_one_network_or_there_are_none(fitted, name):
+    p = fitted(name).predict(X, n_samples=100)
+    draws = "closed form" if p.samples is None else len(p.samples)
+    assert p.samples is None or p.samples.shape in ((1, 71), (100, 71))
+    assert (p.epistemic_std == 0).all() if draws == 1 else (p.epistemic_std > 0).all()
+    known = {"mle": 1, "map": 1, "pbp": "closed form"}
+    known |= dict.fromkeys(("bbb", "local", "flipout", "eb", "nuts"), 100)
+    assert draws == known.get(name, draws)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -96,27 +107,52 @@ def test_every_method_predicts_in_the_units_of_y(fitted, name):
     p = fitted(name).predict(X, n_samples=100)
     assert metrics.rmse(DATA.truth(X)[AMONG, 0], p.mean[AMONG]) < 2.0
     assert 0.9 <= p.aleatoric_std.mean() < 3.0  # given as 1, or learnt by PBP
-    assert (p.epistemic_std > 0).all() == (name not in POINTS)
 
 
-@pytest.mark.parametrize("name", [p for p in METHODS if p.values[0] != "nuts"])
+@pytest.mark.parametrize("name", QUICK)
 def test_every_method_repeats_itself_from_its_seed(fitted, name):
-    again = FIT[name](DATA.x, DATA.y).predict(X, n_samples=64, seed=3)
-    np.testing.assert_array_equal(again.mean, fitted(name).predict(X, n_samples=64, seed=3).mean)
-    other = FIT[name](DATA.x, DATA.y, seed=1).predict(X, n_samples=64, seed=3)
-    assert np.abs(other.mean - again.mean).max() > 1e-3
+    again, first = (each.predict(X, n_samples=64, seed=3) for each in (fit(name), fitted(name)))
+    np.testing.assert_array_equal(again.mean, first.mean)
+    np.testing.assert_array_equal(again.total_std, first.total_std)
+    if "seed" in CATALOGUE[name].takes:
+        other = fit(name, seed=1).predict(X, n_samples=64, seed=3)
+        assert np.abs(other.mean - again.mean).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_refuses_inputs_of_another_width(fitted, name):
+def test_another_seed_of_a_prediction_is_another_draw(fitted, name):
+    one, other = (fitted(name).predict(X, n_samples=64, seed=seed) for seed in (3, 4))
+    drawn = one.samples is not None and len(one.samples) > 1
+    assert (one.mean != other.mean).any() == drawn
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_refuses_inputs_of_another_width_and_wrong_counts(fitted, name):
     with pytest.raises(ValueError, match="x: expected 1 columns, got 2"):
         fitted(name).predict(np.zeros((3, 2)))
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ValueError, match=r"^n_samples: expected.*got"):
+            fitted(name).predict(X, n_samples=wrong)
+    for wrong in (-1, 1.5, True):
+        with pytest.raises(ValueError, match=r"^seed: expected.*got"):
+            fitted(name).predict(X, n_samples=2, seed=wrong)
 
 
-@pytest.mark.parametrize("name", [p for p in METHODS if p.values[0] != "nuts"])
+@pytest.mark.parametrize("name", QUICK)
 def test_every_method_takes_targets_as_a_column_or_a_row(fitted, name):
-    flat = FIT[name](DATA.x, DATA.y[:, 0]).predict(X, n_samples=64)
+    flat = fit(name, DATA.y[:, 0]).predict(X, n_samples=64)
     np.testing.assert_array_equal(flat.mean, fitted(name).predict(X, n_samples=64).mean)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_recorded_is_as_long_as_its_steps(fitted, name):
+    history = getattr(fitted(name), "history", {"step": np.arange(1)})
+    (steps,) = (history[key] for key in ("step", "epoch") if key in history)
+    assert (np.diff(steps) > 0).all()
+    assert {values.shape for values in history.values()} == {steps.shape}
+
+
+# What the methods that fit the network are worth.
 
 
 def score(fit: Any) -> float:
@@ -134,4 +170,4 @@ def test_each_bayesian_method_beats_the_point_estimate_on_fresh_points(fitted, n
 @pytest.mark.slow
 def test_no_method_beats_the_true_posterior(fitted):
     gold = score(fitted("nuts"))
-    assert all(score(fitted(name)) < gold for name in FIT if name != "nuts")
+    assert all(score(fitted(name)) < gold for name in NETWORKS if name != "nuts")

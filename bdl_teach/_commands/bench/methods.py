@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +27,10 @@ SETTINGS = (  # what, points, features, hidden units, epochs, limit in s
 
 
 class Way(NamedTuple):
-    """How one method is fitted to (x, y) from a seed, and what the name leaves out."""
+    """How one method is fitted to (x, y) from a ``seed``, and whether it is more than once."""
 
     name: str
-    fit: Callable[[Any, Any, int], Any]
+    fit: Callable[..., Any]
     repeated: bool = True
 
 
@@ -96,21 +97,16 @@ def run(options: argparse.Namespace) -> int:
 def ways() -> list[Way]:
     """Every method with its own default settings, on the network 1-20-20-1 and its noise."""
     from bdl_teach.densities import ScaleMixture
-    from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+    from bdl_teach.methods.catalogue import CATALOGUE
 
-    prior = ScaleMixture()
+    common: dict[str, Any] = {
+        "prior": ScaleMixture(),
+        "noise_std": 1.0,
+        "hidden_units": (20, 20),
+    }
     return [
-        Way("point, MLE", lambda x, y, seed: point.fit(x, y, seed=seed)),
-        Way("point, MAP", lambda x, y, seed: point.fit(x, y, prior=prior, seed=seed)),
-        Way("bbb", lambda x, y, seed: bbb.fit(x, y, seed=seed)),
-        Way("local_reparam", lambda x, y, seed: local_reparam.fit(x, y, seed=seed)),
-        Way(
-            "local_reparam, Flipout",
-            lambda x, y, seed: local_reparam.fit(x, y, estimator="flipout", seed=seed),
-        ),
-        Way("empirical_bayes", lambda x, y, seed: empirical_bayes.fit(x, y, seed=seed)),
-        Way("pbp, 40 epochs", lambda x, y, seed: pbp.fit(x, y, hidden_units=(20, 20), seed=seed)),
-        Way("exact.nuts", lambda x, y, seed: exact.nuts(x, y, seed=seed), repeated=False),
+        Way(method.name, partial(method.fit, **common), method.pace != "background")
+        for method in CATALOGUE.values()
     ]
 
 
@@ -121,12 +117,12 @@ def measure(way: Way, repeats: int) -> Row:
     data, fresh = datasets.sinusoid(), datasets.sinusoid(n=FRESH, seed=1)
     print(f"{way.name} ...", file=sys.stderr, flush=True)
     fits: list[Any] = []
-    first = seconds(lambda: fits.append(way.fit(data.x, data.y, 0)))
+    first = seconds(lambda: fits.append(way.fit(data.x, data.y, seed=0)))
     first += seconds(lambda: fits[0].predict(fresh.x, DRAWS))
     refit, startup = first, math.nan
     predict = report.median_seconds(lambda _: fits[0].predict(fresh.x, DRAWS), repeats)
     if way.repeated:
-        refit = report.median_seconds(lambda i: way.fit(data.x, data.y, i), repeats)
+        refit = report.median_seconds(lambda i: way.fit(data.x, data.y, seed=i), repeats)
         startup = max(0.0, first - refit - predict)
     prediction = fits[0].predict(fresh.x, DRAWS)
     log_likelihood = prediction.log_prob(fresh.y).mean()

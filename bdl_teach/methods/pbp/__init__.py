@@ -95,9 +95,10 @@ class Fit:
             A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
 
         Raises:
-            ValueError: x does not fit the network, or ``n_samples`` < 1.
+            ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
         """
         checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
         x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
         mean, var = forward(tf.constant(x), self.state.mean, self.state.var)
         return self.in_units_of_y(mean.numpy(), var.numpy())

@@ -148,6 +148,28 @@ def replay(x: Any, y: Any, n_steps: int, **options: Any) -> Replay:
     return Trail(x, y, **options).at(n_steps)
 
 
+def fit(
+    x: Any, y: Any, *, hidden_units: tuple[int, ...] = (50,), epochs: int = 40, seed: int = 0
+) -> pbp.Fit:
+    """Do what :func:`pbp.fit` does, many steps a call: sooner where there are few points.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer.
+        epochs: Passes over the data, a refinement of the prior after each.
+        seed: Seed of the starting point and of the orders.
+
+    Returns:
+        A :class:`pbp.Fit` without a history.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    n_steps = checks.count("epochs", epochs) * (len(x) + 1)
+    return replay(x, y, n_steps, hidden_units=hidden_units, seed=seed).fit
+
+
 @lru_cache(maxsize=1)
 def _steps() -> Compiled:
     """Compile: (state, x [n, d], y [n], schedule [k], start, stop) to (state, noise [k, 2])."""

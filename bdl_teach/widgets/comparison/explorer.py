@@ -28,7 +28,6 @@ X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 _REACH = 1.96  # standard deviations of a 95 % interval
 _KEPT = 60  # predictives kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
-_SLOWEST = "pbp"
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
 _DEFAULTS: controls.Values = {
     "n": 32,
@@ -36,14 +35,14 @@ _DEFAULTS: controls.Values = {
     "gap": 0.3,
     "seed": 0,
     "epochs": 100,
-    "mle": False,
+    **dict.fromkeys(METHODS, False),
     "map": True,
     "bbb": True,
-    "local": False,
-    "eb": False,
     "pbp": True,
     "nuts": False,
 }
+_SIX = ("mle", "map", "bbb", "local", "eb", "pbp")  # of which the presets' sentences were checked
+_NUMBERS = {6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,9 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     """
 
     ALT: ClassVar[str] = (
-        "Six small plots, one a method: data points with a gap, the method's mean and ±2 sd bands, "
-        "and NUTS if chosen. Beside them, for each method, the share of new points inside its 95 % "
-        "interval: among the data, in the gap, outside."
+        f"{_NUMBERS.get(len(METHODS), 'Many')} small plots, one a method: data points with a gap, "
+        "the method's mean and ±2 sd bands, and NUTS if chosen. Beside them, for each method, "
+        "the share of new points inside its 95 % interval: among the data, in the gap, outside."
     )
     QUESTION: ClassVar[Question] = Question(
         text="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
@@ -100,7 +99,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
         "all methods": (
             "Six ways to train the same network; in the gap each falls short of its 95 %",
-            {**_DEFAULTS, **dict.fromkeys(METHODS, True)},
+            {**_DEFAULTS, **dict.fromkeys(_SIX, True)},
         ),
         "no gap": (
             "Without a gap: among the data MAP holds a little less than 95 %, PBP more",
@@ -160,8 +159,9 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 5.0)
+        rows = -(-len(METHODS) // 3)
         left = canvas.figure.add_gridspec(
-            2, 3, left=0.06, right=0.66, top=0.83, bottom=0.105, wspace=0.1, hspace=0.27
+            rows, 3, left=0.06, right=0.66, top=0.83, bottom=0.105, wspace=0.1, hspace=0.27
         )
         truth = datasets.sinusoid().truth(X_GRID)
         self._panels = {
@@ -174,21 +174,22 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             fontsize=8.5, frameon=False, columnspacing=1.2, handlelength=1.8,
         )  # fmt: skip
         right = canvas.figure.add_gridspec(1, 1, left=0.775, right=0.985, top=0.83, bottom=0.105)
-        rows = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
-        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), rows)
+        names = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), names)
         return canvas
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
         problem = GappedSinusoid(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
-        chosen = [name for name in comparison_fits.CHEAPEST_FIRST if values[name]]
+        chosen = [name for name in METHODS if values[name]]
         done: dict[str, Predictive] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
             if done and self.state() != values:  # the sliders moved on: their tick is next
                 break
-            key = (name, problem, values["epochs"] if name == _SLOWEST else None)
+            slow, epochs = METHODS[name].pace == "slow", "epochs" in METHODS[name].takes
+            key = (name, problem, values["epochs"] if epochs else None)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
-            if late or (name == _SLOWEST and key not in self._fits):
+            if late or (slow and key not in self._fits):
                 self._show(_result(problem, done), chosen[len(done) :])
                 shown = time.perf_counter()
             fitted |= key not in self._fits
@@ -201,7 +202,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         """Return a method's predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
-            self._fits[key] = METHODS[name].fit(problem, epochs).predict(X_GRID, 200)
+            self._fits[key] = comparison_fits.fit(name, problem, epochs).predict(X_GRID, 200)
             while len(self._fits) > _KEPT:
                 self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
@@ -238,8 +239,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the methods that are not chosen yet."""
-        for method in METHODS.values():
-            yield partial(method.fit, GappedSinusoid(), 10)
+        for name in METHODS:
+            yield partial(comparison_fits.fit, name, GappedSinusoid(), 10)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""

@@ -1,21 +1,26 @@
-"""What the comparison explorer fits: one problem, and every method on it in one program each."""
+"""What the comparison explorer fits: one problem, and the catalogue's methods on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
+from bdl_teach.methods.catalogue import CATALOGUE
 
 ROOM = 32  # points that everything is compiled for
 WIDTH = 20  # units of the one hidden layer
 PRIOR_STD = 3.0
 CENTRE = 0.25  # of the gap: where the sine has its peak
-N_DRAWS, N_WARMUP = 400, 300  # of NUTS, a chain
+METHODS = {  # those that a tick fits
+    name: method
+    for name, method in CATALOGUE.items()
+    if method.compared is not None and method.pace != "background"
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,11 @@ class GappedSinusoid:
         return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
 
     @property
+    def given(self) -> dict[str, Any]:
+        """The points and their noise, as they are."""
+        return {"x": self.data.x, "y": self.data.y, "noise_std": self.noise_std}
+
+    @property
     def repeated(self) -> dict[str, Any]:
         """The same posterior from 32 rows, whatever n is: each point r times, noise √r as loud.
 
@@ -57,96 +67,34 @@ class GappedSinusoid:
             "x": np.repeat(data.x, times, axis=0),
             "y": np.repeat(data.y, times, axis=0),
             "noise_std": self.noise_std * times**0.5,
-            "hidden_units": (WIDTH,),
-            "seed": self.seed,
-        }
-
-    @property
-    def padded(self) -> dict[str, Any]:
-        """What the variational methods are given."""
-        from bdl_teach.methods import bbb
-
-        return {
-            "x": self.data.x,
-            "y": self.data.y,
-            "noise_std": self.noise_std,
-            "hidden_units": (WIDTH,),
-            "seed": self.seed,
-            "capacity": bbb.Capacity(ROOM, (WIDTH,), 1),
         }
 
 
-def _mle(problem: GappedSinusoid, _epochs: int) -> Any:
-    from bdl_teach.methods import point
+def fit(name: str, problem: GappedSinusoid, epochs: int, **own: Any) -> Any:
+    """Fit a method of the catalogue, in a program that has room for every problem.
 
-    return replace(point.fit(**problem.repeated), noise_std=problem.noise_std)
-
-
-def _map(problem: GappedSinusoid, _epochs: int) -> Any:
-    from bdl_teach.densities import Gaussian
-    from bdl_teach.methods import point
-
-    fit = point.fit(**problem.repeated, prior=Gaussian(PRIOR_STD))
-    return replace(fit, noise_std=problem.noise_std)
-
-
-def _bbb(problem: GappedSinusoid, _epochs: int) -> Any:
+    Args:
+        name: Its key in the catalogue.
+        problem: What to fit it to.
+        epochs: Passes over the data, of a method that counts in them.
+        **own: Arguments of this method alone.
+    """
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import bbb
 
-    return bbb.fit(**problem.padded, prior=Gaussian(PRIOR_STD))
-
-
-def _local(problem: GappedSinusoid, _epochs: int) -> Any:
-    from bdl_teach.densities import Gaussian
-    from bdl_teach.methods import local_reparam
-
-    return local_reparam.fit(**problem.padded, prior=Gaussian(PRIOR_STD))
-
-
-def _empirical_bayes(problem: GappedSinusoid, _epochs: int) -> Any:
-    from bdl_teach.methods import empirical_bayes
-
-    return empirical_bayes.fit(**problem.padded, tie="all")
-
-
-def _pbp(problem: GappedSinusoid, epochs: int) -> Any:
-    from bdl_teach.methods.pbp import replay as pbp_replay
-
-    data, steps = problem.data, epochs * (problem.n + 1)  # an epoch ends with a refinement
-    trail = pbp_replay.Trail(data.x, data.y, hidden_units=(WIDTH,), seed=problem.seed)
-    return trail.at(steps).fit
+    method = CATALOGUE[name]
+    own = {**method.options, **(method.compared or {}), **own}
+    fitted: Any = replace(method, module=method.live or method.module, options=own).fit(
+        **(problem.repeated if method.repeats else problem.given),
+        prior=Gaussian(PRIOR_STD),
+        hidden_units=(WIDTH,),
+        epochs=epochs,
+        seed=problem.seed,
+        capacity=bbb.Capacity(ROOM, (WIDTH,), 1),
+    )
+    return replace(fitted, noise_std=problem.noise_std) if method.repeats else fitted
 
 
 def sample(problem: GappedSinusoid, progress: Callable[[int, int], None] | None = None) -> Any:
     """Sample the true posterior with NUTS."""
-    from bdl_teach.densities import Gaussian
-    from bdl_teach.methods import exact
-
-    fit = exact.nuts(
-        **problem.repeated,
-        prior=Gaussian(PRIOR_STD),
-        n_samples=N_DRAWS,
-        n_warmup=N_WARMUP,
-        progress=progress,
-    )
-    return replace(fit, noise_std=problem.noise_std)
-
-
-class Method(NamedTuple):
-    """One method: its name on the button, what the button says, how to fit it."""
-
-    label: str
-    hint: str
-    fit: Callable[[GappedSinusoid, int], Any]
-
-
-METHODS = {
-    "mle": Method("MLE", "one network, least squares", _mle),
-    "map": Method("MAP", "one network, with the prior as weight decay", _map),
-    "bbb": Method("BBB", "Bayes by Backprop: a Gaussian over each weight", _bbb),
-    "local": Method("local", "the same, with local reparameterization", _local),
-    "eb": Method("emp. Bayes", "the same, with the prior's width learnt", _empirical_bayes),
-    "pbp": Method("PBP", "probabilistic backpropagation; learns the noise too", _pbp),
-}
-CHEAPEST_FIRST = ("mle", "map", "bbb", "local", "eb", "pbp")
+    return fit("nuts", problem, 0, progress=progress)

@@ -1,0 +1,169 @@
+"""The methods of regression: the face that each of them has, and the one list of them.
+
+Whoever adds a method writes its module, its test and one line in ``CATALOGUE``: from there the
+comparison explorer, ``bench methods`` and the tests that hold for every method take it.
+
+Nothing here loads TensorFlow: a method's module is imported when the method is first called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from bdl_teach.predictive import Predictive
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """What a method's ``fit`` returns: what was learnt, frozen, that predicts.
+
+    A method that goes in steps also has ``history``: arrays ``[r]`` by name, with the number of
+    the ``step`` (or ``epoch``) and what was then: costs in nats, scales in the units of y.
+    """
+
+    def predict(self, x: ArrayLike, n_samples: int = ..., seed: int = ...) -> Predictive:
+        """Say what is known of y at test inputs.
+
+        Args:
+            x: Test inputs ``[m, d]``, in the units of the training inputs.
+            n_samples: Number of draws S, >= 1; a method that draws nothing accepts it as well.
+            seed: Seed of the draws, >= 0: the same seed gives the same numbers to the last bit,
+                another one other draws; accepted likewise.
+
+        Returns:
+            A ``Predictive`` in the units of y, all its arrays ``[m]``. ``samples`` is ``[s, m]``,
+            or ``[1, m]`` where there is one network, whose ``epistemic_std`` is 0, or ``None``
+            where the predictive is a Gaussian in closed form.
+
+        Raises:
+            ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0; the message begins with
+                the argument's name and says what was expected and what came.
+        """
+
+
+class Fit(Protocol):
+    """A method: a function of the data that returns a :class:`Fitted`."""
+
+    def __call__(self, x: ArrayLike, y: ArrayLike, *, seed: int = 0, **options: Any) -> Fitted:
+        """Fit the method to data.
+
+        All but the data is given by name and has a default. What several methods take has one
+        name in all of them: ``prior`` (a ``densities.Prior`` of each weight), ``noise_std`` (of
+        y, in its units), ``hidden_units``, ``steps``, ``epochs``, ``learning_rate``,
+        ``n_samples``, and ``capacity`` (sizes to compile for).
+
+        Args:
+            x: Inputs ``[n, d]``.
+            y: Targets ``[n, 1]`` or ``[n]``.
+            seed: Seed >= 0 of all that is random, start and noise: the same seed gives the same
+                numbers to the last bit. A method without randomness has no such argument.
+            **options: The method's own, with defaults.
+
+        Returns:
+            A :class:`Fitted`.
+
+        Raises:
+            ValueError: An argument is out of range or the shapes do not fit; the message begins
+                with the argument's name and says what was expected and what came.
+            DivergedError: The fit left the finite numbers; it names the step and the remedy.
+        """
+
+
+@dataclass(frozen=True)
+class Method:
+    """An entry of the catalogue; a method without anything special needs the first three only.
+
+    Attributes:
+        module: Its module in ``bdl_teach.methods``.
+        label: Its name over a panel and on a button.
+        hint: What the button says of it.
+        function: The module's function that has the face of :class:`Fit`.
+        bench: Its name in ``bench methods``, where it is not the module's or the function's.
+        options: What it is always given: what makes it another method than its module's default.
+        compared: What the comparison gives it besides; ``None`` keeps it out of there.
+        repeats: Whether r copies of each point with √r of the noise are the same problem to it, so
+            that the comparison can fit any number of points with one program.
+        live: A module whose ``fit`` does the same sooner, for pictures that move.
+        pace: Whether a moving picture waits for it (``"live"``), shows the others before it
+            (``"slow"``) or asks for it apart (``"background"``: some seconds and more).
+    """
+
+    module: str
+    label: str
+    hint: str
+    _: KW_ONLY
+    function: str = "fit"
+    bench: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    compared: Mapping[str, Any] | None = field(default_factory=dict)
+    repeats: bool = False
+    live: str = ""
+    pace: Literal["live", "slow", "background"] = "live"
+
+    @property
+    def name(self) -> str:
+        """Its name in a table."""
+        by_function = self.module if self.function == "fit" else f"{self.module}.{self.function}"
+        return self.bench or by_function
+
+    @property
+    def call(self) -> Fit:
+        """The function itself."""
+        found: Fit = getattr(importlib.import_module(f"{__package__}.{self.module}"), self.function)
+        return found
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """Names of the arguments that the function takes."""
+        return frozenset(inspect.signature(self.call).parameters)
+
+    def fit(self, x: ArrayLike, y: ArrayLike, **common: Any) -> Fitted:
+        """Fit it with those of the common arguments that it takes, and with its own options."""
+        taken = {name: value for name, value in common.items() if name in self.takes}
+        return self.call(x, y, **{**taken, **self.options})
+
+
+CATALOGUE: Mapping[str, Method] = {  # the quickest first
+    "mle": Method(
+        "point", "MLE", "one network, least squares",
+        bench="point, MLE", options={"prior": None}, repeats=True,
+    ),
+    "map": Method(
+        "point", "MAP", "one network, with the prior as weight decay",
+        bench="point, MAP", repeats=True,
+    ),
+    "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
+    "local": Method("local_reparam", "local", "the same, with local reparameterization"),
+    "flipout": Method(
+        "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
+        bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,
+    ),
+    "eb": Method(
+        "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
+        compared={"tie": "all"},
+    ),
+    "pbp": Method(
+        "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
+        bench="pbp, 40 epochs", live="pbp.replay", pace="slow",
+    ),
+    "nuts": Method(
+        "exact", "NUTS", "sample the true posterior in the background: some seconds",
+        function="nuts", compared={"n_samples": 400, "n_warmup": 300}, repeats=True,
+        pace="background",
+    ),
+}  # fmt: skip
+
+# Not methods of regression: they have a ``fit`` of their own kind, and no ``Predictive`` of a y.
+OTHER_TASKS: Mapping[str, str] = {
+    "image_classifier": "pictures to class probabilities: fit(images, labels, *, ...)",
+    "vae": "data to codes and back, without any y: fit(x, *, ...)",
+}
+
+MODULES = tuple(sorted({method.module for method in CATALOGUE.values()} | set(OTHER_TASKS)))
