@@ -1,0 +1,183 @@
+"""CONTRIBUTING.md: its lists of files are true, and what it shows works in a copy of the checkout.
+
+The recipe of a method is tried in ``methods/test_catalogue.py``.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PARTS = ("bdl_teach", "tests", "tools", "notebooks", "pyproject.toml", "README.md")
+CHAPTER = "04_local_reparameterization"  # the chapter and the set that the lists are about
+DATASET = "alzheimers"
+
+
+def section(title: str) -> str:
+    """A recipe, without those inside it."""
+    (found,) = re.findall(rf"^##+ {title}\n(.*?)(?=^##|\Z)", GUIDE, re.MULTILINE | re.DOTALL)
+    return found
+
+
+def blocks(title: str) -> dict[str, str]:
+    """What a recipe shows, by the file that it goes to."""
+    return dict(re.findall(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", section(title), re.M | re.S))
+
+
+def listed(title: str) -> list[str]:
+    """The files of a recipe's list: those named before each colon."""
+    lines = re.findall(r"^\d\. ([^:]+):", section(title), re.MULTILINE)
+    return [path for line in lines for path in re.findall(r"`([\w/.]+\.\w+)`", line)]
+
+
+def insert(path: Path, before: str, text: str) -> None:
+    """Put text into a file, in front of the last line that begins with ``before``."""
+    head, found, tail = path.read_text(encoding="utf-8").rpartition(f"\n{before}")
+    assert found, (path, before)
+    path.write_text(f"{head}\n{text}\n{found.lstrip()}{tail}", encoding="utf-8")
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(path.read_text(encoding="utf-8") + "\n\n" + text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the checkout with the guide's explorer and exercise in it."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.ipynb")
+            shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+        else:
+            shutil.copy(ROOT / part, folder)
+    new = blocks("An explorer")
+    for path in ("bdl_teach/widgets/coin.py", "tests/widgets/test_coin.py"):
+        assert not (folder / path).exists()
+        (folder / path).write_text(new[path], encoding="utf-8")
+    lists = folder / "bdl_teach/widgets/__init__.py"
+    insert(lists, "from bdl_teach", new["bdl_teach/widgets/__init__.py"].rstrip())
+    insert(lists, "__all__", "")
+    text = lists.read_text(encoding="utf-8")
+    named = text.replace("__all__ = [", '__all__ = [\n    "CoinExplorer",')
+    lists.write_text(named, encoding="utf-8")
+    exercise = blocks("An exercise")
+    for path in ("bdl_teach/exercises/chapter1.py", "tests/exercises/answers/chapter1.py"):
+        append(folder / path, exercise[path])
+    text = "notebooks/text/01_from_mle_to_bayes.py"
+    last = '# %% slideshow={"slide_type": "fragment"}\nexercises.progress(1)'
+    insert(folder / text, last, exercise[text])
+    yield folder
+    shutil.rmtree(folder)
+
+
+def pytest_in(folder: Path, *arguments: str, fails: bool = False) -> str:
+    """Run tests of the copy; return what pytest printed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode != 0) == fails, done.stdout[-3000:] + done.stderr[-1000:]
+    return done.stdout
+
+
+def test_every_file_that_the_guide_names_is_there() -> None:
+    for path in re.findall(r"`((?:bdl_teach|tests|tools|notebooks)/[\w/.]*)`", GUIDE):
+        new = re.search(r"NAME|NN_|chapterN|PREVIOUS|NEXT|random_features|coin", path)
+        assert new or (ROOT / path).exists(), path
+
+
+def test_the_guide_has_five_recipes_and_links_to_each() -> None:
+    recipes = re.findall(r"^##+ (An? .*)$", GUIDE, re.MULTILINE)
+    links = re.findall(r"\]\(#([\w-]+)\)", GUIDE)
+    assert recipes[:2] == ["A method", "An explorer"]
+    assert {recipe.lower().replace(" ", "-") for recipe in recipes} == set(links[:6])
+    assert len(recipes) == 6  # a preset is part of an explorer
+
+
+def test_the_explorer_of_the_guide_is_one_of_all(copy: Path) -> None:
+    tests = ("tests/widgets/test_coin.py", "tests/widgets/test_widgets.py")
+    said = pytest_in(copy, *tests, "-k", "coin or Coin")
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 8
+    assert [path.replace("NAME", "coin") for path in listed("An explorer")[:3]] == list(
+        blocks("An explorer")
+    )
+
+
+def test_the_guide_s_code_is_typed_and_tidy(copy: Path) -> None:
+    paths = [path for path in blocks("An explorer") if "coin" in path]
+    ruff = [sys.executable, "-m", "ruff"]
+    subprocess.run([*ruff, "check", "--no-cache", *paths], cwd=copy, check=True)
+    subprocess.run([*ruff, "format", "--check", "--no-cache", *paths], cwd=copy, check=True)
+    mypy = [sys.executable, "-m", "mypy", "--cache-dir", os.devnull, "--follow-imports", "silent"]
+    subprocess.run([*mypy, "bdl_teach/widgets/coin.py"], cwd=copy, check=True)
+
+
+def test_the_exercise_of_the_guide_is_one_of_all(copy: Path) -> None:
+    tests = "1.9 or stands_in or as_the_notebook or planted"
+    said = pytest_in(copy, "tests/exercises/test_exercises.py", "-k", tests)
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 30
+    assert [path.replace("chapterN", "chapter1") for path in listed("An exercise")][:2] == [
+        path for path in blocks("An exercise") if path.endswith("chapter1.py")
+    ]
+
+
+def test_an_exercise_whose_answers_are_forgotten_is_missed(copy: Path) -> None:
+    name = "tests/exercises/answers/chapter1.py"
+    answers, new = copy / name, blocks("An exercise")[name]
+    whole = answers.read_text(encoding="utf-8")
+    try:
+        answers.write_text(whole.replace(new, ""), encoding="utf-8")
+        said = pytest_in(copy, "tests/exercises/test_exercises.py", "-k", "planted", fails=True)
+    finally:
+        answers.write_text(whole, encoding="utf-8")
+    assert "tests/exercises/answers/chapter1.py: RIGHT lacks an answer to 1.9" in said
+
+
+def holders(word: str, *places: str) -> set[str]:
+    """The text files in those places that hold a word, or have it in their path."""
+    files = [file for place in places for file in [ROOT / place, *(ROOT / place).rglob("*.*")]]
+    kinds = {".py", ".md", ".toml", ".ipynb", ".json"}
+    texts = [f for f in files if f.suffix in kinds and ".ipynb_checkpoints" not in f.parts]
+    found = [f for f in texts if word in f.name or word in f.read_text(encoding="utf-8")]
+    return {file.relative_to(ROOT).as_posix() for file in found}
+
+
+def test_these_files_and_no_others_have_to_do_with_a_chapter() -> None:
+    number = str(int(CHAPTER[:2]))
+    names = {
+        "NN_topic": CHAPTER,
+        "chapterN": f"chapter{number}",
+        "PREVIOUS": "03_bayes_by_backprop",
+        "NEXT": "05_empirical_bayes",
+    }
+    wanted = set()
+    for path in listed("A chapter"):
+        for short, name in names.items():
+            path = path.replace(short, name)
+        wanted.add(path)
+    named = holders(CHAPTER, "README.md", "notebooks", "bdl_teach", "tests/notebooks", "tools")
+    own = {f"bdl_teach/exercises/chapter{number}.py", f"tests/exercises/answers/chapter{number}.py"}
+    assert wanted == named | own | {"notebooks/TEACHING.md"}
+    assert f"\n## {number} · " in (ROOT / "notebooks/TEACHING.md").read_text(encoding="utf-8")
+
+
+def test_these_files_and_no_others_have_to_do_with_a_data_set() -> None:
+    code = ("bdl_teach/datasets", "bdl_teach/_commands")
+    tests = ("tests/datasets", "tests/oracles", "tests/_commands")
+    wanted = {path for path in listed("A data set") if "images" not in path}
+    assert wanted == holders(DATASET, *code, *tests)
+    for path, text in blocks("A data set").items():
+        assert text in (ROOT / path).read_text(encoding="utf-8"), path
