@@ -6,10 +6,10 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bdl_teach._support import memory
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 
 _LOG = logging.getLogger("bdl_teach")
 _COUNT = threading.Lock()
@@ -44,14 +44,14 @@ class Compiled:
 
     all_traces: ClassVar[int] = 0
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Tensor]) -> None:
         self._function = function
-        self._program: Callable[..., Any] | None = None
+        self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
         self.traces = 0
         self.__doc__ = function.__doc__
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Tensor) -> Tensor:
         """Run the function, tracing and compiling it first where these shapes are new."""
         if self._program is None:
             with self._lock:
@@ -62,14 +62,14 @@ class Compiled:
             memory.release()
         return result
 
-    def _build(self) -> Callable[..., Any]:
-        def body(*arguments: Any) -> Any:
+    def _build(self) -> Callable[..., Tensor]:
+        def body(*arguments: Tensor) -> Tensor:
             self.traces += 1
             with _COUNT:
                 Compiled.all_traces += 1
             return self._function(*arguments)
 
-        program: Callable[..., Any] = tf.function(
+        program: Callable[..., Tensor] = tf.function(
             body, jit_compile=xla_available(), autograph=False
         )
         return program
