@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from bdl_teach._support import memory, xla_cache
 
@@ -57,4 +58,6 @@ with _quiet_stderr(), _without_collections():
 
     tfd = tfp.distributions
 
-__all__ = ["tf", "tfd", "tfp"]
+Tensor: TypeAlias = Any  # TensorFlow gives no type; where one goes, a number or an array does
+
+__all__ = ["Tensor", "tf", "tfd", "tfp"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from bdl_teach._support import checks
@@ -13,7 +13,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
 
 
-def distance(a: Predictive, b: Predictive, where: Any = None) -> float:
+def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:
     """Root mean square over x of the 2-Wasserstein distance between two networks' outputs.
 
     At each x both are taken as Gaussians: W² = (m_a − m_b)² + (s_a − s_b)², with s the epistemic
@@ -36,7 +36,9 @@ def distance(a: Predictive, b: Predictive, where: Any = None) -> float:
     return math.sqrt(average(squared, where))
 
 
-def expected_coverage(truth: Any, noise_std: float, lower: Any, upper: Any) -> Array:
+def expected_coverage(
+    truth: ArrayLike, noise_std: float, lower: ArrayLike, upper: ArrayLike
+) -> Array:
     """Probability that a new y = truth + noise falls into [lower, upper]: no sampling needed.
 
     Args:
@@ -56,7 +58,7 @@ def expected_coverage(truth: Any, noise_std: float, lower: Any, upper: Any) -> A
     return np.asarray(ndtr((upper - truth) / noise_std) - ndtr((lower - truth) / noise_std))
 
 
-def pit(prediction: Predictive, y: Any) -> Array:
+def pit(prediction: Predictive, y: ArrayLike) -> Array:
     """Probability integral transform F(y | x): uniform on [0, 1] if the predictive is right.
 
     Args:
@@ -80,7 +82,7 @@ def pit(prediction: Predictive, y: Any) -> Array:
     return np.asarray(ndtr(z).mean(axis=0))
 
 
-def average(values: Array, where: Any = None) -> float:
+def average(values: Array, where: Array | None = None) -> float:
     """Mean of the values that count; NaN of none, without a warning."""
     kept = values if where is None else values[where]
     return float(kept.mean()) if kept.size else float("nan")

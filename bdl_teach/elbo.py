@@ -7,16 +7,17 @@ and KL[q ‖ P(w | D)] = F + log P(D).
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
-from bdl_teach.backend import tf
+from bdl_teach._support.checks import Array
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 
 
-def complexity_cost(eps: Any, std: Any, log_prior: Any, mask: Any = 1.0) -> Any:
+def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
     """One-draw estimate of KL[q ‖ P(w)]: Σ log q(w | θ) − log P(w), at w = μ + σ ε.
 
     Along the path w = μ + σε the first term is log q = −log σ − ½ε² − ½ log 2π.
@@ -36,7 +37,7 @@ def complexity_cost(eps: Any, std: Any, log_prior: Any, mask: Any = 1.0) -> Any:
     return tf.reduce_sum((log_q - log_prior) * mask, axis=-1)
 
 
-def likelihood_cost(y: Any, f: Any, noise_std: Any, row_weight: Any = 1.0) -> Any:
+def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0) -> Tensor:
     """−Σ log N(y | f, noise²) over the data points.
 
     Args:
@@ -52,7 +53,7 @@ def likelihood_cost(y: Any, f: Any, noise_std: Any, row_weight: Any = 1.0) -> An
     return tf.reduce_sum(nll * row_weight, axis=[-2, -1])
 
 
-def free_energy(complexity: Any, likelihood: Any, kl_weight: Any) -> Any:
+def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:
     """F = kl_weight · complexity + likelihood; ``kl_weight`` 1 is the Bayesian one.
 
     Source: Blundell et al. 2015, eq. 1; with a weight below 1, a "cold" posterior.
@@ -60,7 +61,7 @@ def free_energy(complexity: Any, likelihood: Any, kl_weight: Any) -> Any:
     return kl_weight * complexity + likelihood
 
 
-def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Any:
+def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
     """Share of the KL that each of M minibatches carries; the shares sum to 1.
 
     ``"uniform"``: π_i = 1/M. ``"geometric"``: π_i = 2^(M−i)/(2^M − 1), computed as
@@ -85,7 +86,7 @@ def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Any:
     return np.exp2(-i) / -math.expm1(-m * math.log(2.0))
 
 
-def minibatch_free_energies(kl: float, nll: Any, weights: Any) -> Any:
+def minibatch_free_energies(kl: float, nll: ArrayLike, weights: ArrayLike) -> Array:
     """F_i = π_i KL + Σ_{j in batch i} nll_j; Σ_i F_i = F at any fixed θ.
 
     Args:
@@ -106,4 +107,5 @@ def minibatch_free_energies(kl: float, nll: Any, weights: Any) -> Any:
         raise ValueError(
             f"nll: expected [n] with n a multiple of {len(weights)} batches, got {nll.shape}"
         )
-    return weights * checks.number("kl", kl) + nll.reshape(len(weights), -1).sum(axis=1)
+    shares = weights * checks.number("kl", kl)
+    return np.asarray(shares + nll.reshape(len(weights), -1).sum(axis=1))

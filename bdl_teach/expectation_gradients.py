@@ -13,9 +13,9 @@ et al. 2020 for the comparison.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
@@ -46,17 +46,17 @@ class Cost:
         checks.number("offset", self.offset)
         checks.number("ripple", self.ripple)
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: float | Array) -> float | Array:
         """f(z), elementwise."""
         bowl = 0.5 * self.curvature * (z - 1.0) ** 2 + self.offset
         return bowl + self.ripple * np.cos(FREQUENCY * z) if self.ripple else bowl
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: float | Array) -> float | Array:
         """f′(z), elementwise."""
         bowl = self.curvature * (z - 1.0)
         return bowl - self.ripple * FREQUENCY * np.sin(FREQUENCY * z) if self.ripple else bowl
 
-    def expected(self, mu: Any, sigma: Any) -> Any:
+    def expected(self, mu: float | Array, sigma: float | Array) -> float | Array:
         """E[f(z)] for z ~ N(μ, σ²), in closed form."""
         damped = np.cos(FREQUENCY * mu) * np.exp(-0.5 * (FREQUENCY * sigma) ** 2)
         return (
@@ -74,7 +74,7 @@ class Cost:
         )
 
 
-def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: Any) -> Array:
+def draws(kind: str, parameter: str, cost: Cost, mu: float, sigma: float, eps: ArrayLike) -> Array:
     """One estimate of the gradient for each draw of ε.
 
     Args:

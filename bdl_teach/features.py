@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
@@ -13,7 +12,7 @@ KINDS = ("bumps", "polynomial")
 _OVERLAP = 0.75  # width of a bump in distances between neighbours
 
 
-def polynomial(x: Any, n_features: int) -> Array:
+def polynomial(x: ArrayLike, n_features: int) -> Array:
     """Powers of x: φ_k(x) = (2x)^k for k = 0 … d−1, so that [−½, ½] becomes [−1, 1].
 
     Args:
@@ -32,7 +31,7 @@ def polynomial(x: Any, n_features: int) -> Array:
     return np.asarray((2.0 * checks.inputs("x", x, 1)) ** np.arange(n_features))
 
 
-def bumps(x: Any, n_features: int) -> Array:
+def bumps(x: ArrayLike, n_features: int) -> Array:
     """Gaussian bumps on [−1, 1]: φ_k(x) = exp(−½ ((x − c_k)/l)²), evenly spaced centres c_k.
 
     The width l is 0.75 of the distance between two centres. Far from all of them every feature
@@ -56,7 +55,7 @@ def bumps(x: Any, n_features: int) -> Array:
     return np.asarray(np.exp(-0.5 * ((checks.inputs("x", x, 1) - centres) / width) ** 2))
 
 
-def design(kind: str, x: Any, n_features: int) -> Array:
+def design(kind: str, x: ArrayLike, n_features: int) -> Array:
     """The features of one ``kind``, ``"bumps"`` or ``"polynomial"``: ``[n, d]``."""
     make = bumps if checks.choice("kind", kind, KINDS) == "bumps" else polynomial
     return make(x, n_features)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import entr, logsumexp
 from scipy.stats import mannwhitneyu
 
+from bdl_teach._support.checks import Array
 from bdl_teach.densities import gaussian_nll
 
 
-def rmse(y: Any, mean: Any) -> float:
+def rmse(y: ArrayLike, mean: ArrayLike) -> float:
     """Root mean squared error of predicted means, in the units of y.
 
     Args:
@@ -25,7 +25,7 @@ def rmse(y: Any, mean: Any) -> float:
     return float(np.sqrt(np.mean((y - mean) ** 2)))
 
 
-def log_likelihood(y: Any, mean: Any, var: Any) -> float:
+def log_likelihood(y: ArrayLike, mean: ArrayLike, var: ArrayLike) -> float:
     """Mean log density of y under N(mean, var), in nats a point.
 
     Args:
@@ -41,7 +41,7 @@ def log_likelihood(y: Any, mean: Any, var: Any) -> float:
     return float(-np.mean(gaussian_nll(y, mean, var)))
 
 
-def coverage(y: Any, lower: Any, upper: Any) -> float:
+def coverage(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
     """Fraction of targets inside [lower, upper].
 
     Args:
@@ -56,7 +56,7 @@ def coverage(y: Any, lower: Any, upper: Any) -> float:
     return float(np.mean((lower <= y) & (y <= upper)))
 
 
-def auroc(labels: Any, scores: Any) -> float:
+def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     """Area under the ROC curve: P(score of a positive > score of a negative), ties half.
 
     Args:
@@ -74,7 +74,7 @@ def auroc(labels: Any, scores: Any) -> float:
     return float(wins / (len(positive) * len(negative)))
 
 
-def predictive_entropy(probabilities: Any) -> Any:
+def predictive_entropy(probabilities: ArrayLike) -> Array:
     """Entropy of the averaged class probabilities, H[1/T Σ_t p_t], in nats.
 
     Args:
@@ -86,10 +86,10 @@ def predictive_entropy(probabilities: Any) -> Any:
     Raises:
         ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
     """
-    return entr(_class_probabilities(probabilities).mean(axis=0)).sum(axis=-1)
+    return np.asarray(entr(_class_probabilities(probabilities).mean(axis=0)).sum(axis=-1))
 
 
-def mutual_information(probabilities: Any) -> Any:
+def mutual_information(probabilities: ArrayLike) -> Array:
     """Information about the weights in the label: predictive minus expected entropy, in nats.
 
     Args:
@@ -104,10 +104,10 @@ def mutual_information(probabilities: Any) -> Any:
     Source: Houlsby et al. 2011 (BALD).
     """
     p = _class_probabilities(probabilities)
-    return predictive_entropy(p) - entr(p).sum(axis=-1).mean(axis=0)
+    return np.asarray(predictive_entropy(p) - entr(p).sum(axis=-1).mean(axis=0))
 
 
-def variance_score(probabilities: Any) -> Any:
+def variance_score(probabilities: ArrayLike) -> Array:
     """Variance of the class probabilities over the draws, averaged over the classes.
 
     Blind to what the draws agree on: draws that all say "any class" score 0, as draws that are
@@ -122,10 +122,10 @@ def variance_score(probabilities: Any) -> Any:
     Raises:
         ValueError: The shape is not ``[t, n, c]`` or rows do not sum to 1.
     """
-    return _class_probabilities(probabilities).var(axis=0).mean(axis=-1)
+    return np.asarray(_class_probabilities(probabilities).var(axis=0).mean(axis=-1))
 
 
-def class_log_likelihood(log_probabilities: Any, labels: Any) -> float:
+def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Mean log probability of the labels under the averaged draws, log 1/T Σ_t p_t, in nats.
 
     Args:
@@ -146,7 +146,7 @@ def class_log_likelihood(log_probabilities: Any, labels: Any) -> float:
     return float(np.mean(logsumexp(each, axis=0)) - np.log(len(each)))
 
 
-def _paired(**arrays: Any) -> list[Any]:
+def _paired(**arrays: ArrayLike) -> list[Array]:
     """Return the named arrays as float64 ``[m]``, or say which does not fit the first, and why."""
     flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}
     flat = {name: np.atleast_1d(a) for name, a in flat.items()}
@@ -161,7 +161,7 @@ def _paired(**arrays: Any) -> list[Any]:
     return list(flat.values())
 
 
-def _class_probabilities(value: Any) -> Any:
+def _class_probabilities(value: ArrayLike) -> Array:
     p = np.asarray(value, dtype=np.float64)
     if p.ndim != 3 or 0 in p.shape:
         raise ValueError(f"probabilities: expected shape [t, n, c], got {p.shape}")

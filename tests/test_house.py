@@ -156,3 +156,92 @@ def test_the_tests_mirror_the_package() -> None:
         lone = place.with_name(f"test_{place.name}.py")
         tests = [lone] if MODULES[name].stem != "__init__" else [*(ROOT / place).glob("test_*.py")]
         assert tests and all((ROOT / test).is_file() for test in tests), name
+
+
+# Types: `Any` says nothing to who reads a signature. Where TensorFlow gives no type, `Tensor` does.
+
+
+def is_public(name: str) -> bool:
+    """Whether a user's module has this name: one of the mathematics, a method, a widget, data."""
+    parts = name.split(".")[1:]
+    shown = len(parts) == 1 or parts[:1] in (["methods"], ["datasets"], ["widgets"])
+    return shown and not any(part.startswith("_") for part in parts)
+
+
+def faces(node: ast.AST) -> Iterator[ast.expr]:
+    """The annotations of what a module or a class shows: arguments, results, attributes."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.AnnAssign) and isinstance(node, ast.ClassDef):
+            yield child.annotation
+        if isinstance(child, ast.FunctionDef | ast.ClassDef) and (
+            not child.name.startswith("_") or child.name in ("__init__", "__call__")
+        ):
+            if isinstance(child, ast.ClassDef):
+                yield from faces(child)
+                continue
+            every = [*child.args.posonlyargs, *child.args.args, *child.args.kwonlyargs]
+            every += [one for one in (child.args.vararg, child.args.kwarg) if one]
+            yield from (one.annotation for one in every if one.annotation)
+            yield from [child.returns] if child.returns else []
+
+
+def count_any(tree: ast.AST) -> int:
+    """How often the public face of a module says `Any`."""
+    said = [node for face in faces(tree) for node in ast.walk(face)]
+    return sum(isinstance(node, ast.Name) and node.id == "Any" for node in said)
+
+
+# A ceiling for each module, to be lowered: what no library gives a type, and what is still vague.
+ANY = {
+    "bdl_teach.densities": 29,
+    "bdl_teach.estimators": 31,
+    "bdl_teach.exercises": 1,
+    "bdl_teach.likelihoods": 7,
+    "bdl_teach.methods.bbb": 2,
+    "bdl_teach.methods.empirical_bayes": 17,
+    "bdl_teach.methods.exact": 6,
+    "bdl_teach.methods.image_classifier": 4,
+    "bdl_teach.methods.local_reparam": 14,
+    "bdl_teach.methods.pbp": 10,
+    "bdl_teach.methods.pbp.listing": 6,
+    "bdl_teach.methods.pbp.replay": 5,
+    "bdl_teach.methods.point": 3,
+    "bdl_teach.methods.vae": 28,
+    "bdl_teach.mlp": 8,
+    "bdl_teach.optimise": 10,
+    "bdl_teach.plots": 16,
+    "bdl_teach.predictive": 4,
+    "bdl_teach.widgets.comparison.explorer": 1,
+    "bdl_teach.widgets.comparison.fits": 4,
+    "bdl_teach.widgets.comparison.panels": 3,
+    "bdl_teach.widgets.empirical_bayes": 3,
+    "bdl_teach.widgets.gradient_lab": 1,
+    "bdl_teach.widgets.kl_budget": 1,
+    "bdl_teach.widgets.linear": 3,
+    "bdl_teach.widgets.local_reparam_lab": 1,
+    "bdl_teach.widgets.pbp_stepper": 1,
+    "bdl_teach.widgets.sinusoid.explorer": 1,
+    "bdl_teach.widgets.sinusoid.fits": 2,
+    "bdl_teach.widgets.vae.explorer": 1,
+    "bdl_teach.widgets.vae.trainer": 1,
+}
+
+
+def test_the_public_face_says_what_goes_in_and_what_comes_out() -> None:
+    """At most so many `Any` as here: what TensorFlow, Jupyter or ipywidgets give no type."""
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+    said = {name: count_any(tree) for name, tree in trees.items() if is_public(name)}
+    assert {name: n for name, n in said.items() if n > ANY.get(name, 0)} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "n"),
+    [
+        ("def f(x: Any, *y: list[Any]) -> Callable[[Any], int]: ...", 3),
+        ("def _f(x: Any) -> Any: ...", 0),
+        ("class A:\n    b: dict[str, Any]\n    def __init__(self, c: Any): self.d: Any = c", 2),
+        ("class _A:\n    b: Any", 0),
+    ],
+)
+def test_any_is_counted_where_a_user_sees_it(line: str, n: int) -> None:
+    assert count_any(ast.parse(line)) == n

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import bdl_teach
 from bdl_teach._commands import environment
 from bdl_teach._commands.python_version import SUPPORTED
 
@@ -169,6 +171,44 @@ def test_the_readme_names_the_supported_pythons() -> None:
 def test_the_readme_s_links_lead_somewhere() -> None:
     targets = re.findall(r"\]\((?!https?:)([^)]+)\)", README)
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_package_metadata_citation_and_changelog_are_of_one_version() -> None:
+    newest, *_ = re.findall(r"^## \[([\d.]+)\]", CHANGELOG, re.MULTILINE)
+    versions = {PROJECT["version"], CITATION["version"], newest}
+    assert versions == {bdl_teach.__version__}
+
+
+def test_the_changelog_keeps_its_form() -> None:
+    """Unreleased first, then versions with their days, newest first; only the six kinds."""
+    first, *released = re.findall(r"^## (.+)$", CHANGELOG, re.MULTILINE)
+    assert first == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one) for one in released)
+    numbers = [Version(one.partition("]")[0][1:]) for one in released]
+    assert numbers == sorted(numbers, reverse=True)
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", CHANGELOG, re.MULTILINE)) <= kinds
+
+
+def test_the_course_can_be_cited() -> None:
+    """What the Citation File Format requires, the package's own licence, and nothing invented."""
+    assert CITATION["cff-version"] == "1.2.0"
+    assert CITATION["message"] and CITATION["title"].startswith(PROJECT["name"])
+    assert CITATION["authors"] == [{"name": "The bdl_teach developers"}]
+    assert CITATION["license"] == PROJECT["license"] == "Apache-2.0"
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert not {"doi", "url", "repository", "repository-code"} & set(CITATION)
+    assert str(CITATION["date-released"]) in CHANGELOG
+
+
+def test_the_sdist_carries_the_papers_of_the_project() -> None:
+    patterns = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").split()
+    for name in ("CHANGELOG.md", "CITATION.cff", "requirements.lock", "environment.yml"):
+        assert any(fnmatch(name, pattern) for pattern in patterns), name
 
 
 def tracked(*patterns: str) -> list[Path]:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from bdl_teach._support.files import write_whole
 
-OVERRIDES: dict[str, dict[str, Any]] = {
+OVERRIDES: dict[str, dict[str, object]] = {
     # A widget's callbacks stay on the kernel's main thread (see widgets/live.py).
     "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
     # No question about news over the first picture, and no request to a web site.
@@ -50,7 +49,7 @@ def write_settings(prefix: Path) -> None:
             write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, object]:
     """What a file of settings holds; nothing where it is missing or broken."""
     try:
         return _table(json.loads(path.read_text(encoding="utf-8")))
@@ -58,5 +57,5 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}

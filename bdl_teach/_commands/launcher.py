@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bdl_teach import reproduce
 from bdl_teach._commands import environment, notebooks
@@ -108,11 +108,17 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add(
-    commands: Any, name: str, run: Command, text: str, *, passes_on: bool = False, **settings: Any
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: Command,
+    text: str,
+    *,
+    passes_on: bool = False,
+    add_help: bool = True,
 ) -> argparse.ArgumentParser:
     """Add one command; one that `passes_on` hands unknown arguments to what it runs."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, description=text, allow_abbrev=False, **settings
+    parser = commands.add_parser(
+        name, help=text, description=text, allow_abbrev=False, add_help=add_help
     )
     parser.set_defaults(run=run, passes_on=passes_on)
     return parser

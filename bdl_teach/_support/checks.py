@@ -59,7 +59,7 @@ def count(name: str, value: Any, minimum: int = 1) -> int:
     return result
 
 
-def choice(name: str, value: Any, options: Sequence[str]) -> str:
+def choice(name: str, value: object, options: Sequence[str]) -> str:
     """Return ``value`` if it is one of ``options`` or raise ``ValueError``."""
     if value not in options:
         raise ValueError(f"{name}: expected one of {', '.join(options)}, got {value!r}")

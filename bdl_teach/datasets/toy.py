@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
@@ -28,7 +28,7 @@ class Regression1D:
     noise_std: float
     function: Callable[[Array], Array]
 
-    def truth(self, x: Any) -> Array:
+    def truth(self, x: ArrayLike) -> Array:
         """Noise-free target at ``x``, of the shape of ``x``."""
         return self.function(np.asarray(x, dtype=np.float64))
 

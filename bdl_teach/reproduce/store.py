@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pooch
 
@@ -72,11 +71,11 @@ class Store:
         return self.folder / f"{words}-{_hash([task.key, dict(task.arguments)])[:12]}.json"
 
 
-def _record(task: Task, figures: Figures) -> dict[str, Any]:
+def _record(task: Task, figures: Figures) -> dict[str, object]:
     """What a file says; figures as text too, since NaN is not equal to itself."""
     what = [task.key, json.loads(json.dumps(dict(task.arguments))), figures]
     return {"key": task.key, "arguments": what[1], "figures": figures, "sha256": _hash(what)}
 
 
-def _hash(value: Any) -> str:
+def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+Arguments = Mapping[str, Any]  # of one task: whatever JSON holds
+Results = Sequence[tuple[Arguments, Mapping[str, float]]]  # with the figures that came of them
+
 
 @dataclass(frozen=True)
 class Task:
@@ -18,7 +21,7 @@ class Task:
     """
 
     key: str
-    arguments: Mapping[str, Any]
+    arguments: Arguments
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Table:
     title: str
     tasks: Callable[[bool], Sequence[Task]]
     run: Callable[..., Mapping[str, float]]
-    summarise: Callable[[Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]], Sequence[Row]]
+    summarise: Callable[[Results], Sequence[Row]]
     columns: str = field(default="published")
 
 

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import tf, tfd, tfp  # first: it chooses Keras 2
+from bdl_teach.backend import Tensor, tf, tfd, tfp  # first: it chooses Keras 2
 from bdl_teach.densities import ScaleMixture
 
 import tf_keras  # isort: skip
 
+Keras: TypeAlias = Any  # a layer or a model; it gives no type, either
+Maker: TypeAlias = Callable[..., Keras]  # of a layer, from its units and activation
 LEARNING_RATE = 0.08
 BATCH_SIZE = 32
 
@@ -49,7 +52,7 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
         self.kl_weight = kl_weight
         self.activation = tf_keras.activations.get(activation)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[int]) -> None:
         """Make μ, drawn as wide as the prior, and ρ = 0, for the matrix and the biases."""
         shapes = {"kernel": (int(input_shape[-1]), self.units), "bias": (self.units,)}
         self.mu, self.rho = {}, {}
@@ -59,39 +62,39 @@ class VariationalDense(tf_keras.layers.Layer):  # type: ignore[misc]
             self.rho[name] = self.add_weight(f"{name}_rho", shape, initializer="zeros")
         super().build(input_shape)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Draw the weights, book their complexity cost, and apply the layer ``[n, units]``."""
         kernel, bias = self._draw("kernel"), self._draw("bias")
         return self.activation(tf.matmul(inputs, kernel) + bias)
 
-    def _draw(self, name: str) -> Any:
+    def _draw(self, name: str) -> Tensor:
         mu, sigma = self.mu[name], tf.math.softplus(self.rho[name])
         w = mu + sigma * self._noise(mu.shape)
         log_q = tfd.Normal(mu, sigma).log_prob(w)
         self.add_loss(self.kl_weight * tf.reduce_sum(log_q - self._log_prior(w)))
         return w
 
-    def _log_prior(self, w: Any) -> Any:
+    def _log_prior(self, w: Tensor) -> Tensor:
         wide, narrow = tfd.Normal(0.0, self.prior.sigma1), tfd.Normal(0.0, self.prior.sigma2)
         return tf.math.log(self.prior.pi * wide.prob(w) + (1.0 - self.prior.pi) * narrow.prob(w))
 
-    def _noise(self, shape: Any) -> Any:
+    def _noise(self, shape: Sequence[int]) -> Tensor:
         return tf.random.normal(shape)
 
 
-def article_layer(prior: ScaleMixture) -> Callable[..., Any]:
+def article_layer(prior: ScaleMixture) -> Maker:
     """Return a maker of :class:`VariationalDense` layers."""
     return lambda units, activation=None: VariationalDense(units, prior, activation=activation)
 
 
-def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Callable[..., Any]:
+def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Maker:
     """Return a maker of TFP layers: ``"DenseReparameterization"`` or ``"DenseFlipout"``.
 
     The prior and the KL at one draw are the article's; the posterior is TFP's default one, on
     the biases too.
     """
 
-    def maker(units: int, activation: str | None = None) -> Any:
+    def maker(units: int, activation: str | None = None) -> Keras:
         return getattr(tfp.layers, kind)(
             units,
             activation=activation,
@@ -106,7 +109,7 @@ def tfp_layer(prior: ScaleMixture, kind: str = "DenseReparameterization") -> Cal
     return maker
 
 
-def tfp_variational(prior: ScaleMixture) -> Callable[..., Any]:
+def tfp_variational(prior: ScaleMixture) -> Maker:
     """Return a maker of ``tfp.layers.DenseVariational`` layers, prior and KL as above."""
 
     def posterior(kernel_size: int, bias_size: int = 0, dtype: Any = None) -> Any:
@@ -158,11 +161,11 @@ def _divergence(q: Any, p: Any, w: Any) -> Any:
 
 
 def network(
-    layer: Callable[..., Any],
+    layer: Maker,
     hidden_units: Sequence[int] = (20, 20),
     noise_std: float = 1.0,
     learning_rate: float = LEARNING_RATE,
-) -> Any:
+) -> Keras:
     """Stack layers into a compiled ReLU model whose loss is the free energy of one draw.
 
     Args:
@@ -179,21 +182,21 @@ def network(
         hidden = [layer(units, activation="relu") for units in hidden_units]
         model = tf_keras.Sequential([tf_keras.Input((1,)), *hidden, layer(1)])
 
-    def likelihood_cost(y: Any, f: Any) -> Any:
+    def likelihood_cost(y: Tensor, f: Tensor) -> Tensor:
         return -tf.reduce_sum(tfd.Normal(f, noise_std).log_prob(y))
 
     model.compile(loss=likelihood_cost, optimizer=tf_keras.optimizers.Adam(learning_rate))
     return model
 
 
-def train(model: Any, x: Any, y: Any, epochs: int = 1500) -> Array:
+def train(model: Keras, x: ArrayLike, y: ArrayLike, epochs: int = 1500) -> Array:
     """Fit in batches of 32 and return the loss of each epoch ``[epochs]``, in nats."""
     x, y = np.asarray(x, np.float32), np.asarray(y, np.float32)
     done = model.fit(x, y, batch_size=BATCH_SIZE, epochs=epochs, verbose=0)
     return np.asarray(done.history["loss"])
 
 
-def predict(model: Any, x: Any, n_samples: int = 500) -> Array:
+def predict(model: Keras, x: ArrayLike, n_samples: int = 500) -> Array:
     """Call ``model.predict`` once a draw: network outputs ``[n_samples, m]``."""
     x = np.asarray(x, np.float32)
     return np.concatenate([model.predict(x, verbose=0) for _ in range(n_samples)], axis=1).T

@@ -8,12 +8,16 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bdl_teach._support import report
+from bdl_teach._support.checks import Array
 from bdl_teach._support.report import Verdict, seconds
+
+if TYPE_CHECKING:
+    from bdl_teach._commands.bench import baselines
 
 STEPS, DRAWS, POINTS = 1500, 500, 1000
 QUICK = 0.1  # share of the epochs and draws that --quick runs of the slow ways
@@ -117,7 +121,7 @@ def library_rows(share: float) -> list[Row]:
     return rows
 
 
-def library_row(name: str, layer: Callable[..., Any], share: float) -> Row:
+def library_row(name: str, layer: baselines.Maker, share: float) -> Row:
     """Measure one Keras model; `share` of the epochs and draws, scaled to all of them."""
     from bdl_teach import datasets
     from bdl_teach._commands.bench import baselines
@@ -133,12 +137,12 @@ def library_row(name: str, layer: Callable[..., Any], share: float) -> Row:
     return Row(name, False, startup, refit * STEPS / epochs, predict * DRAWS / draws, error, share)
 
 
-def grid() -> Any:
+def grid() -> Array:
     """The article's test inputs ``[1000, 1]``."""
     return np.linspace(-1.5, 1.5, POINTS)[:, None]
 
 
-def distance(mean_at: Callable[[Any], Any]) -> float:
+def distance(mean_at: Callable[[Array], Array]) -> float:
     """Root mean square distance of a predictive mean from the noise-free sine on [−½, ½]."""
     from bdl_teach import datasets
 
@@ -170,7 +174,7 @@ def judge(rows: list[Row]) -> list[Verdict]:
     ]
 
 
-def as_json(rows: list[Row], verdicts: list[Verdict], memory: float) -> dict[str, Any]:
+def as_json(rows: list[Row], verdicts: list[Verdict], memory: float) -> dict[str, object]:
     """Everything, for a script."""
     return {
         "machine": report.machine(),

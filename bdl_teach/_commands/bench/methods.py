@@ -169,7 +169,7 @@ def exponent(growth: Sequence[Growth], of: str) -> float:
 
 def as_json(
     rows: Sequence[Row], growth: Sequence[Growth], verdicts: Sequence[Verdict]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Everything, for a script."""
     return {
         "machine": report.machine(),

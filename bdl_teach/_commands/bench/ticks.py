@@ -6,10 +6,13 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
+
+if TYPE_CHECKING:
+    from bdl_teach.widgets._engine.live import Explorer
 
 RANGES: dict[str, tuple[float, float]] = {  # control -> range that a drag sweeps
     "sigma1": (0.5, 3.0),
@@ -19,6 +22,18 @@ RANGES: dict[str, tuple[float, float]] = {  # control -> range that a drag sweep
     "kl_weight": (0.1, 2.0),
 }
 GROWTH_MB = 20.0
+
+
+class Figures(TypedDict):
+    """What was seen of an explorer: memory in MB before and after, and each sentence of a fault."""
+
+    ticks: int
+    pictures: int
+    before_mb: float
+    after_mb: float
+    growth_mb: float
+    exceptions: list[str]
+    last_value_kept: bool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if broken or (options.strict and not verdict.ok) else 0
 
 
-def drive(explorer: Any, ticks: int, warm_up: int) -> dict[str, Any]:
+def drive(explorer: Explorer, ticks: int, warm_up: int) -> Figures:
     """Move one control after another, waiting for each picture; return what was seen."""
     from bdl_teach._commands.bench.live import resident_mb
 
@@ -68,7 +83,7 @@ def drive(explorer: Any, ticks: int, warm_up: int) -> dict[str, Any]:
 
 
 def _take(
-    explorer: Any, values: Iterator[tuple[str, float]], ticks: int
+    explorer: Explorer, values: Iterator[tuple[str, float]], ticks: int
 ) -> tuple[dict[str, float], list[str]]:
     """Make that many moves; return the last value of each control, and what was raised."""
     wanted: dict[str, float] = {}
@@ -91,7 +106,7 @@ def moves(seed: int = 0) -> Iterator[tuple[str, float]]:
             yield name, round(generator.uniform(low, high), 2)
 
 
-def as_text(figures: dict[str, Any], verdict: Verdict) -> str:
+def as_text(figures: Figures, verdict: Verdict) -> str:
     """Everything, for a reader."""
     lines = [
         report.machine_line(),

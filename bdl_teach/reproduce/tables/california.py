@@ -6,16 +6,15 @@ Source: the book chapter of the course, section 5.7, whose split this is (10 % t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bdl_teach import datasets, metrics
 from bdl_teach.methods import pbp
 from bdl_teach.methods.pbp import listing as pbp_listing
-from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error
+from bdl_teach.reproduce.table import Results, Row, Table, Task, mean_and_error
 
-Results = Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]
 HIDDEN_UNITS = (50, 50)
 METHODS: dict[str, Callable[..., pbp.Fit]] = {"PBP": pbp.fit, "listing": pbp_listing.fit}
 

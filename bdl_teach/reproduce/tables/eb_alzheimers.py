@@ -13,7 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach.reproduce.table import Results, Row, Table, Task, mean_and_error
 
 MODELS = ("classic", "decay", "eb_source", "eb_local")
 LABELS = {
@@ -78,12 +81,12 @@ def run(model: str, width: int, split: int) -> dict[str, float]:
     return {"train": train_auc, "test": test_auc, **extra}
 
 
-def standardised(x: Any, train: Any) -> Any:
+def standardised(x: Array, train: Array) -> Array:
     """Give each feature mean 0 and standard deviation 1 over the training rows."""
-    return (x - x[train].mean(axis=0)) / x[train].std(axis=0)
+    return np.asarray((x - x[train].mean(axis=0)) / x[train].std(axis=0))
 
 
-def _fit(model: str, x: Any, y: Any, width: int) -> tuple[Any, dict[str, float]]:
+def _fit(model: str, x: Array, y: Array, width: int) -> tuple[Any, dict[str, float]]:
     from bdl_teach.methods import empirical_bayes, point
 
     common: dict[str, Any] = {"likelihood": "bernoulli", "hidden_units": (width,), "steps": 1500}
@@ -98,7 +101,7 @@ def _fit(model: str, x: Any, y: Any, width: int) -> tuple[Any, dict[str, float]]
     return fit, {"pruned": fit.pruning().fraction}
 
 
-def best_decay(x: Any, y: Any, common: Mapping[str, Any]) -> float:
+def best_decay(x: Array, y: Array, common: Mapping[str, Any]) -> float:
     """Choose λ by the ROC-AUC on the last fifth of the training rows."""
     from bdl_teach import metrics
     from bdl_teach.methods import point
@@ -110,9 +113,6 @@ def best_decay(x: Any, y: Any, common: Mapping[str, Any]) -> float:
         return metrics.auroc(y[held:], fit.predict(x[held:]).mean)
 
     return max(DECAYS, key=score)
-
-
-Results = Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]
 
 
 def summarise(results: Results) -> list[Row]:

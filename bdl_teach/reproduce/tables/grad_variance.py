@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error, verdict
+from bdl_teach.reproduce.table import Results, Row, Table, Task, mean_and_error, verdict
 
 KINDS = ("score", "shared", "per_example", "local", "flipout")
 LABELS = {
@@ -85,9 +85,6 @@ def minibatch(size: int, seed: int) -> dict[str, Any]:
     y = 0.7 * x[:, 0] + NOISE_STD * rng.standard_normal(size)
     model = {"mu": [MU], "sigma": [SIGMA], "noise_std": NOISE_STD, "n_data": N_DATA}
     return {**model, "x": x, "y": y}
-
-
-Results = Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]
 
 
 def summarise(results: Results) -> list[Row]:

@@ -9,12 +9,12 @@ which were chosen by the AUROC of seeds 0 and 1; the other seeds had no part in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error
+from bdl_teach._support.checks import Array
+from bdl_teach.reproduce.table import Results, Row, Table, Task, mean_and_error
 
 DRAWS = (7, 30, 100)
 AIM = 0.95
@@ -83,11 +83,11 @@ def run(setting: str, seed: int, n_out: int) -> dict[str, float]:
     return figures | _aurocs(inside, outside)
 
 
-def _aurocs(inside: Any, outside: Any) -> dict[str, float]:
+def _aurocs(inside: Array, outside: Array) -> dict[str, float]:
     """AUROC of each score with the first 7 draws, the first 30 and all 100."""
     from bdl_teach import metrics
 
-    scores: dict[str, Callable[[Any], Any]] = {
+    scores: dict[str, Callable[[Array], Array]] = {
         "variance": metrics.variance_score,
         "entropy": metrics.predictive_entropy,
         "information": metrics.mutual_information,
@@ -102,7 +102,7 @@ def _aurocs(inside: Any, outside: Any) -> dict[str, float]:
     }
 
 
-def summarise(done: Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]) -> list[Row]:
+def summarise(done: Results) -> list[Row]:
     """Average each figure of each setting over the seeds."""
     rows = []
     for setting in SETTINGS:

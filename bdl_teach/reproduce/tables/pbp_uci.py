@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bdl_teach import datasets, metrics
 from bdl_teach.methods import pbp
-from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error, verdict
-
-Results = Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]
+from bdl_teach.reproduce.table import Results, Row, Table, Task, mean_and_error, verdict
 
 
 class Published(NamedTuple):
