@@ -17,7 +17,7 @@ from bdl_teach import elbo, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -25,7 +25,7 @@ from bdl_teach.predictive import Predictive
 STRIDE = 97  # distance in a table of noise between two draws of one step
 
 
-class Problem(NamedTuple):
+class LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
     x: Any  # [chunks, rows, d]
@@ -55,11 +55,11 @@ class Block(NamedTuple):
 
 
 def run(objective: Callable[..., Any]) -> Callable[..., Any]:
-    """Make the function that a method compiles: ``objective(theta, block, problem)`` by Adam."""
+    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
 
-    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, problem: Problem) -> Any:
+    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, inputs: LoopInputs) -> Any:
         return optimise.adam(
-            lambda theta, step, i: objective(theta, make_block(step, i, problem), problem),
+            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
             [mu, rho + tf.zeros_like(mu)],
             schedule,
             n_blocks=n_blocks,
@@ -68,7 +68,7 @@ def run(objective: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def make_block(step: Any, i: Any, p: Problem) -> Block:
+def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
     """Gather what block ``i`` of a step sees.
 
     With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
@@ -85,14 +85,14 @@ def make_block(step: Any, i: Any, p: Problem) -> Block:
     return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
 
 
-def costs(complexity: Any, f: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
     """Return one block's share of a step's free energy, and of what is recorded of it.
 
     Args:
         complexity: The whole KL, or an estimate of it, in nats.
         f: Outputs of the network at the block's data points ``[rows, 1]``.
         block: The block.
-        p: The problem.
+        p: What the loop is told.
 
     Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
     """
@@ -126,15 +126,6 @@ class Capacity(NamedTuple):
         return self.n_samples > 1 or self.chunk is not None
 
 
-def schedule(steps: int, learning_rate: float, cooldown: float) -> optimise.Schedule:
-    """Make the loop's schedule of what the user asked for, checked."""
-    return optimise.Schedule(
-        tf.constant(checks.count("steps", steps)),
-        as_float(checks.positive("learning_rate", learning_rate)),
-        as_float(checks.probability("cooldown", cooldown)),
-    )
-
-
 class Plan(NamedTuple):
     """A problem laid out for a compiled loop: what does not depend on the method.
 
@@ -146,7 +137,7 @@ class Plan(NamedTuple):
         n_rows: Rows of the tables of noise.
         start: Standard normal starting point ``[padded.n_weights]``, 0 where there is padding.
         n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
-        fields: The fields of ``Problem`` that hold the data points, ε and the counts.
+        fields: The fields of ``LoopInputs`` that hold the data points, ε and the counts.
     """
 
     network: MLP
@@ -243,11 +234,6 @@ def _chunks(values: Array, capacity: Capacity) -> Any:
     out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
     out[: len(values)] = values
     return as_float(out.reshape(-1, rows, values.shape[1]))
-
-
-def as_float(values: Any) -> Any:
-    """Return ``values`` as a float32 tensor."""
-    return tf.constant(values, tf.float32)
 
 
 REMEDY = (
@@ -391,7 +377,7 @@ def fit(
     n_batches = _batches(n_batches, len(x))
     shares = elbo.minibatch_weights(n_batches, kl_scheme)
     plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
-    problem = Problem(
+    inputs = LoopInputs(
         **plan.fields,
         unit_mask=plan.embed(np.ones(network.n_weights)),
         zeta=row_noise(len(x), plan),
@@ -404,9 +390,9 @@ def fit(
     trace = program(plan.padded)(
         as_float(prior.std * plan.start),
         as_float(checks.number("initial_rho", initial_rho)),
-        schedule(steps, learning_rate, cooldown),
+        optimise.schedule(steps, learning_rate, cooldown),
         plan.n_blocks,
-        problem,
+        inputs,
     )
     return _fitted(trace, network, plan.padded, float(noise_std), plan.capacity)
 

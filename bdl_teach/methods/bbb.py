@@ -16,7 +16,7 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import Prior, scale_mixture_log_prob
 from bdl_teach.methods import _mean_field
-from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, Problem
+from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, LoopInputs
 from bdl_teach.mlp import MLP
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
@@ -94,7 +94,7 @@ def _program(network: MLP) -> Compiled:
     return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
 
 
-def _free_energy(network: MLP, theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+def _free_energy(network: MLP, theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
     """Return one block's share of the free energy of a step, and of what is recorded of it.
 
     Source: Blundell et al. 2015, eq. 2.

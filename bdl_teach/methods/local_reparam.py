@@ -33,7 +33,7 @@ from bdl_teach.densities import (
     scale_mixture_log_prob,
 )
 from bdl_teach.methods import _mean_field
-from bdl_teach.methods._mean_field import Block, Capacity, Fit, Plan, Problem
+from bdl_teach.methods._mean_field import Block, Capacity, Fit, LoopInputs, Plan
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout")
@@ -149,7 +149,7 @@ def fit(
 def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
-    def objective(theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+    def objective(theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
         return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
@@ -157,7 +157,7 @@ def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     return Compiled(_mean_field.run(objective))
 
 
-def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: Problem) -> Any:
+def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: LoopInputs) -> Any:
     """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
     if closed_kl:
         return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)

@@ -13,8 +13,8 @@ from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
 from bdl_teach.methods._mean_field import (
     STRIDE,
     Capacity,
+    LoopInputs,
     Plan,
-    Problem,
     costs,
     lay_out,
     make_block,
@@ -122,7 +122,7 @@ X_CHUNKS = np.arange(12, dtype=np.float32).reshape(3, 4, 1)  # three chunks of f
 WEIGHTS = np.float32(X_CHUNKS < 10)  # of which the last two are padding
 
 
-def problem(**changes: Any) -> Problem:
+def problem(**changes: Any) -> LoopInputs:
     """Values that say where they are from: ε its row, ζ its row and chunk."""
     zeta = 100.0 * np.arange(7)[:, None, None, None] + np.arange(3)[:, None, None]
     fields = {
@@ -139,7 +139,7 @@ def problem(**changes: Any) -> Problem:
     }
     tensors = {name: tf.constant(value, tf.float32) for name, value in fields.items()}
     counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
-    return Problem(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
+    return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
 
 
 @pytest.mark.parametrize("step", [0, 4, 8, 1203])

@@ -18,7 +18,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.question import Prediction
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, Problem
+from bdl_teach.widgets.comparison.fits import METHODS, GapProblem
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -179,7 +179,7 @@ class ComparisonExplorer(Explorer):
         return canvas
 
     def _compute(self, values: dict[str, Any]) -> ComparisonResult:
-        problem = Problem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+        problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Predictive] = {}
         shown, fitted = time.perf_counter(), False
@@ -198,7 +198,7 @@ class ComparisonExplorer(Explorer):
         gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
         return _result(problem, done, gold.prediction, gold.report)
 
-    def _predict(self, key: tuple[str, Problem, int | None], epochs: int) -> Predictive:
+    def _predict(self, key: tuple[str, GapProblem, int | None], epochs: int) -> Predictive:
         """Return a method's predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
@@ -240,7 +240,7 @@ class ComparisonExplorer(Explorer):
     def _chores(self) -> Iterator[Callable[[], Any]]:
         """Compile the methods that are not chosen yet."""
         for name in METHODS:
-            yield partial(comparison_fits.fit, name, Problem(), 10)
+            yield partial(comparison_fits.fit, name, GapProblem(), 10)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -254,7 +254,7 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 
 
 def _result(
-    problem: Problem,
+    problem: GapProblem,
     predictions: Mapping[str, Predictive],
     nuts: Predictive | None = None,
     nuts_report: str = "",
