@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from numpy.typing import ArrayLike
+
 from bdl_teach._support import memory, xla_cache
 
 # Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
@@ -60,4 +62,9 @@ with _quiet_stderr(), _without_collections():
 
 Tensor: TypeAlias = Any  # TensorFlow gives no type; where one goes, a number or an array does
 
-__all__ = ["Tensor", "tf", "tfd", "tfp"]
+__all__ = ["Tensor", "as_float", "tf", "tfd", "tfp"]
+
+
+def as_float(values: ArrayLike) -> Tensor:
+    """Return ``values`` as a float32 tensor."""
+    return tf.constant(values, tf.float32)

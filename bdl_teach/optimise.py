@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf
+from bdl_teach.backend import as_float, tf
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -38,6 +39,19 @@ class Schedule(NamedTuple):
         """Learning rate of step number ``step``, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
+
+
+def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
+    """Make the schedule that a user asked for.
+
+    Raises:
+        ValueError: ``steps`` < 1, the learning rate is not > 0, or the cooldown not in [0, 1].
+    """
+    return Schedule(
+        tf.constant(checks.count("steps", steps)),
+        as_float(checks.positive("learning_rate", learning_rate)),
+        as_float(checks.probability("cooldown", cooldown)),
+    )
 
 
 class Trace(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.special import expit, logsumexp, ndtr, ndtri
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.compiled import Compiled, room
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
@@ -179,7 +179,7 @@ def draw_weights(mean: Array, std: Array, n_samples: int, seed: int) -> Array:
         n_samples: Number of draws S.
         seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
     """
-    eps = _prediction_noise(len(mean), _power_of_two(n_samples), seed)[:n_samples]
+    eps = _prediction_noise(len(mean), room(n_samples), seed)[:n_samples]
     return np.asarray(mean + std * eps)
 
 
@@ -190,7 +190,7 @@ def evaluate_weights(network: MLP, weights: Array, x: Array) -> Array:
     number of draws or inputs compiles again.
     """
     m = len(x)
-    inputs = np.zeros((_power_of_two(m), network.n_inputs), np.float32)
+    inputs = np.zeros((room(m), network.n_inputs), np.float32)
     inputs[:m] = x
     starts = range(0, len(weights), _ROWS)
     parts = [_evaluate_rows(network, weights[i : i + _ROWS], inputs) for i in starts]
@@ -228,8 +228,3 @@ def _prediction_noise(n_weights: int, n_rows: int, seed: int) -> Array:
     """Standard normal draws ``[n_rows, n_weights]``; more rows keep the first ones."""
     rng = np.random.default_rng([seed, 0x5EED])
     return rng.standard_normal((n_rows, n_weights), dtype=np.float32)
-
-
-def _power_of_two(n: int) -> int:
-    """Smallest power of two that is at least ``n``, and at least 64."""
-    return max(64, 1 << (n - 1).bit_length())

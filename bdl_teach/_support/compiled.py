@@ -100,6 +100,11 @@ class Compiled:
         return program
 
 
+def room(n: int) -> int:
+    """Smallest power of two that is at least ``n``, and at least 64: few sizes are compiled."""
+    return max(64, 1 << (n - 1).bit_length())
+
+
 def trace_count() -> int:
     """Return how often any compiled function of this process has been traced; it never falls."""
     return Compiled.all_traces

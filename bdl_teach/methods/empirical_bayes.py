@@ -24,17 +24,15 @@ from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import as_float, tf
 from bdl_teach.methods import _mean_field, local_reparam
 from bdl_teach.methods._mean_field import (
     Block,
     Capacity,
+    LoopInputs,
     Plan,
-    Problem,
-    as_float,
     lay_out,
     make_block,
-    schedule,
 )
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -191,10 +189,10 @@ REMEDY = (
 )
 
 
-class _Problem(NamedTuple):
+class _GroupedInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    data: Problem
+    shared: LoopInputs
     unit: Any  # [n_weights]: σ = unit · softplus(ρ)
     groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
 
@@ -326,16 +324,16 @@ def fit(
     trace = _program(plan.padded, likelihood, tie == "weight", estimator)(
         as_float(plan.start * checks.non_negative("initial_gamma", initial_gamma)),
         as_float(checks.number("initial_rho", initial_rho)),
-        schedule(steps, learning_rate, cooldown),
+        optimise.schedule(steps, learning_rate, cooldown),
         plan.n_blocks,
-        _problem(model, plan, zeta, noise_std),
+        _grouped_inputs(model, plan, zeta, noise_std),
     )
     return _fitted(trace, model, plan.padded, float(noise_std), plan.capacity)
 
 
-def _problem(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _Problem:
+def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _GroupedInputs:
     """Make the loop's arguments; the fixed prior and the minibatches are not used."""
-    data = Problem(
+    shared = LoopInputs(
         **plan.fields,
         unit_mask=plan.embed(1.0 * model.used),
         zeta=zeta,
@@ -347,24 +345,24 @@ def _problem(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _Problem:
     )
     n_layers = len(plan.network.shapes) // 2
     groups = (np.arange(n_layers)[:, None] == model.groups) * model.used
-    return _Problem(data, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
+    return _GroupedInputs(shared, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
-    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _Problem) -> Any:
+    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _GroupedInputs) -> Any:
         def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
-            block = make_block(step, i, p.data)
-            gamma = theta[0] * p.data.unit_mask
-            std = tf.nn.softplus(theta[1]) * p.unit * p.data.unit_mask
+            block = make_block(step, i, p.shared)
+            gamma = theta[0] * p.shared.unit_mask
+            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
             kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
             f = _outputs(network, estimator, gamma * std, std, block)
-            nll = likelihoods.cost(likelihood, block.y, f, p.data.noise_std, block.row_weight)
-            kl /= tf.cast(p.data.n_chunks, tf.float32)
+            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
+            kl /= tf.cast(p.shared.n_chunks, tf.float32)
             parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
-            parts /= tf.cast(p.data.n_samples, tf.float32)
+            parts /= tf.cast(p.shared.n_samples, tf.float32)
             return parts[0], parts
 
         start = [gamma, rho + tf.zeros_like(gamma)]

@@ -20,7 +20,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf, tfp
+from bdl_teach.backend import as_float, tf, tfp
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -186,14 +186,14 @@ def nuts(
     warmup = checks.count("n_warmup", n_warmup)
     chains = checks.count("n_chains", n_chains, minimum=2)
     target = (
-        _float(x),
-        _float(y),
-        _float(prior.mixture),
-        _float(checks.positive("noise_std", noise_std)),
+        as_float(x),
+        as_float(y),
+        as_float(prior.mixture),
+        as_float(checks.positive("noise_std", noise_std)),
     )
     start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
     sampler = _Sampler(network, warmup, target, seed)
-    weights, log_density, diverging = sampler.run(_float(start), warmup, kept, progress)
+    weights, log_density, diverging = sampler.run(as_float(start), warmup, kept, progress)
     lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
     if lost.size:
         raise DivergedError(warmup + int(lost[0]) + 1, "raise the noise_std, or shrink the prior")
@@ -288,7 +288,3 @@ def _ess(draws: Array) -> Array:
     finally:
         logger.setLevel(level)
     return np.asarray(np.sum(each, axis=0))
-
-
-def _float(values: Any) -> Any:
-    return tf.constant(values, tf.float32)

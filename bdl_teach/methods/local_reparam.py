@@ -14,10 +14,12 @@ Source: Kingma, Salimans & Welling 2015, eq. 6 (local); Wen et al. 2018, section
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
 from bdl_teach._support import checks
@@ -25,15 +27,12 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import (
     Gaussian,
-    Prior,
-    ScaleMixture,
-    as_prior,
     gaussian_kl,
     numpy_or_tensor,
     scale_mixture_log_prob,
 )
 from bdl_teach.methods import _mean_field
-from bdl_teach.methods._mean_field import Block, Capacity, Fit, Plan, Problem
+from bdl_teach.methods._mean_field import Block, Capacity, Fit, LoopInputs, Plan, taking
 from bdl_teach.mlp import MLP, multiply
 
 ESTIMATORS = ("local", "flipout")
@@ -74,46 +73,28 @@ def preactivation_moments(x: Any, mu: Any, sigma: Any) -> tuple[Any, Any]:
     return mean, var
 
 
-def fit(
-    x: Any,
-    y: Any,
-    *,
-    estimator: str = "local",
-    prior: Prior | None = None,
-    noise_std: float = 1.0,
-    hidden_units: tuple[int, ...] = (20, 20),
-    steps: int = 1500,
-    learning_rate: float = 0.08,
-    n_samples: int = 1,
-    kl_weight: float = 1.0,
-    n_batches: int = 1,
-    kl_scheme: str = "uniform",
-    initial_rho: float = -1.0,
-    cooldown: float = 0.25,
-    seed: int = 0,
-    capacity: Capacity | None = None,
-) -> Fit:
+@dataclass(frozen=True, kw_only=True)
+class Settings(_mean_field.Settings):
+    """What a user may choose.
+
+    Attributes:
+        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
+            flips the signs of W − μ for each data point.
+    """
+
+    estimator: str = "local"
+
+
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit the posterior of ``bbb.fit`` with noise that is drawn for each data point.
+
+    It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
 
     Args:
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
-        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point.
-        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. The KL of a
-            ``Gaussian`` is taken in closed form.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps.
-        learning_rate: Adam step size, > 0.
-        n_samples: Draws averaged in each step's gradient.
-        kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M).
-        kl_scheme: ``"uniform"`` or ``"geometric"``, see ``elbo.minibatch_weights``.
-        initial_rho: Starting value of every ρ.
-        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
-        seed: Seed of the starting point, which is that of ``bbb.fit``, and of the noise.
-        capacity: Compile for these sizes instead of exactly this problem's.
+        settings: Each by its name.
 
     Returns:
         A :class:`bbb.Fit`.
@@ -122,34 +103,16 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers.
     """
-    checks.choice("estimator", estimator, ESTIMATORS)
-    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
-    return _mean_field.fit(
-        partial(_program, estimator, isinstance(prior, Gaussian)),
-        x,
-        y,
-        prior=prior,
-        noise_std=noise_std,
-        hidden_units=hidden_units,
-        steps=steps,
-        learning_rate=learning_rate,
-        n_samples=n_samples,
-        kl_weight=kl_weight,
-        n_batches=n_batches,
-        kl_scheme=kl_scheme,
-        initial_rho=initial_rho,
-        cooldown=cooldown,
-        seed=seed,
-        capacity=capacity,
-        row_noise=partial(row_noise, estimator),
-    )
+    estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
+    program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
+    return _mean_field.fit(program, x, y, settings, partial(row_noise, estimator))
 
 
 @lru_cache(maxsize=32)
 def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
-    def objective(theta: Any, block: Block, p: Problem) -> tuple[Any, Any]:
+    def objective(theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
         return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
@@ -157,7 +120,7 @@ def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     return Compiled(_mean_field.run(objective))
 
 
-def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: Problem) -> Any:
+def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: LoopInputs) -> Any:
     """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
     if closed_kl:
         return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)

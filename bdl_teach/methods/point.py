@@ -18,7 +18,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -26,7 +26,7 @@ from bdl_teach.predictive import Predictive
 REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 
 
-class _Problem(NamedTuple):
+class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
     x: Any  # [n, d]
@@ -112,37 +112,33 @@ def fit(
     decay = checks.non_negative("weight_decay", weight_decay)
     if prior is not None and decay:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
-    problem = _Problem(
-        x=_float(x),
-        y=_float(y),
-        noise_std=_float(checks.positive("noise_std", noise_std)),
-        prior=_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
-        prior_weight=_float(float(prior is not None)),
-        weight_decay=_float(decay),
+    inputs = _LoopInputs(
+        x=as_float(x),
+        y=as_float(y),
+        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        prior=as_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
+        prior_weight=as_float(float(prior is not None)),
+        weight_decay=as_float(decay),
     )
-    schedule = optimise.Schedule(
-        tf.constant(checks.count("steps", steps)),
-        _float(checks.positive("learning_rate", learning_rate)),
-        _float(0.25),
-    )
+    schedule = optimise.schedule(steps, learning_rate, 0.25)
     rng = np.random.default_rng(checks.count("seed", seed, 0))
     start = rng.standard_normal(network.n_weights) * np.sqrt(2.0 / network.fan_in)
-    trace = _program(network, likelihood)(_float(start), schedule, problem)
+    trace = _program(network, likelihood)(as_float(start), schedule, inputs)
     return _fitted(trace, network, float(noise_std), likelihood)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str) -> Compiled:
-    def run(start: Any, schedule: Any, problem: _Problem) -> Any:
+    def run(start: Any, schedule: Any, inputs: _LoopInputs) -> Any:
         def objective(parameters: Any, _step: Any, _block: Any) -> tuple[Any, Any]:
-            return _loss(network, likelihood, parameters[0], problem)
+            return _loss(network, likelihood, parameters[0], inputs)
 
         return optimise.adam(objective, [start], schedule)
 
     return Compiled(run)
 
 
-def _loss(network: MLP, kind: str, w: Any, p: _Problem) -> tuple[Any, Any]:
+def _loss(network: MLP, kind: str, w: Any, p: _LoopInputs) -> tuple[Any, Any]:
     """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
     log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
     prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
@@ -155,7 +151,3 @@ def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: s
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     weights = trace.parameters[0].numpy().astype(np.float64)
     return Fit(weights, network, noise_std, history, likelihood)
-
-
-def _float(values: Any) -> Any:
-    return tf.constant(values, tf.float32)

@@ -22,7 +22,7 @@ from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf, tfd
+from bdl_teach.backend import as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.mlp import MLP
 
@@ -161,7 +161,7 @@ class Elbo(NamedTuple):
     kl: Array
 
 
-class _Problem(NamedTuple):
+class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
     x: Any  # [n, d]
@@ -331,21 +331,17 @@ def fit(
     model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
     batch = checks.count("batch_size", batch_size), checks.count("n_samples", n_samples)
     program = _program(model, *batch, checks.choice("kl", kl, KLS))
-    schedule = optimise.Schedule(
-        tf.constant(checks.count("steps", steps)),
-        _float(checks.positive("learning_rate", learning_rate)),
-        _float(checks.probability("cooldown", cooldown)),
-    )
+    schedule = optimise.schedule(steps, learning_rate, cooldown)
     seed = checks.count("seed", seed, 0)
-    problem = _Problem(
-        x=_float(x),
-        beta=_float(checks.non_negative("beta", beta) * variational),
-        decoder_std=_float(checks.positive("decoder_std", decoder_std)),
-        noise=_float(variational),
+    inputs = _LoopInputs(
+        x=as_float(x),
+        beta=as_float(checks.non_negative("beta", beta) * variational),
+        decoder_std=as_float(checks.positive("decoder_std", decoder_std)),
+        noise=as_float(variational),
         seed=tf.constant(seed, tf.int64),
     )
-    starts = [_float(weights) for weights in starting_weights(model, seed, start)]
-    trace = program(starts, schedule, problem)
+    starts = [as_float(weights) for weights in starting_weights(model, seed, start)]
+    trace = program(starts, schedule, inputs)
     names = ("elbo", "reconstruction", "kl")
     history = optimise.history(trace, names, REMEDY)
     if not variational:  # only the reconstruction means something without a posterior
@@ -372,9 +368,9 @@ def fit_autoencoder(x: Any, **settings: Any) -> Fit:
 def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
     """Compile the loop; shapes of the data compile it again, values never."""
 
-    def run(starts: Any, schedule: optimise.Schedule, problem: _Problem) -> Any:
+    def run(starts: Any, schedule: optimise.Schedule, inputs: _LoopInputs) -> Any:
         def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
-            return _loss(model, weights, step, problem, (batch_size, n_samples, kl))
+            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
 
         return optimise.adam(objective, starts, schedule)
 
@@ -382,7 +378,7 @@ def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled
 
 
 def _loss(
-    model: Model, weights: Any, step: Any, p: _Problem, sizes: tuple[int, int, str]
+    model: Model, weights: Any, step: Any, p: _LoopInputs, sizes: tuple[int, int, str]
 ) -> tuple[Any, Any]:
     """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
 
@@ -403,7 +399,3 @@ def _loss(
         kl = sampled_kl(eps, std, z)
     kl = tf.reduce_mean(kl)
     return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
-
-
-def _float(value: Any) -> Any:
-    return tf.constant(value, tf.float32)

@@ -1,6 +1,7 @@
 """What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
 
 import inspect
+import re
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
 from bdl_teach.methods._mean_field import (
     STRIDE,
     Capacity,
+    LoopInputs,
     Plan,
-    Problem,
     costs,
     lay_out,
     make_block,
@@ -122,7 +123,7 @@ X_CHUNKS = np.arange(12, dtype=np.float32).reshape(3, 4, 1)  # three chunks of f
 WEIGHTS = np.float32(X_CHUNKS < 10)  # of which the last two are padding
 
 
-def problem(**changes: Any) -> Problem:
+def problem(**changes: Any) -> LoopInputs:
     """Values that say where they are from: ε its row, ζ its row and chunk."""
     zeta = 100.0 * np.arange(7)[:, None, None, None] + np.arange(3)[:, None, None]
     fields = {
@@ -139,7 +140,7 @@ def problem(**changes: Any) -> Problem:
     }
     tensors = {name: tf.constant(value, tf.float32) for name, value in fields.items()}
     counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
-    return Problem(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
+    return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
 
 
 @pytest.mark.parametrize("step", [0, 4, 8, 1203])
@@ -218,6 +219,23 @@ OWN[local_reparam] = OWN[bbb] | {"estimator": "local"}
 @pytest.mark.parametrize("method", OWN)
 def test_the_defaults_are_the_published_ones(method):
     assert defaults(method.fit) == OWN[method]
+
+
+@pytest.mark.parametrize("method", [bbb, local_reparam])
+def test_the_face_of_fit_is_that_of_a_function_written_out(method):
+    parameters = inspect.signature(method.fit).parameters
+    shared = ["prior", "noise_std", "hidden_units", "steps", "learning_rate", "n_samples"]
+    shared += ["kl_weight", "n_batches", "kl_scheme", "initial_rho", "cooldown", "seed", "capacity"]
+    own = ["estimator"] * (method is local_reparam)
+    assert list(parameters) == ["x", "y", *own, *shared]
+    assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}
+    arguments = inspect.getdoc(method.fit).partition("Args:\n")[2].partition("\n\nReturns:\n")[0]
+    assert re.findall(r"^    (\w+): ", arguments, re.MULTILINE) == list(parameters)
+    assert "settings" not in method.fit.__doc__
+    with pytest.raises(TypeError, match=r"^fit\(\) got an unexpected keyword argument 'stepz'"):
+        method.fit(X, Y, stepz=3)
+    with pytest.raises(TypeError, match=r"^fit\(\) takes 2 positional arguments but 3 were given"):
+        method.fit(X, Y, None)
 
 
 @pytest.mark.parametrize("kind", [bbb.Fit, empirical_bayes.Fit])

@@ -489,7 +489,7 @@ def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, l
 
 
 def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
-    advance = pbp.Problem.advance
+    advance = pbp.Standardised.advance
 
     def spoilt(self, state, order, start, stop, *, refine):
         state, trace = advance(self, state, order, start, stop, refine=refine)
@@ -497,7 +497,7 @@ def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
         return state, trace * (np.nan if spoilt.calls == 2 else 1.0)
 
     spoilt.calls = 0
-    monkeypatch.setattr(pbp.Problem, "advance", spoilt)
+    monkeypatch.setattr(pbp.Standardised, "advance", spoilt)
     with pytest.raises(DivergedError, match="x far outside") as error:
         small()
     assert error.value.step == 2 * len(X)

@@ -204,7 +204,7 @@ def step(
     watched = Watched(make_model(3, 2, (4,), likelihood))
     weights = [tf.constant(w, tf.float32) for w in starting_weights(watched.model, 3)]
     x, beta, std, noise = (tf.constant(v, tf.float32) for v in (ROWS, beta, 0.5, noise))
-    problem = vae._Problem(x, beta, std, noise, tf.constant(seed, tf.int64))
+    problem = vae._LoopInputs(x, beta, std, noise, tf.constant(seed, tf.int64))
     loss, record = vae._loss(watched, weights, tf.constant(number), problem, (n, s, kl))
     watched.weights = weights
     return float(loss), record.numpy(), watched

@@ -89,7 +89,7 @@ class Walk:
         self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
         alpha = max(v["alpha"], 1.1)
         prior = (alpha, (alpha - 1) * v["guess"] ** 2)
-        problem = pbp.Problem.of(self.data.x, self.data.y, (50,), prior, v["seed"])
+        problem = pbp.Standardised.of(self.data.x, self.data.y, (50,), prior, v["seed"])
         state, self.fits = problem.start, [problem.fitted(problem.start)]
         for step in range(v["step"]):
             epoch, at = divmod(step, v["n"] + 1)

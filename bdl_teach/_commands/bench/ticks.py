@@ -6,7 +6,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if broken or (options.strict and not verdict.ok) else 0
 
 
-def drive(explorer: Explorer, ticks: int, warm_up: int) -> Figures:
+def drive(explorer: Explorer[Any], ticks: int, warm_up: int) -> Figures:
     """Move one control after another, waiting for each picture; return what was seen."""
     from bdl_teach._commands.bench.live import resident_mb
 
@@ -83,7 +83,7 @@ def drive(explorer: Explorer, ticks: int, warm_up: int) -> Figures:
 
 
 def _take(
-    explorer: Explorer, values: Iterator[tuple[str, float]], ticks: int
+    explorer: Explorer[Any], values: Iterator[tuple[str, float]], ticks: int
 ) -> tuple[dict[str, float], list[str]]:
     """Make that many moves; return the last value of each control, and what was raised."""
     wanted: dict[str, float] = {}

@@ -19,6 +19,7 @@ import numpy as np
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import room
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import tf
 from bdl_teach.methods.pbp import _loop
@@ -160,16 +161,16 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: log Z left the finite numbers.
     """
-    problem = Problem.of(x, y, hidden_units, noise_prior, seed)
-    state, records = problem.start, []
+    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
+    state, records = data.start, []
     for epoch in range(checks.count("epochs", epochs)):
-        order = problem.order(epoch)
-        state, trace = problem.advance(state, order, 0, problem.n, refine=refine_prior)
+        order = data.order(epoch)
+        state, trace = data.advance(state, order, 0, data.n, refine=refine_prior)
         score = trace[:, 2].mean()
         if not np.isfinite(score):
-            raise DivergedError((epoch + 1) * problem.n, REMEDY)
+            raise DivergedError((epoch + 1) * data.n, REMEDY)
         records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), score))
-    return problem.fitted(state, _history(records, problem.scaling.y_std))
+    return data.fitted(state, _history(records, data.scaling.y_std))
 
 
 def steps(
@@ -199,20 +200,20 @@ def steps(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    problem = Problem.of(x, y, hidden_units, noise_prior, seed)
-    state = problem.start
+    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
+    state = data.start
     for epoch in range(checks.count("epochs", epochs)):
-        order = problem.order(epoch)
-        for i in range(problem.n):
-            state, trace = problem.advance(state, order, i, i + 1, refine=False)
-            yield Step(epoch, int(order[i]), float(trace[0, 2]), problem.fitted(state))
+        order = data.order(epoch)
+        for i in range(data.n):
+            state, trace = data.advance(state, order, i, i + 1, refine=False)
+            yield Step(epoch, int(order[i]), float(trace[0, 2]), data.fitted(state))
         if refine_prior:
-            state, _ = problem.advance(state, order, 0, 0, refine=True)
-            yield Step(epoch, None, float("nan"), problem.fitted(state))
+            state, _ = data.advance(state, order, 0, 0, refine=True)
+            yield Step(epoch, None, float("nan"), data.fitted(state))
 
 
 @dataclass(frozen=True)
-class Problem:
+class Standardised:
     """Standardised data, padded to a power of two so that few sizes compile, and the start.
 
     Attributes:
@@ -234,7 +235,7 @@ class Problem:
     @classmethod
     def of(
         cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
-    ) -> Problem:
+    ) -> Standardised:
         """Check the arguments of :func:`fit` and prepare them."""
         x, y = checks.regression_data(x, y)
         widths = checks.layer_widths("hidden_units", hidden_units)
@@ -280,10 +281,8 @@ def _noise_prior(value: Any) -> tuple[float, float]:
 
 def _padded(rows: Array) -> Any:
     """Pad with zeros to a power of two of rows, at least 64."""
-    room = max(64, 1 << (len(rows) - 1).bit_length())
-    return tf.constant(
-        np.concatenate([rows, np.zeros((room - len(rows), *rows.shape[1:]))]).astype(rows.dtype)
-    )
+    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
+    return tf.constant(np.concatenate([rows, padding]))
 
 
 def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:

@@ -23,7 +23,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf, tfd
+from bdl_teach.backend import as_float, tf, tfd
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.methods.pbp import Fit
 from bdl_teach.methods.pbp._loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
@@ -82,8 +82,8 @@ def fit(
         raise ValueError(f"batch_size: expected 1 to go with noise_update='stable', got {size}")
     scaling = Scaling.of(x, y)
     state = _initial_state((x.shape[1], *widths, 1), checks.count("seed", seed, 0))
-    data = (_float(scaling.inputs(x)), _float(scaling.targets(y)[:, None]))
-    slack = _float(checks.non_negative("eps", eps))
+    data = (as_float(scaling.inputs(x)), as_float(scaling.targets(y)[:, None]))
+    slack = as_float(checks.non_negative("eps", eps))
     n_batches, program = -(-len(x) // size), _program(size, noise_update)
     stops = np.linspace(0, n_batches, checks.count("n_records", n_records) + 1).astype(int)
     records = []
@@ -206,8 +206,8 @@ def _initial_state(sizes: tuple[int, ...], seed: int) -> _State:
     rng, mean, var = np.random.default_rng(seed), [], []
     for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True):
         scale = np.sqrt(2.0 / np.array([n_in] * n_in + [n_out]))  # He, biases by their own number
-        mean.append(_float(scale * rng.standard_normal((n_out, n_in + 1))))
-        var.append(_float(1.0 / rng.gamma(PRIOR_ALPHA, 1.0 / PRIOR_BETA, (n_out, n_in + 1))))
+        mean.append(as_float(scale * rng.standard_normal((n_out, n_in + 1))))
+        var.append(as_float(1.0 / rng.gamma(PRIOR_ALPHA, 1.0 / PRIOR_BETA, (n_out, n_in + 1))))
     return _State(tuple(mean), tuple(var), tf.constant([PRIOR_ALPHA, PRIOR_BETA], tf.float64))
 
 
@@ -219,10 +219,6 @@ def _fitted(state: _State, records: list[tuple[float, ...]], scaling: Scaling) -
     nothing: Array = np.zeros((sum(m.size for m in mean), 4))
     prior = np.array([PRIOR_ALPHA, PRIOR_BETA])
     return Fit(State(mean, var, state.noise.numpy(), prior, nothing), scaling, history)
-
-
-def _float(values: Any) -> Any:
-    return tf.constant(values, tf.float32)
 
 
 def _int(value: Any) -> Any:

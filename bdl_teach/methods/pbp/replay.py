@@ -83,10 +83,10 @@ class Trail:
         shuffle: bool = True,
         seed: int = 0,
     ) -> None:
-        self._problem = pbp.Problem.of(x, y, hidden_units, noise_prior, seed)
+        self._data = pbp.Standardised.of(x, y, hidden_units, noise_prior, seed)
         self._shuffle = shuffle
-        self._states = [self._problem.start]  # after 0, CHUNK, 2 CHUNK, ... steps
-        self._noise = [self._problem.start.noise.numpy()[None]]  # α, β on the way to each
+        self._states = [self._data.start]  # after 0, CHUNK, 2 CHUNK, ... steps
+        self._noise = [self._data.start.noise.numpy()[None]]  # α, β on the way to each
 
     def at(self, n_steps: int) -> Replay:
         """Return where the method is after ``n_steps`` >= 0 steps."""
@@ -101,32 +101,32 @@ class Trail:
         return self._replay(n_steps, before, state, [*self._noise[: chunk + 1], noise, last])
 
     def _replay(self, n_steps: int, before: Any, state: Any, noise: list[Array]) -> Replay:
-        epoch = max(n_steps - 1, 0) // (self._problem.n + 1)
-        taken = self._schedule(epoch)[: n_steps - epoch * (self._problem.n + 1)]
+        epoch = max(n_steps - 1, 0) // (self._data.n + 1)
+        taken = self._schedule(epoch)[: n_steps - epoch * (self._data.n + 1)]
         path = np.concatenate(noise)
         return Replay(
-            fit=self._problem.fitted(state),
-            before=self._problem.fitted(before),
+            fit=self._data.fitted(state),
+            before=self._data.fitted(before),
             epoch=epoch,
             point=int(taken[-1]) if n_steps and taken[-1] != _REFINE else None,
             seen=taken[taken != _REFINE],
             noise=path,
-            noise_std=np.sqrt(path[:, 1] / (path[:, 0] - 1.0)) * self._problem.scaling.y_std,
+            noise_std=np.sqrt(path[:, 1] / (path[:, 0] - 1.0)) * self._data.scaling.y_std,
         )
 
     def _schedule(self, epoch: int) -> Array:
         """Rows of the steps of an epoch ``[n + 1]``, the refinement last."""
-        n = self._problem.n
-        return np.append(self._problem.order(epoch) if self._shuffle else np.arange(n), _REFINE)
+        n = self._data.n
+        return np.append(self._data.order(epoch) if self._shuffle else np.arange(n), _REFINE)
 
     def _advance(self, chunk: int, state: Any, start: int, stop: int) -> tuple[Any, Array]:
         """Take steps ``start`` to ``stop`` of a chunk; returns also α and β after each."""
-        first, skipped = divmod(chunk * CHUNK, self._problem.n + 1)
-        last = (chunk * CHUNK + CHUNK) // (self._problem.n + 1)
+        first, skipped = divmod(chunk * CHUNK, self._data.n + 1)
+        last = (chunk * CHUNK + CHUNK) // (self._data.n + 1)
         rows = np.concatenate([self._schedule(epoch) for epoch in range(first, last + 1)])
         schedule = tf.constant(rows[skipped : skipped + CHUNK], tf.int32)
         limits = tf.constant(start), tf.constant(stop)
-        state, noise = _steps()(state, self._problem.x, self._problem.y, schedule, *limits)
+        state, noise = _steps()(state, self._data.x, self._data.y, schedule, *limits)
         return state, noise.numpy()[start:stop]
 
 
