@@ -155,6 +155,27 @@ def test_a_method_that_takes_long_does_not_hold_the_picture_of_the_others(
     assert shown == [["map"], ["map", "bbb"], ["map", "bbb", "pbp"]]
 
 
+def test_of_values_that_have_moved_on_no_further_method_is_fitted(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    explorer._fits.clear()
+    fitted: list[tuple[str, int]] = []
+
+    def moved_on(name: str) -> Any:
+        def fit(problem: Problem, epochs: int) -> Any:
+            fitted.append((name, problem.seed))
+            explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
+            return METHODS[name].fit(problem, epochs)
+
+        return fit
+
+    moving = {name: method._replace(fit=moved_on(name)) for name, method in METHODS.items()}
+    monkeypatch.setattr(comparison, "METHODS", moving)
+    explorer.set(seed=1).wait()
+    assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
+
+
 def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
     explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
