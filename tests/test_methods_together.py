@@ -67,6 +67,33 @@ def test_all_but_the_data_is_given_by_name(fit):
     assert inspect.Parameter.KEYWORD_ONLY not in kinds[:2]
 
 
+def defaults(fit: Any) -> dict[str, Any]:
+    """What a fit takes where it is not told, by name."""
+    parameters = inspect.signature(fit).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("noise_std", 1.0),
+        ("hidden_units", (20, 20)),
+        ("steps", 1500),
+        ("cooldown", 0.25),
+        ("seed", 0),
+    ],
+)
+def test_who_is_told_nothing_compares_the_methods_on_one_network(name, value):
+    fits = (point.fit, bbb.fit, local_reparam.fit, empirical_bayes.fit, exact.nuts)
+    taken = [defaults(fit)[name] for fit in fits if name in defaults(fit)]
+    assert len(taken) >= 3
+    assert taken == [value] * len(taken)
+
+
+def test_local_reparameterization_is_bayes_by_backprop_but_for_its_estimator():
+    assert defaults(local_reparam.fit) == {**defaults(bbb.fit), "estimator": "local"}
+
+
 def test_what_has_been_fitted_cannot_be_changed():
     modules = (point, bbb, local_reparam, empirical_bayes, pbp, exact, vae, image_classifier)
     found = [kind for module in modules for kind in vars(module).values() if is_dataclass(kind)]
