@@ -344,3 +344,20 @@ def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
     assert runner.ask(True, "one", lambda _: Fit()).report == "NUTS is running for these values"
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert runner.ask(True, "one", fails).report == "R-hat 1.00"
+
+
+def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: NutsRunner) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def first(_: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return Fit()
+
+    runner.ask(True, "one", first)
+    assert begun.wait(60)
+    runner.ask(True, "other", lambda _: Fit())
+    go_on.set()
+    for _ in range(2):
+        assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    assert runner.ask(True, "other", first).report == "R-hat 1.00"
