@@ -590,3 +590,11 @@ def test_the_answer_is_what_a_gap_of_its_target_does(
         widths = [prediction.epistemic_std[mask[name]].mean() for name in ("gap", "data")]
         assert below < -3
         assert widths[0] < 2 * widths[1]
+
+
+def test_closing_it_ends_nuts_and_the_explorer_itself() -> None:
+    made = ComparisonExplorer(bbb=False, pbp=False)
+    made.close()
+    assert made._nuts._closed
+    with pytest.raises(RuntimeError, match="was closed"):
+        made.wait()

@@ -287,6 +287,51 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
     assert ended == ["the first", "the second"]
 
 
+# Chores and seeds
+
+
+def test_chores_begin_once_whatever_fails_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    real = background.start
+    monkeypatch.setattr(background, "start", lambda w: begun.append(w.__name__) or real(w))
+    made = Toy().warm()
+
+    def fail(_: Any) -> float:
+        raise ArithmeticError("too far")
+
+    with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
+        patch.setattr(made, "_compute", fail)
+        made.set(n=3)
+    made.set(n=4)  # so that the worker is past the failure
+    made.close()
+    assert begun.count("_do_chores") == 1
+
+
+def test_a_closed_explorer_leaves_the_chores_that_are_left() -> None:
+    done: list[str] = []
+
+    class Busy(Toy):
+        def _chores(self) -> Iterator[Callable[[], Any]]:
+            yield lambda: done.append("the first") or self.close()
+            yield lambda: done.append("the second")
+
+    made = Busy()
+    assert made._warmed.wait(60)
+    assert done == ["the first"]
+
+
+def test_after_the_last_seed_resample_takes_the_first() -> None:
+    class Seeded(Toy):
+        def _make_controls(self) -> dict[str, Any]:
+            seed = controls.count_slider("seed", 99, 0, 99, "")
+            return {**super()._make_controls(), "seed": seed}
+
+    made = Seeded()
+    made._resample()
+    assert made.wait().state()["seed"] == 0
+    made.close()
+
+
 # NUTS beside it
 
 
@@ -361,3 +406,56 @@ def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: Nu
     for _ in range(2):
         assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert runner.ask(True, "other", first).report == "R-hat 1.00"
+
+
+@pytest.mark.parametrize("wanted", [False, True], ids=["switched off", "what is there"])
+def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
+    runner: NutsRunner, wanted: bool
+) -> None:
+    there = settle(runner, "there", lambda _: Fit())
+    begun, go_on, ended = threading.Event(), threading.Event(), []
+
+    def job(progress: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        progress(1, 2)
+        ended.append("the chains")
+        return Fit()
+
+    runner.ask(True, "dropped", job)
+    assert begun.wait(60)
+    assert runner.ask(wanted, "there", job) == (there if wanted else nuts.GoldStandard())
+    go_on.set()
+    deadline = time.monotonic() + 60
+    while runner.bar.layout.display != "none" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
+    assert not ended
+    asked_for_a_picture = runner.done.acquire(blocking=False)  # type: ignore[attr-defined]
+    assert not asked_for_a_picture, "though there is nothing new"
+
+
+def test_chains_start_for_the_values_at_which_the_sliders_rest(
+    runner: NutsRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    moves = ["two", "three"]
+
+    def job(key: str) -> Any:
+        return lambda _: ran.append(key) or Fit()
+
+    class Moving(threading.Condition):
+        """Sliders that move twice while the thread waits for them to rest."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if timeout is None:
+                return super().wait()
+            if not moves:
+                return False
+            runner._job = (moves[0], job(moves.pop(0)))
+            return True
+
+    monkeypatch.setattr(runner, "_changed", Moving())
+    runner.ask(True, "one", job("one"))
+    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    assert ran == ["three"]
