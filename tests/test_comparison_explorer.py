@@ -193,6 +193,44 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
     assert (pixels(explorer.set(seed=0)) == before).all()
 
 
+def test_a_picture_before_all_are_fitted_says_which_are_still_to_come(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    seen: list[list[str]] = []
+    original = comparison.as_data_url
+
+    def look(picture: Any) -> str:
+        words = {name: panel._words.get_text() for name, panel in explorer._panels.items()}
+        seen.append([name for name, said in words.items() if said == "being fitted …"])
+        return original(picture)
+
+    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer._fits.clear()
+    explorer.set(seed=1)
+    assert seen == [["bbb", "pbp"], ["pbp"]]
+
+
+def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    seen: list[bool] = []
+    original = comparison.as_data_url
+
+    def look(picture: Any) -> str:
+        seen.append(explorer._notice.get_visible())
+        return original(picture)
+
+    explorer._show_failure(DivergedError(7, "lower the learning rate"))
+    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer._fits.clear()
+    explorer.set(seed=1)
+    assert seen == [False, False]
+
+
 def test_no_value_of_any_slider_traces_again(explorer: ComparisonExplorer) -> None:
     explorer.preset("all methods")
     traces = trace_count()
