@@ -459,3 +459,9 @@ def test_chains_start_for_the_values_at_which_the_sliders_rest(
     runner.ask(True, "one", job("one"))
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert ran == ["three"]
+
+
+def test_of_many_results_of_nuts_the_oldest_goes(runner: NutsRunner) -> None:
+    for key in range(nuts._KEPT + 1):
+        assert settle(runner, key, lambda _: Fit()).report == "R-hat 1.00"
+    assert list(runner._results) == list(range(1, nuts._KEPT + 1))
