@@ -22,7 +22,8 @@ TINY = {"filters": 4, "kernel_size": 3, "epochs": 1, "n_classes": 3}
 
 
 def tiny(**changes) -> image_classifier.Fit:
-    return image_classifier.fit(IMAGES[:32], LABELS[:32], **{**TINY, **changes})
+    given = {"images": IMAGES[:32], "labels": LABELS[:32], **TINY, **changes}
+    return image_classifier.fit(**given)
 
 
 @pytest.fixture(scope="module")
@@ -361,6 +362,11 @@ def test_half_of_the_weights_can_go_and_all_of_them_cannot(trained):
 
 
 # The door
+
+
+def test_classes_go_up_to_the_largest_label_though_one_may_have_no_picture():
+    known = tiny(labels=2 * (LABELS[:32] > 0), n_classes=None)
+    assert known.predict(IMAGES[:2], 1).shape == (1, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from bdl_teach import datasets, metrics
 from bdl_teach.densities import Gaussian
+from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
 from bdl_teach.methods.catalogue import CATALOGUE, MODULES, Fitted
 from bdl_teach.predictive import Predictive
 
@@ -69,6 +70,33 @@ def test_all_but_the_data_is_given_by_name_and_has_a_default(name):
 
 
 @pytest.mark.parametrize("module", MODULES)
+def defaults(fit: Any) -> dict[str, Any]:
+    """What a fit takes where it is not told, by name."""
+    parameters = inspect.signature(fit).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("noise_std", 1.0),
+        ("hidden_units", (20, 20)),
+        ("steps", 1500),
+        ("cooldown", 0.25),
+        ("seed", 0),
+    ],
+)
+def test_who_is_told_nothing_compares_the_methods_on_one_network(name, value):
+    fits = (point.fit, bbb.fit, local_reparam.fit, empirical_bayes.fit, exact.nuts)
+    taken = [defaults(fit)[name] for fit in fits if name in defaults(fit)]
+    assert len(taken) >= 3
+    assert taken == [value] * len(taken)
+
+
+def test_local_reparameterization_is_bayes_by_backprop_but_for_its_estimator():
+    assert defaults(local_reparam.fit) == {**defaults(bbb.fit), "estimator": "local"}
+
+
 def test_what_has_been_fitted_cannot_be_changed(module):
     kinds = vars(importlib.import_module(f"bdl_teach.methods.{module}")).values()
     found = [kind for kind in kinds if is_dataclass(kind)]

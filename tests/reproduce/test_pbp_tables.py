@@ -34,6 +34,16 @@ def test_the_verdict_is_held_against_the_authors_program():
     assert uci_rows(3.1, 0.05)[2].verdict.startswith("differs: the noise update")
 
 
+def test_the_authors_program_agrees_with_their_paper():
+    """Within three errors, and what is printed without one to half its last digit."""
+    for line, published in pbp_uci.PUBLISHED.items():
+        for printed, (original, _) in zip(published.paper, published.original, strict=True):
+            if printed:
+                mean, _, error = printed.partition("±")
+                reach = 3 * float(error) if error else 0.5 * 10.0 ** -len(mean.partition(".")[2])
+                assert abs(original - float(mean)) <= reach, (line, printed, original)
+
+
 def test_fewer_splits_are_judged_more_mildly():
     assert uci_rows(3.5, 0.7, n=5)[0].verdict.startswith("agrees")
     one_split_without_a_published_error = uci_rows(0.0056, 1.0, n=1, line="naval")[0]

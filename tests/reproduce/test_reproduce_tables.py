@@ -221,6 +221,12 @@ def test_each_published_area_stands_beside_a_task():
     assert {t.arguments["width"] for t in eb_alzheimers.tasks(False)} == set(range(1, 61))
 
 
+def test_no_published_area_is_larger_on_fresh_rows_than_on_those_trained_on():
+    """As it must be in the mean: what is typed wrongly seldom keeps to it."""
+    figures = eb_alzheimers.PUBLISHED
+    assert [key for key, (train, test) in figures.items() if not 0.5 < test < train <= 1] == []
+
+
 def test_an_area_above_and_one_below_the_published_are_called_so():
     assert eb_alzheimers._verdict(0.05, 0.001, 5) == "higher: +0.050"
     assert eb_alzheimers._verdict(-0.05, 0.001, 5) == "lower: -0.050"

@@ -162,6 +162,27 @@ def test_a_method_that_takes_long_does_not_hold_the_picture_of_the_others(
     assert shown == [["map"], ["map", "bbb"], ["map", "bbb", "pbp"]]
 
 
+def test_of_values_that_have_moved_on_no_further_method_is_fitted(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    explorer._fits.clear()
+    fitted: list[tuple[str, int]] = []
+
+    def moved_on(name: str) -> Any:
+        def fit(problem: GappedSinusoid, epochs: int) -> Any:
+            fitted.append((name, problem.seed))
+            explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
+            return METHODS[name].fit(problem, epochs)
+
+        return fit
+
+    moving = {name: method._replace(fit=moved_on(name)) for name, method in METHODS.items()}
+    monkeypatch.setattr(comparison, "METHODS", moving)
+    explorer.set(seed=1).wait()
+    assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
+
+
 def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
     explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +197,44 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
             explorer.set(seed=50)
         assert "diverged by step 7" in explorer.status
     assert (pixels(explorer.set(seed=0)) == before).all()
+
+
+def test_a_picture_before_all_are_fitted_says_which_are_still_to_come(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    seen: list[list[str]] = []
+    original = comparison.as_data_url
+
+    def look(picture: Any) -> str:
+        words = {name: panel._words.get_text() for name, panel in explorer._panels.items()}
+        seen.append([name for name, said in words.items() if said == "being fitted …"])
+        return original(picture)
+
+    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer._fits.clear()
+    explorer.set(seed=1)
+    assert seen == [["bbb", "pbp"], ["pbp"]]
+
+
+def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start")
+    seen: list[bool] = []
+    original = comparison.as_data_url
+
+    def look(picture: Any) -> str:
+        seen.append(explorer._notice.get_visible())
+        return original(picture)
+
+    explorer._show_failure(DivergedError(7, "lower the learning rate"))
+    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer._fits.clear()
+    explorer.set(seed=1)
+    assert seen == [False, False]
 
 
 def test_no_value_of_any_slider_traces_again(explorer: ComparisonExplorer) -> None:
@@ -581,3 +640,11 @@ def test_the_answer_is_what_a_gap_of_its_target_does(
         widths = [prediction.epistemic_std[mask[name]].mean() for name in ("gap", "data")]
         assert below < -3
         assert widths[0] < 2 * widths[1]
+
+
+def test_closing_it_ends_nuts_and_the_explorer_itself() -> None:
+    made = ComparisonExplorer(bbb=False, pbp=False)
+    made.close()
+    assert made._nuts._closed
+    with pytest.raises(RuntimeError, match="was closed"):
+        made.wait()

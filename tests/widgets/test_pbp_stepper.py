@@ -404,6 +404,21 @@ def test_play_takes_as_many_steps_a_second_as_it_says(stepper: PBPStepper, speed
     stepper.wait()
 
 
+def test_the_speed_can_be_changed_while_it_plays(stepper: PBPStepper) -> None:
+    stepper.set(step=0, speed=1.0)
+
+    class Hurried(Clock):
+        def wait(self, pause: float) -> bool:
+            if len(self.pauses) == 5:
+                stepper._controls["speed"].value = 10.0
+            return super().wait(pause)
+
+    clock = Hurried(12)
+    stepper._player(clock)()
+    assert clock.pauses == pytest.approx([1.0] * 6 + [0.1] * 7)
+    stepper.wait()
+
+
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     stepper.set(step=0, speed=100.0)
     stepper.set(play=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -219,6 +220,74 @@ def test_the_last_24_models_are_kept(trainer: Any) -> None:
     assert len(asked) == 8  # the oldest is trained anew
 
 
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Says that a stage has begun, and holds it until told to go on."""
+    begun, go_on, real = threading.Event(), threading.Event(), vae_trainer._stage
+
+    def stage(*arguments: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(vae_trainer, "_stage", stage)
+    return begun, go_on
+
+
+def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its_end(
+    trainer: Any, gate: Any
+) -> None:
+    (made, asked), (begun, go_on) = trainer, gate
+    finished, dropped = Order(True, 1.0, 0), Order(True, 0.5, 0)
+    go_on.set()
+    made.get(finished)
+    made.wait(60)
+    begun.clear()
+    go_on.clear()
+    made.get(dropped)
+    assert begun.wait(60)
+    assert made.get(finished).order == finished  # back, while the other's first stage runs
+    go_on.set()
+    deadline = time.monotonic() + 60
+    while made.bar.layout.display != "none" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert made.newest.order == finished
+    assert len(asked) == 8 + 1
+
+
+def test_an_order_that_comes_while_another_is_trained_is_not_forgotten(
+    trainer: Any, gate: Any
+) -> None:
+    (made, asked), (begun, go_on) = trainer, gate
+    older, newer = Order(True, 1.0, 0), Order(True, 0.5, 0)
+    made.get(older)
+    assert begun.wait(60)
+    made.get(newer)
+    go_on.set()
+    made.wait(60)
+    assert made.get(newer).finished and made.newest.order == newer
+    assert len(asked) == 1 + 8
+
+
+def test_what_failed_is_trained_when_it_is_asked_for_again(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, order = trainer[0], Order(True, 1.0, 0)
+
+    def diverge(*_: Any) -> Any:
+        raise DivergedError(3, "lower the learning rate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vae_trainer, "_stage", diverge)
+        made.get(order)
+        made.wait(60)
+        with pytest.raises(DivergedError):
+            made.get(order)
+    made.get(order)
+    made.wait(60)
+    assert made.get(order).finished
+
+
 # What presets promise, and the question.
 
 
@@ -380,6 +449,11 @@ def test_of_many_betas_in_a_row_the_last_is_trained(explorer: VAEExplorer) -> No
         explorer._controls["beta"].value = 10 ** (exponent / 10)
     explorer.wait()
     assert explorer.result.finished and explorer.result.order.beta == 1.0
+
+
+def test_a_plain_autoencoder_is_not_trained_anew_for_another_beta(short: VAEExplorer) -> None:
+    before = short.set(kind="plain autoencoder", beta=0.5).result.trained
+    assert short.set(beta=2.0).result.trained is before
 
 
 def test_no_slider_compiles_anything(short: VAEExplorer) -> None:

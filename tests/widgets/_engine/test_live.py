@@ -312,3 +312,48 @@ def test_the_end_waits_for_a_thread_that_is_just_being_started_and_for_what_it_s
     assert begun.wait(10)
     background.finish()
     assert ended == ["the first", "the second"]
+
+
+# Chores and seeds
+
+
+def test_chores_begin_once_whatever_fails_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    real = background.start
+    monkeypatch.setattr(background, "start", lambda w: begun.append(w.__name__) or real(w))
+    made = Toy().warm()
+
+    def fail(_: Any) -> float:
+        raise ArithmeticError("too far")
+
+    with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
+        patch.setattr(made, "_compute", fail)
+        made.set(n=3)
+    made.set(n=4)  # so that the worker is past the failure
+    made.close()
+    assert begun.count("_do_chores") == 1
+
+
+def test_a_closed_explorer_leaves_the_chores_that_are_left() -> None:
+    done: list[str] = []
+
+    class Busy(Toy):
+        def _chores(self) -> Iterator[Callable[[], Any]]:
+            yield lambda: done.append("the first") or self.close()
+            yield lambda: done.append("the second")
+
+    made = Busy()
+    assert made._warmed.wait(60)
+    assert done == ["the first"]
+
+
+def test_after_the_last_seed_resample_takes_the_first() -> None:
+    class Seeded(Toy):
+        def _make_controls(self) -> dict[str, Any]:
+            seed = controls.count_slider("seed", 99, 0, 99, "")
+            return {**super()._make_controls(), "seed": seed}
+
+    made = Seeded()
+    made._resample()
+    assert made.wait().state()["seed"] == 0
+    made.close()

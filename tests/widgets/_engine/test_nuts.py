@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -66,3 +67,79 @@ def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
     assert runner.ask(True, "one", lambda _: Fit()).report == "NUTS is running for these values"
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert runner.ask(True, "one", fails).report == "R-hat 1.00"
+
+
+def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: NutsRunner) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def first(_: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return Fit()
+
+    runner.ask(True, "one", first)
+    assert begun.wait(60)
+    runner.ask(True, "other", lambda _: Fit())
+    go_on.set()
+    for _ in range(2):
+        assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    assert runner.ask(True, "other", first).report == "R-hat 1.00"
+
+
+@pytest.mark.parametrize("wanted", [False, True], ids=["switched off", "what is there"])
+def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
+    runner: NutsRunner, wanted: bool
+) -> None:
+    there = settle(runner, "there", lambda _: Fit())
+    begun, go_on, ended = threading.Event(), threading.Event(), []
+
+    def job(progress: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        progress(1, 2)
+        ended.append("the chains")
+        return Fit()
+
+    runner.ask(True, "dropped", job)
+    assert begun.wait(60)
+    assert runner.ask(wanted, "there", job) == (there if wanted else nuts.GoldStandard())
+    go_on.set()
+    deadline = time.monotonic() + 60
+    while runner.bar.layout.display != "none" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
+    assert not ended
+    asked_for_a_picture = runner.done.acquire(blocking=False)  # type: ignore[attr-defined]
+    assert not asked_for_a_picture, "though there is nothing new"
+
+
+def test_chains_start_for_the_values_at_which_the_sliders_rest(
+    runner: NutsRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    moves = ["two", "three"]
+
+    def job(key: str) -> Any:
+        return lambda _: ran.append(key) or Fit()
+
+    class Moving(threading.Condition):
+        """Sliders that move twice while the thread waits for them to rest."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if timeout is None:
+                return super().wait()
+            if not moves:
+                return False
+            runner._job = (moves[0], job(moves.pop(0)))
+            return True
+
+    monkeypatch.setattr(runner, "_changed", Moving())
+    runner.ask(True, "one", job("one"))
+    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
+    assert ran == ["three"]
+
+
+def test_of_many_results_of_nuts_the_oldest_goes(runner: NutsRunner) -> None:
+    for key in range(nuts._KEPT + 1):
+        assert settle(runner, key, lambda _: Fit()).report == "R-hat 1.00"
+    assert list(runner._results) == list(range(1, nuts._KEPT + 1))
