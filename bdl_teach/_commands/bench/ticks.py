@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench ticks`."""
     parser.add_argument("--ticks", type=int, default=1000)
     parser.add_argument("--warm-up", type=int, default=50, help="ticks before memory is noted")
-    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
 
 
 def run(options: argparse.Namespace) -> int:
