@@ -6,7 +6,9 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import memory
 
@@ -57,6 +59,11 @@ with _quiet_stderr(), _without_collections():
 
     tfd = tfp.distributions
 
-Tensor: TypeAlias = Any  # TensorFlow gives no type; where one goes, a number or an array does
+__all__ = ["Tensor", "as_float", "tf", "tfd", "tfp"]
 
-__all__ = ["Tensor", "tf", "tfd", "tfp"]
+Tensor = Any  # TensorFlow says no types: where this stands, a tensor is meant
+
+
+def as_float(values: ArrayLike) -> Tensor:
+    """Return ``values`` as a float32 tensor."""
+    return tf.constant(values, tf.float32)
