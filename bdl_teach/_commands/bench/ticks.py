@@ -12,7 +12,7 @@ from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
 
 if TYPE_CHECKING:
-    from bdl_teach.widgets._engine.live import Explorer
+    from bdl_teach.widgets import SinusoidExplorer
 
 RANGES: dict[str, tuple[float, float]] = {  # control -> range that a drag sweeps
     "sigma1": (0.5, 3.0),
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if broken or (options.strict and not verdict.ok) else 0
 
 
-def drive(explorer: Explorer, ticks: int, warm_up: int) -> Figures:
+def drive(explorer: SinusoidExplorer, ticks: int, warm_up: int) -> Figures:
     """Move one control after another, waiting for each picture; return what was seen."""
     from bdl_teach._commands.bench.live import resident_mb
 
@@ -82,7 +82,7 @@ def drive(explorer: Explorer, ticks: int, warm_up: int) -> Figures:
 
 
 def _take(
-    explorer: Explorer, values: Iterator[tuple[str, float]], ticks: int
+    explorer: SinusoidExplorer, values: Iterator[tuple[str, float]], ticks: int
 ) -> tuple[dict[str, float], list[str]]:
     """Make that many moves; return the last value of each control, and what was raised."""
     wanted: dict[str, float] = {}
