@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -60,9 +60,9 @@ with _quiet_stderr(), _without_collections():
 
     tfd = tfp.distributions
 
-Tensor: TypeAlias = Any  # TensorFlow gives no type; where one goes, a number or an array does
-
 __all__ = ["Tensor", "as_float", "tf", "tfd", "tfp"]
+
+Tensor = Any  # TensorFlow says no types: where this stands, a tensor is meant
 
 
 def as_float(values: ArrayLike) -> Tensor:

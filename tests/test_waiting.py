@@ -78,6 +78,7 @@ def test_what_tests_start_hears_signals_that_whoever_started_the_tests_ignored(
     (tmp_path / "test_hears.py").write_text(HEARS)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     inner = [sys.executable, "-m", "pytest", "-c", os.devnull, "-p", "no:cacheprovider", "."]
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     deaf = ["sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *inner]
     ran = subprocess.run(deaf, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert "2 passed" in ran.stdout, ran.stdout

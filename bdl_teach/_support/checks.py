@@ -1,4 +1,7 @@
-"""Arguments are checked at the door: each error says what was expected and what came."""
+"""Arguments are checked at the door: each error says what was expected and what came.
+
+The types say what should come; the checks are for whatever does.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str, value: float) -> float:
     """Return ``value`` as a finite float or raise ``ValueError``."""
     try:
         result = math.nan if isinstance(value, str | bytes) else float(value)
@@ -24,7 +27,7 @@ def number(name: str, value: Any) -> float:
     return result
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: float) -> float:
     """Return ``value`` as a float > 0 or raise ``ValueError``."""
     result = number(name, value)
     if not result > 0:
@@ -32,7 +35,7 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
-def non_negative(name: str, value: Any) -> float:
+def non_negative(name: str, value: float) -> float:
     """Return ``value`` as a finite float >= 0 or raise ``ValueError``."""
     result = number(name, value)
     if not result >= 0:
@@ -40,7 +43,7 @@ def non_negative(name: str, value: Any) -> float:
     return result
 
 
-def probability(name: str, value: Any) -> float:
+def probability(name: str, value: float) -> float:
     """Return ``value`` as a float in [0, 1] or raise ``ValueError``."""
     result = number(name, value)
     if not 0 <= result <= 1:
@@ -48,7 +51,7 @@ def probability(name: str, value: Any) -> float:
     return result
 
 
-def count(name: str, value: Any, minimum: int = 1) -> int:
+def count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` as an integer >= ``minimum`` or raise ``ValueError``."""
     try:
         result = operator.index(value)
@@ -59,14 +62,14 @@ def count(name: str, value: Any, minimum: int = 1) -> int:
     return result
 
 
-def choice(name: str, value: object, options: Sequence[str]) -> str:
+def choice(name: str, value: str, options: Sequence[str]) -> str:
     """Return ``value`` if it is one of ``options`` or raise ``ValueError``."""
     if value not in options:
         raise ValueError(f"{name}: expected one of {', '.join(options)}, got {value!r}")
     return str(value)
 
 
-def layer_widths(name: str, value: Any) -> tuple[int, ...]:
+def layer_widths(name: str, value: Sequence[int]) -> tuple[int, ...]:
     """Return hidden-layer widths as a tuple of integers >= 1; () is a linear model."""
     try:
         widths = tuple(value)
@@ -75,7 +78,7 @@ def layer_widths(name: str, value: Any) -> tuple[int, ...]:
     return tuple(count(f"{name}[{i}]", width) for i, width in enumerate(widths))
 
 
-def inputs(name: str, value: Any, n_features: int | None = None) -> Array:
+def inputs(name: str, value: ArrayLike, n_features: int | None = None) -> Array:
     """Return a finite float array ``[n, d]`` with n >= 1, d >= 1."""
     array = finite(name, value)
     if array.ndim != 2 or 0 in array.shape:
@@ -85,7 +88,7 @@ def inputs(name: str, value: Any, n_features: int | None = None) -> Array:
     return array
 
 
-def regression_data(x: Any, y: Any) -> tuple[Array, Array]:
+def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Return finite ``x`` [n, d] and ``y`` [n, 1]; ``y`` may also come as [n]."""
     x = inputs("x", x)
     y = finite("y", y)
@@ -95,7 +98,7 @@ def regression_data(x: Any, y: Any) -> tuple[Array, Array]:
     return x, y.reshape(n, 1)
 
 
-def finite(name: str, value: Any) -> Array:
+def finite(name: str, value: ArrayLike) -> Array:
     """Return ``value`` as a float64 array without NaN and inf or raise ``ValueError``."""
     try:
         if np.iscomplexobj(value):  # NumPy would drop the imaginary part with a warning

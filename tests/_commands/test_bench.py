@@ -38,8 +38,13 @@ def test_a_wrong_command_line_says_what_there_is(argv, capsys):
 
 
 @pytest.mark.parametrize("name", bench.ABOUT)
-def test_each_measurement_can_be_asked_for_json(name):
-    assert bench.make_parser().parse_args([name, "--json"]).json
+def test_each_measurement_explains_itself_and_can_be_asked_for_json(name, capsys):
+    options = bench.make_parser().parse_args([name, "--json", "--strict"])
+    assert options.json and options.strict
+    with pytest.raises(SystemExit) as end:
+        bench.main([name, "--help"])
+    assert end.value.code == 0
+    assert "--strict" in capsys.readouterr().out
 
 
 def test_without_a_checkout_there_is_no_browser_bench_and_one_sentence_says_so(

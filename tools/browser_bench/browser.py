@@ -68,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="length of each drag")
     parser.add_argument("--slider", default="", help="only sliders whose label contains this")
     parser.add_argument("--screenshot", type=Path, metavar="DIR", help="save what was seen")
-    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
 
 
 def run(options: argparse.Namespace) -> int:

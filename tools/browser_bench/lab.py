@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from bdl_teach._commands.launcher import lab_command
 from browser_bench import leash
 
 if TYPE_CHECKING:
@@ -98,14 +99,10 @@ class Server:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1"]
-        command += [f"--port={self._port}", "--ServerApp.port_retries=0"]
-        command += [f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.root}"]
-        command += ["--expose-app-in-browser"]
-        command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.append("--allow-root")
-        return command
+        python, start = Path(sys.executable), Path()
+        command = lab_command(python, self._port, self.root, start, browser=False)
+        command += [f"--IdentityProvider.token={self.token}", "--expose-app-in-browser"]
+        return [*command, "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
 
     def _environment(self) -> dict[str, str]:
         env = {k: v for k, v in os.environ.items() if k != "JUPYTER_PATH"}

@@ -55,13 +55,12 @@ class Row:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench live`."""
     parser.add_argument(
-        "--quick", action="store_true", help=f"run {QUICK:.0%} of the slow ways, and scale up"
+        "--quick", action="store_true", help=f"run {QUICK:.0%}% of the slow ways, and scale up"
     )
     parser.add_argument("--repeats", type=int, default=20, help="of ours; medians are reported")
     parser.add_argument(
         "--only-ours", action="store_true", help="leave the library ways and the ratios out"
     )
-    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
 
 
 def run(options: argparse.Namespace) -> int:

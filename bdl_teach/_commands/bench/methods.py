@@ -79,7 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench methods`."""
     parser.add_argument("--repeats", type=int, default=10, help="medians are reported")
     parser.add_argument("--quick", action="store_true", help="leave out NUTS and PBP's growth")
-    parser.add_argument("--strict", action="store_true", help="end with 1 if a limit is missed")
 
 
 def run(options: argparse.Namespace) -> int:
