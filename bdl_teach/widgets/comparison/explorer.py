@@ -150,12 +150,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._fits: dict[Any, Predictive] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
         chosen = [self._controls[name] for name in (*METHODS, "nuts")]
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             self._nuts.bar,
             controls.grid(sliders, columns=3),
             controls.row(chosen),
-            controls.row(presets),
+            controls.row(self._preset_buttons()),
         ]
 
     def _make_canvas(self) -> Canvas:
