@@ -19,7 +19,7 @@ N_DRAWS, N_WARMUP = 400, 300  # of NUTS, a chain
 
 
 @dataclass(frozen=True)
-class GappedSinusoid:
+class GapProblem:
     """The sinusoid with a gap.
 
     Attributes:
@@ -76,13 +76,13 @@ class GappedSinusoid:
         }
 
 
-def _mle(problem: GappedSinusoid, _epochs: int) -> Any:
+def _mle(problem: GapProblem, _epochs: int) -> Any:
     from bdl_teach.methods import point
 
     return replace(point.fit(**problem.repeated), noise_std=problem.noise_std)
 
 
-def _map(problem: GappedSinusoid, _epochs: int) -> Any:
+def _map(problem: GapProblem, _epochs: int) -> Any:
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import point
 
@@ -90,27 +90,27 @@ def _map(problem: GappedSinusoid, _epochs: int) -> Any:
     return replace(fit, noise_std=problem.noise_std)
 
 
-def _bbb(problem: GappedSinusoid, _epochs: int) -> Any:
+def _bbb(problem: GapProblem, _epochs: int) -> Any:
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import bbb
 
     return bbb.fit(**problem.padded, prior=Gaussian(PRIOR_STD))
 
 
-def _local(problem: GappedSinusoid, _epochs: int) -> Any:
+def _local(problem: GapProblem, _epochs: int) -> Any:
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import local_reparam
 
     return local_reparam.fit(**problem.padded, prior=Gaussian(PRIOR_STD))
 
 
-def _empirical_bayes(problem: GappedSinusoid, _epochs: int) -> Any:
+def _empirical_bayes(problem: GapProblem, _epochs: int) -> Any:
     from bdl_teach.methods import empirical_bayes
 
     return empirical_bayes.fit(**problem.padded, tie="all")
 
 
-def _pbp(problem: GappedSinusoid, epochs: int) -> Any:
+def _pbp(problem: GapProblem, epochs: int) -> Any:
     from bdl_teach.methods.pbp import replay as pbp_replay
 
     data, steps = problem.data, epochs * (problem.n + 1)  # an epoch ends with a refinement
@@ -118,7 +118,7 @@ def _pbp(problem: GappedSinusoid, epochs: int) -> Any:
     return trail.at(steps).fit
 
 
-def sample(problem: GappedSinusoid, progress: Callable[[int, int], None] | None = None) -> Any:
+def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> Any:
     """Sample the true posterior with NUTS."""
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import exact
@@ -138,7 +138,7 @@ class Method(NamedTuple):
 
     label: str
     hint: str
-    fit: Callable[[GappedSinusoid, int], Any]
+    fit: Callable[[GapProblem, int], Any]
 
 
 METHODS = {
