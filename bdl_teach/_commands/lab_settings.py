@@ -12,7 +12,7 @@ from typing import Any
 from bdl_teach._support.files import write_whole
 
 OVERRIDES: dict[str, dict[str, Any]] = {
-    # A widget's callbacks stay on the kernel's main thread (see widgets/live.py).
+    # A widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py).
     "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
     # No question about news over the first picture, and no request to a web site.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
