@@ -102,7 +102,17 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive, label: str =
     PredictiveArtists(ax, np.ravel(x), label).update(prediction)
 
 
-class PredictiveArtists:
+class Artists:
+    """What moves over the background of a panel.
+
+    Attributes:
+        artists: All of it, from back to front.
+    """
+
+    artists: list[Artist]
+
+
+class PredictiveArtists(Artists):
     """Mean, bands and some drawn functions of a predictive, updated in place.
 
     Args:
@@ -127,11 +137,7 @@ class PredictiveArtists:
         (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label=f"{name}mean", zorder=3)
         if n_functions:
             self._functions.set_label(f"{n_functions} drawn functions")
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._total, self._epistemic, self._functions, self._mean]
+        self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
         """Move the artists to ``prediction``, on the x of the constructor."""
@@ -146,7 +152,7 @@ class PredictiveArtists:
         self._functions.set_segments([np.column_stack([x, f]) for f in drawn])
 
 
-class FitArtists:
+class FitArtists(Artists):
     """A panel of a fit to the points of the sinusoid: bands, mean, drawn functions, truth, data.
 
     Args:
@@ -163,11 +169,7 @@ class FitArtists:
         self._truth = draw_truth(ax, x, truth)
         self._points = draw_data(ax, [], [])
         legend_above(ax, columns=3)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [*self._band.artists, self._truth, self._points]
+        self.artists = [*self._band.artists, self._truth, self._points]
 
     def update(self, data: Regression1D, prediction: Predictive) -> None:
         """Move to a ``Regression1D`` and the predictive of its fit."""
@@ -175,7 +177,7 @@ class FitArtists:
         self._band.update(prediction)
 
 
-class OverlayArtists:
+class OverlayArtists(Artists):
     """A second predictive over the first: dashed mean and dashed edges of its ±2 sd band."""
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
@@ -184,12 +186,8 @@ class OverlayArtists:
         (self._mean,) = ax.plot([], [], "--", lw=2.0, label=f"{label} mean", **style)
         (self._low,) = ax.plot([], [], "-.", lw=1.2, label=f"{label} ±2 sd epistemic", **style)
         (self._high,) = ax.plot([], [], "-.", lw=1.2, **style)
+        self.artists = [self._low, self._high, self._mean]
         self.show(None)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._low, self._high, self._mean]
 
     def show(self, prediction: Predictive | None) -> bool:
         """Move the artists to ``prediction``, or hide them; says whether that changed."""
@@ -204,19 +202,15 @@ class OverlayArtists:
         return changed
 
 
-class FunctionArtists:
+class FunctionArtists(Artists):
     """Single functions, such as networks drawn from the prior, as thin grey lines."""
 
     def __init__(self, ax: Axes, x: Array, label: str) -> None:
         self._x = x
         self._lines = LineCollection([], colors=GREY, linewidths=0.9, zorder=0.5, label=label)
         ax.add_collection(self._lines, autolim=False)
+        self.artists = [self._lines]
         self.show(None)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._lines]
 
     def show(self, functions: Array | None) -> bool:
         """Move to ``functions`` [s, m], or hide; says whether that changed."""
@@ -227,7 +221,7 @@ class FunctionArtists:
         return changed
 
 
-class HistoryArtists:
+class HistoryArtists(Artists):
     """Free energy, complexity cost and likelihood cost against the optimiser's step."""
 
     _SERIES = (
@@ -241,11 +235,7 @@ class HistoryArtists:
             key: ax.plot([], [], style, color=colour, lw=1.8, label=label)[0]
             for key, style, colour, label in self._SERIES
         }
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return list(self._lines.values())
+        self.artists = list(self._lines.values())
 
     def update(self, history: dict[str, Array]) -> None:
         """Move the lines to a fit's ``history``."""
@@ -264,7 +254,7 @@ def history_panel(ax: Axes) -> HistoryArtists:
     return artists
 
 
-class WeightArtists:
+class WeightArtists(Artists):
     """Prior density of a weight over a histogram of fitted posterior means, log density axis."""
 
     def __init__(self, ax: Axes, edges: Array, floor: float = 1e-4) -> None:
@@ -280,11 +270,7 @@ class WeightArtists:
         (self._marginal,) = ax.plot(
             self._grid, self._grid, "--", color=RED, lw=1.6, label="fitted q"
         )
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._bars, self._prior, self._marginal]
+        self.artists = [self._bars, self._prior, self._marginal]
 
     def update(self, prior: Prior, mean: Array, std: Array) -> None:
         """Move to a ``prior`` and posterior means and standard deviations ``[n_weights]``."""

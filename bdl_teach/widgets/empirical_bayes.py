@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
@@ -161,11 +160,10 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "σ ← best", "set the prior by hand to the best one for these weights", self._to_best
         )
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             controls.grid(sliders, columns=3),
             controls.row([prior, best, resample]),
-            controls.row(presets),
+            controls.row(self._preset_buttons()),
         ]
 
     def _make_canvas(self) -> Canvas:
@@ -276,7 +274,7 @@ def _fit(
 _GRID = 10.0 ** np.linspace(-2, 2, 201)
 
 
-class BestPriorArtists:
+class BestPriorArtists(plots.Artists):
     """KL[q ‖ N(0, σ_p²)] of all weights against σ_p, for the q that was found; its lowest point."""
 
     def __init__(self, ax: Axes) -> None:
@@ -287,11 +285,7 @@ class BestPriorArtists:
         (self._now,) = ax.plot(  # a ring: the star may stand in it
             [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
         )
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._curve, self._best, self._now]
+        self.artists = [self._curve, self._best, self._now]
 
     def update(self, n_weights: int, best_std: float, now: float | None) -> None:
         """Move to a q whose best common prior is ``best_std``; ``now`` is the prior in use."""
@@ -308,7 +302,7 @@ def _above_best(prior_std: Array, best_std: float, n_weights: int) -> Array:
     return np.asarray(n_weights * (np.log(ratio) + 0.5 * (ratio**-2 - 1)))
 
 
-class SortedArtists:
+class SortedArtists(plots.Artists):
     """σ_p of each weight's prior, and the σ_p that would be best for it alone, sorted by that."""
 
     def __init__(self, ax: Axes) -> None:
@@ -317,11 +311,7 @@ class SortedArtists:
         )
         (self._prior,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="prior in use")
         self._floor = float(ax.get_ylim()[0])
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._prior, self._wanted]
+        self.artists = [self._prior, self._wanted]
 
     def update(self, prior_std: Array, wanted_std: Array) -> None:
         """Move to σ_p in use and σ_p wanted ``[n_weights]``; far below is at the edge."""

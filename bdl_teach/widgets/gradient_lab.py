@@ -143,8 +143,10 @@ class GradientLab(Explorer[GradientResult]):
 
     def _make_rows(self) -> list[controls.Widget]:
         *sliders, parameter = self._controls.values()
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
-        return [controls.grid(sliders, columns=3), controls.row([parameter, *presets])]
+        return [
+            controls.grid(sliders, columns=3),
+            controls.row([parameter, *self._preset_buttons()]),
+        ]
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.2)

@@ -98,8 +98,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
     def _make_rows(self) -> list[controls.Widget]:
         batches, weight, scheme = self._controls.values()
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
-        return [controls.grid([batches, weight]), controls.row([scheme, *presets])]
+        return [controls.grid([batches, weight]), controls.row([scheme, *self._preset_buttons()])]
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.0)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
@@ -153,8 +152,10 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     def _make_rows(self) -> list[controls.Widget]:
         *sliders, kind = self._controls.values()
         resample = controls.button("resample", "next seed: other data", self._resample)
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
-        return [controls.grid(sliders, columns=3), controls.row([kind, resample, *presets])]
+        return [
+            controls.grid(sliders, columns=3),
+            controls.row([kind, resample, *self._preset_buttons()]),
+        ]
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.6)
@@ -282,7 +283,7 @@ _CIRCLE = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 121)) for f in (np.cos, np.s
 _REACH = 3.5  # of the weights' panel, in the prior's sds; doubled until all is inside
 
 
-class EllipseArtists:
+class EllipseArtists(plots.Artists):
     """Two Gaussian weights against each other, in units of their prior's standard deviation."""
 
     def __init__(self, ax: Axes) -> None:
@@ -294,11 +295,7 @@ class EllipseArtists:
         (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="10 draws")
         (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean = MAP")
         self._name = ax.text(0.03, 0.03, "", fontsize=9, transform=ax.transAxes)
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._area, self._prior, self._draws, self._mean, self._name]
+        self.artists = [self._area, self._prior, self._draws, self._mean, self._name]
 
     def update(self, mean: Array, cov: Array, draws: Array, name: str) -> bool:
         """Move to a posterior ``mean`` [2], ``cov`` [2, 2], ``draws`` [s, 2], and say of what.
@@ -320,7 +317,7 @@ class EllipseArtists:
         return changed
 
 
-class EvidenceArtists:
+class EvidenceArtists(plots.Artists):
     """The log evidence of each choice, as the distance to the best one; the current one marked."""
 
     def __init__(self, ax: Axes, choices: Array) -> None:
@@ -328,11 +325,7 @@ class EvidenceArtists:
         (self._curve,) = ax.plot([], [], ".-", color=plots.BLUE, lw=1.8, ms=5, label="log P(D)")
         (self._now,) = ax.plot([], [], "o", color=plots.RED, ms=9, clip_on=False, label="now")
         self._floor = float(ax.get_ylim()[0])
-
-    @property
-    def artists(self) -> list[Artist]:
-        """All artists, from back to front."""
-        return [self._curve, self._now]
+        self.artists = [self._curve, self._now]
 
     def update(self, log_evidence: Array, choice: float) -> None:
         """Move to ``log_evidence`` of each choice and mark ``choice``; far below is at the edge."""

@@ -199,11 +199,10 @@ class LocalReparamLab(Explorer[VarianceResult]):
     def _make_rows(self) -> list[controls.Widget]:
         widgets = list(self._controls.values())
         resample = controls.button("resample", "next seed", self._resample)
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             controls.grid(widgets[:5], columns=3),
             controls.row([*widgets[5:]]),
-            controls.row([resample, *presets]),
+            controls.row([resample, *self._preset_buttons()]),
         ]
 
     def _make_canvas(self) -> Canvas:

@@ -147,11 +147,10 @@ class PBPStepper(Explorer[StepperResult]):
             controls.button("step ▶", "one step more", lambda: self._move(+1)),
             controls.button("epoch ▶▶", "to the end of this epoch", self._next_epoch),
         ]
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             controls.row([play, *moves, order]),
             controls.grid(sliders, columns=3),
-            controls.row(presets),
+            controls.row(self._preset_buttons()),
         ]
 
     def _check(self, values: controls.Values, state: controls.Values) -> None:

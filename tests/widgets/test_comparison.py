@@ -42,7 +42,7 @@ from bdl_teach.widgets._engine.nuts import GoldStandard
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.explorer import ComparisonResult
-from bdl_teach.widgets.comparison.fits import METHODS, GappedSinusoid
+from bdl_teach.widgets.comparison.fits import METHODS, GapProblem
 
 SIX = ("mle", "map", "bbb", "local", "eb", "pbp")  # that the presets' sentences are about
 FURTHER = tuple(name for name in METHODS if name not in SIX)
@@ -170,7 +170,7 @@ def test_of_values_that_have_moved_on_no_further_method_is_fitted(
     fitted: list[tuple[str, int]] = []
 
     def moved_on(name: str) -> Any:
-        def fit(problem: GappedSinusoid, epochs: int) -> Any:
+        def fit(problem: GapProblem, epochs: int) -> Any:
             fitted.append((name, problem.seed))
             explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
             return METHODS[name].fit(problem, epochs)
@@ -272,7 +272,7 @@ def test_bayes_by_backprop_is_too_sure_in_the_gap(explorer: ComparisonExplorer) 
 def test_regions_partition_the_axis() -> None:
     x = comparison.X_GRID[:, 0]
     for gap in (0.0, 0.2, 0.4):
-        problem = GappedSinusoid(gap=gap)
+        problem = GapProblem(gap=gap)
         regions = problem.regions(x)
         assert (sum(mask.astype(int) for mask in regions.values()) == 1).all()
         assert not problem.regions(problem.data.x[:, 0])["gap"].any()
@@ -282,7 +282,7 @@ def test_regions_partition_the_axis() -> None:
 @pytest.mark.parametrize("n", [8, 16])
 def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
     """Σ over the rows of (y − f)²/2s² is the same for any f."""
-    problem = GappedSinusoid(n=n, noise_std=0.7)
+    problem = GapProblem(n=n, noise_std=0.7)
     data, repeated = problem.data, problem.repeated
     for f in (np.zeros(1), np.sin(7 * data.x)):
         one = np.sum((data.y - f) ** 2) / (2 * 0.7**2)
@@ -293,7 +293,7 @@ def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> Non
 
 def test_pbp_is_what_its_fit_would_be() -> None:
     """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
-    problem = GappedSinusoid(n=8)
+    problem = GapProblem(n=8)
     data, took = problem.data, comparison_fits.fit("pbp", problem, 30)
     fit = pbp.fit(data.x, data.y, hidden_units=(comparison_fits.WIDTH,), epochs=30, seed=0)
     expected, got = fit.predict(comparison.X_GRID), took.predict(comparison.X_GRID)
@@ -471,8 +471,8 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
     for name in METHODS:
         ax = panel(explorer, LABELS[name])
         np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
-    assert nuts["key"] == ("comparison", GappedSinusoid())
-    assert nuts["job"].func is comparison_fits.sample and nuts["job"].args == (GappedSinusoid(),)
+    assert nuts["key"] == ("comparison", GapProblem())
+    assert nuts["job"].func is comparison_fits.sample and nuts["job"].args == (GapProblem(),)
     assert "NUTS" not in explorer.set(nuts=False).status.split("interval")[1]
     assert explorer.result.gap == {}
 
@@ -482,9 +482,9 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
 
 def test_the_regions_are_where_the_data_were_left_out() -> None:
     for gap in (0.0, 0.2, 0.4):
-        mine, theirs = regions(gap), GappedSinusoid(gap=gap).regions(X)
+        mine, theirs = regions(gap), GapProblem(gap=gap).regions(X)
         assert all((mine[name] == theirs[name]).all() for name in mine)
-        x = GappedSinusoid(gap=gap).data.x
+        x = GapProblem(gap=gap).data.x
         assert np.diff(x[:, 0]).max() >= gap
         assert list(theirs) == ["data", "gap", "outside"]
 
@@ -492,7 +492,7 @@ def test_the_regions_are_where_the_data_were_left_out() -> None:
 def test_each_method_is_given_the_problem_and_its_own_prior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem = GappedSinusoid(n=8, noise_std=0.7, gap=0.2, seed=5)
+    problem = GapProblem(n=8, noise_std=0.7, gap=0.2, seed=5)
     given: dict[str, Any] = {}
 
     def remember(module: Any, name: str) -> None:
@@ -533,7 +533,7 @@ FITTED = point.Fit(np.zeros(1), None, 9.0, {})  # type: ignore[arg-type]
 
 
 def test_pbp_is_given_as_many_passes_as_the_slider_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, at = GappedSinusoid(n=8, seed=5), []
+    problem, at = GapProblem(n=8, seed=5), []
     given: dict[str, Any] = {}
 
     def trail(x: Any, y: Any, **values: Any) -> Any:
@@ -551,7 +551,7 @@ def test_a_predictive_is_of_two_hundred_draws_on_the_grid(explorer: ComparisonEx
     result = explorer.set(**START).result
     assert (result.x_grid[:, 0] == X).all()
     assert result.predictions["bbb"].samples.shape == (200, 71)
-    expected = comparison_fits.fit("bbb", GappedSinusoid(), 100).predict(X[:, None], 200)
+    expected = comparison_fits.fit("bbb", GapProblem(), 100).predict(X[:, None], 200)
     np.testing.assert_array_equal(result.predictions["bbb"].samples, expected.samples)
 
 
@@ -567,7 +567,7 @@ def compared() -> Callable[..., list[ComparisonResult]]:
         for seed in SEEDS:
             key = (names, epochs, seed, *problem.items())
             if key not in kept:
-                one = GappedSinusoid(seed=seed, **problem)
+                one = GapProblem(seed=seed, **problem)
                 fits = {n: comparison_fits.fit(n, one, epochs) for n in names}
                 told = {n: fit.predict(X[:, None], 200) for n, fit in fits.items()}
                 kept[key] = comparison._result(one, told)

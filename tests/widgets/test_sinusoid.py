@@ -34,7 +34,6 @@ from bdl_teach.methods import bbb, exact
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard
-from bdl_teach.widgets.sinusoid import explorer as sinusoid
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import FreeEnergy, SinusoidResult
 
@@ -355,15 +354,15 @@ def test_a_free_energy_adds_up_as_it_is_printed() -> None:
         assert total == pytest.approx(10**power * complexity + likelihood, abs=1.6 + 0.005 * weight)
 
 
-def test_the_sinusoid_s_sliders_end_where_its_fit_has_room() -> None:
+def test_the_sliders_end_where_the_fit_has_room(explorer: SinusoidExplorer) -> None:
     ends = {
         "sigma1": (0.1, 5.0), "sigma2": (0.01, 10.0), "pi": (0.0, 1.0), "noise_std": (0.1, 3.0),
         "kl_weight": (1e-3, 10.0), "n_predictions": (1.0, 1000.0), "seed": (0, 99), "n": (4, 64),
         "width": (2, 20), "n_samples": (1, 10),
     }  # fmt: skip
-    made = {**sinusoid._model_sliders(), **sinusoid._size_sliders()}
-    assert set(made) == set(ends)
-    for name, control in made.items():
+    assert set(explorer._controls) == {*ends, "prior_functions", "nuts"}
+    for name in ends:
+        control = explorer._controls[name]
         logarithmic = isinstance(control, ipywidgets.FloatLogSlider)
         found = [10.0**e if logarithmic else e for e in (control.min, control.max)]
         assert found == pytest.approx(ends[name]), name

@@ -57,8 +57,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             of ``set``. ``controls.py`` makes the widgets.
         ``_make_canvas() -> Canvas``: Once, with ``RENDER_LOCK`` held. Makes the axes and all the
             artists that there will ever be; those that move go to ``canvas.animate``.
-        ``_make_rows() -> [widget]``: Once. What stands under the picture: every control, a button
-            for each preset, in grids and rows. What runs beside it (NUTS, training) is made here.
+        ``_make_rows() -> [widget]``: Once. What stands under the picture: every control, and the
+            buttons of the presets (``self._preset_buttons()``), in grids and rows. What runs beside
+            it (NUTS, a training) is made here.
         ``_compute(values) -> Result``: On the worker, on every tick. ``values`` is a snapshot: look
             at no control. Imports what loads TensorFlow inside. Nothing is random but by a seed
             among the values. What it raises is said over the picture.
@@ -300,6 +301,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                     self._controls[name].value = value
         finally:
             self._quiet = False
+
+    def _preset_buttons(self) -> list[Widget]:
+        """Make the presets' buttons, for ``_make_rows`` to lay out."""
+        return controls.preset_buttons(self.PRESETS, self._choose)
 
     def _choose(self, name: str) -> None:
         """Answer a click on a preset's button."""

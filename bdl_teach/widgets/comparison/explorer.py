@@ -18,7 +18,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, GappedSinusoid
+from bdl_teach.widgets.comparison.fits import METHODS, GapProblem
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -149,12 +149,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._fits: dict[Any, Predictive] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
         chosen = [self._controls[name] for name in (*METHODS, "nuts")]
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             self._nuts.bar,
             controls.grid(sliders, columns=3),
             controls.row(chosen),
-            controls.row(presets),
+            controls.row(self._preset_buttons()),
         ]
 
     def _make_canvas(self) -> Canvas:
@@ -179,7 +178,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return canvas
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
-        problem = GappedSinusoid(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+        problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Predictive] = {}
         shown, fitted = time.perf_counter(), False
@@ -198,7 +197,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
         return _result(problem, done, gold.prediction, gold.report)
 
-    def _predict(self, key: tuple[str, GappedSinusoid, int | None], epochs: int) -> Predictive:
+    def _predict(self, key: tuple[str, GapProblem, int | None], epochs: int) -> Predictive:
         """Return a method's predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
@@ -240,7 +239,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the methods that are not chosen yet."""
         for name in METHODS:
-            yield partial(comparison_fits.fit, name, GappedSinusoid(), 10)
+            yield partial(comparison_fits.fit, name, GapProblem(), 10)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -254,7 +253,7 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 
 
 def _result(
-    problem: GappedSinusoid,
+    problem: GapProblem,
     predictions: Mapping[str, Predictive],
     nuts: Predictive | None = None,
     nuts_report: str = "",

@@ -24,7 +24,7 @@ METHODS = {  # those that a tick fits
 
 
 @dataclass(frozen=True)
-class GappedSinusoid:
+class GapProblem:
     """The sinusoid with a gap.
 
     Attributes:
@@ -70,7 +70,7 @@ class GappedSinusoid:
         }
 
 
-def fit(name: str, problem: GappedSinusoid, epochs: int, **own: Any) -> Any:
+def fit(name: str, problem: GapProblem, epochs: int, **own: Any) -> Any:
     """Fit a method of the catalogue, in a program that has room for every problem.
 
     Args:
@@ -95,6 +95,6 @@ def fit(name: str, problem: GappedSinusoid, epochs: int, **own: Any) -> Any:
     return replace(fitted, noise_std=problem.noise_std) if method.repeats else fitted
 
 
-def sample(problem: GappedSinusoid, progress: Callable[[int, int], None] | None = None) -> Any:
+def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> Any:
     """Sample the true posterior with NUTS."""
     return fit("nuts", problem, 0, progress=progress)

@@ -91,17 +91,51 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
     }
 
     def _make_controls(self) -> dict[str, controls.Widget]:
-        return {**_model_sliders(), **_size_sliders(), **_overlays()}
+        d = _DEFAULTS
+        return {
+            # What the model assumes, and how much of its posterior is drawn.
+            "sigma1": controls.slider(
+                "prior σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
+            ),
+            "sigma2": controls.log_slider(
+                "prior σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
+            ),
+            "pi": controls.slider("prior π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
+            ),
+            "kl_weight": controls.log_slider(
+                "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+            ),
+            "n_predictions": controls.log_slider(
+                "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
+            ),
+            # Which data, how many, how large a network, how calm its gradients.
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
+            "width": controls.count_slider(
+                "hidden width", d["width"], 2, 20, "units in each of the two hidden layers"
+            ),
+            "n_samples": controls.count_slider(
+                "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
+            ),
+            # What may be drawn beside the fit.
+            "prior_functions": controls.toggle(
+                "prior functions", "ten networks drawn from the prior, before any data"
+            ),
+            "nuts": controls.toggle(
+                "compare with NUTS", "sample the true posterior in the background: half a minute"
+            ),
+        }
 
     def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
         *sliders, prior, nuts = self._controls.values()
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
         return [
             self._nuts.bar,
             controls.grid(sliders, columns=3),
-            controls.row([prior, nuts, resample, *presets]),
+            controls.row([prior, nuts, resample, *self._preset_buttons()]),
         ]
 
     def _make_canvas(self) -> Canvas:
@@ -194,56 +228,6 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
-
-
-def _model_sliders() -> dict[str, controls.Widget]:
-    """What the model assumes, and how much of its posterior is drawn."""
-    d = _DEFAULTS
-    return {
-        "sigma1": controls.slider(
-            "prior σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
-        ),
-        "sigma2": controls.log_slider(
-            "prior σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
-        ),
-        "pi": controls.slider("prior π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
-        "noise_std": controls.slider(
-            "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
-        ),
-        "kl_weight": controls.log_slider(
-            "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
-        ),
-        "n_predictions": controls.log_slider(
-            "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
-        ),
-    }
-
-
-def _size_sliders() -> dict[str, controls.Widget]:
-    """Which data, how many, how large a network, how calm its gradients."""
-    d = _DEFAULTS
-    return {
-        "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
-        "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
-        "width": controls.count_slider(
-            "hidden width", d["width"], 2, 20, "units in each of the two hidden layers"
-        ),
-        "n_samples": controls.count_slider(
-            "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
-        ),
-    }
-
-
-def _overlays() -> dict[str, controls.Widget]:
-    """What may be drawn beside the fit."""
-    return {
-        "prior_functions": controls.toggle(
-            "prior functions", "ten networks drawn from the prior, before any data"
-        ),
-        "nuts": controls.toggle(
-            "compare with NUTS", "sample the true posterior in the background: half a minute"
-        ),
-    }
 
 
 def _fit_values(values: controls.Values) -> controls.Values:

@@ -147,8 +147,11 @@ class VAEExplorer(Explorer[VAEResult]):
     def _make_rows(self) -> list[controls.Widget]:
         self._trainer = Trainer(self._request)
         *sliders, kind = self._controls.values()
-        presets = controls.preset_buttons(self.PRESETS, self._choose)
-        return [self._trainer.bar, controls.grid(sliders), controls.row([kind, *presets])]
+        return [
+            self._trainer.bar,
+            controls.grid(sliders),
+            controls.row([kind, *self._preset_buttons()]),
+        ]
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(10.4, 4.3)
