@@ -25,85 +25,11 @@ from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 STRIDE = 97  # distance in a table of noise between two draws of one step
-
-
-class LoopInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
-
-    x: Any  # [chunks, rows, d]
-    y: Any  # [chunks, rows, 1]
-    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
-    zeta: Any  # [table, chunks, units, rows]: noise of each data point; () where it has none
-    n_samples: Any  # S
-    n_chunks: Any  # chunks that hold data points
-    prior: Any  # [3]: σ₁, σ₂, π
-    noise_std: Any
-    kl_weight: Any
-    kl_shares: Any  # [slots]: π_i of each minibatch
-    n_batches: Any
-
-
-class Block(NamedTuple):
-    """What one block of a step sees: one draw, and one chunk of the data points."""
-
-    x: Any  # [rows, d]
-    y: Any  # [rows, 1]
-    row_weight: Any  # [rows, 1]: 1 for a data point of this step's minibatch
-    kl_share: Any  # π of the minibatch
-    eps: Any  # [n_weights]
-    zeta: Any  # [units, rows], or ()
-
-
-def run(objective: Callable[..., Any]) -> Callable[..., Any]:
-    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
-
-    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, inputs: LoopInputs) -> Any:
-        return optimise.adam(
-            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
-            [mu, rho + tf.zeros_like(mu)],
-            schedule,
-            n_blocks=n_blocks,
-        )
-
-    return loop
-
-
-def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
-    """Gather what block ``i`` of a step sees.
-
-    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
-    """
-    draw, chunk = i // p.n_chunks, i % p.n_chunks
-    batch, row = step % p.n_batches, step + STRIDE * draw
-    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
-    eps = tf.gather(p.eps, row % p.eps.shape[0])
-    zeta = p.zeta
-    if tf.is_tensor(zeta):
-        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
-    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
-    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
-    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
-
-
-def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-    """Return one block's share of a step's free energy, and of what is recorded of it.
-
-    Args:
-        complexity: The whole KL, or an estimate of it, in nats.
-        f: Outputs of the network at the block's data points ``[rows, 1]``.
-        block: The block.
-        p: What the loop is told.
-
-    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
-    """
-    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
-    complexity = complexity / (n_samples * n_chunks)
-    likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight) / n_samples
-    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
-    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
-    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std or the prior"
+)
+_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 
 
 class Capacity(NamedTuple):
@@ -201,6 +127,35 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
         return cast("Public[P]", public)
 
     return decorate
+
+
+class LoopInputs(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Any  # [chunks, rows, d]
+    y: Any  # [chunks, rows, 1]
+    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
+    eps: Any  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    zeta: Any  # [table, chunks, units, rows]: noise of each data point; () where it has none
+    n_samples: Any  # S
+    n_chunks: Any  # chunks that hold data points
+    prior: Any  # [3]: σ₁, σ₂, π
+    noise_std: Any
+    kl_weight: Any
+    kl_shares: Any  # [slots]: π_i of each minibatch
+    n_batches: Any
+
+
+class Block(NamedTuple):
+    """What one block of a step sees: one draw, and one chunk of the data points."""
+
+    x: Any  # [rows, d]
+    y: Any  # [rows, 1]
+    row_weight: Any  # [rows, 1]: 1 for a data point of this step's minibatch
+    kl_share: Any  # π of the minibatch
+    eps: Any  # [n_weights]
+    zeta: Any  # [units, rows], or ()
 
 
 class Plan(NamedTuple):
@@ -313,11 +268,126 @@ def _chunks(values: Array, capacity: Capacity) -> Any:
     return as_float(out.reshape(-1, rows, values.shape[1]))
 
 
-REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std or the prior"
-)
-_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
+def run(objective: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
+
+    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, inputs: LoopInputs) -> Any:
+        return optimise.adam(
+            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
+            [mu, rho + tf.zeros_like(mu)],
+            schedule,
+            n_blocks=n_blocks,
+        )
+
+    return loop
+
+
+def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
+    """Gather what block ``i`` of a step sees.
+
+    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
+    """
+    draw, chunk = i // p.n_chunks, i % p.n_chunks
+    batch, row = step % p.n_batches, step + STRIDE * draw
+    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
+    eps = tf.gather(p.eps, row % p.eps.shape[0])
+    zeta = p.zeta
+    if tf.is_tensor(zeta):
+        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
+    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
+    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
+    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
+
+
+def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
+    """Return one block's share of a step's free energy, and of what is recorded of it.
+
+    Args:
+        complexity: The whole KL, or an estimate of it, in nats.
+        f: Outputs of the network at the block's data points ``[rows, 1]``.
+        block: The block.
+        p: What the loop is told.
+
+    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
+    """
+    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
+    complexity = complexity / (n_samples * n_chunks)
+    likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight) / n_samples
+    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
+    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
+    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
+
+
+# (number of data points, plan) -> the estimator's table [table, chunks, units, rows], or ()
+RowNoise = Callable[[int, Plan], Any]
+
+
+def no_row_noise(*_: Any) -> Any:
+    """Let no data point have noise of its own."""
+    return ()
+
+
+def fit(
+    program: Callable[[MLP], Compiled],
+    x: ArrayLike,
+    y: ArrayLike,
+    settings: Settings,
+    row_noise: RowNoise = no_row_noise,
+) -> Fit:
+    """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
+
+    Args:
+        program: Gives the compiled loop of a network: a ``Compiled`` of :func:`run`'s arguments.
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        settings: What the user chose.
+        row_noise: Maps the number of data points and the plan to the noise of each point.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The free energy left the finite numbers.
+    """
+    x, y = checks.regression_data(x, y)
+    o = settings
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
+    prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
+    n_batches = _batches(o.n_batches, len(x))
+    shares = elbo.minibatch_weights(n_batches, o.kl_scheme)
+    plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity)
+    inputs = LoopInputs(
+        **plan.fields,
+        unit_mask=plan.embed(np.ones(network.n_weights)),
+        zeta=row_noise(len(x), plan),
+        prior=as_float(prior.mixture),
+        noise_std=as_float(checks.positive("noise_std", o.noise_std)),
+        kl_weight=as_float(checks.non_negative("kl_weight", o.kl_weight)),
+        kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
+        n_batches=tf.constant(n_batches),
+    )
+    trace = program(plan.padded)(
+        as_float(prior.std * plan.start),
+        as_float(checks.number("initial_rho", o.initial_rho)),
+        optimise.schedule(o.steps, o.learning_rate, o.cooldown),
+        plan.n_blocks,
+        inputs,
+    )
+    return _fitted(trace, network, plan.padded, float(o.noise_std), plan.capacity)
+
+
+def _batches(n_batches: int, n: int) -> int:
+    n_batches = checks.count("n_batches", n_batches)
+    if n_batches > n:
+        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+    return n_batches
+
+
+def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
+    names = ("free_energy", "complexity_cost", "likelihood_cost")
+    history = optimise.history(trace, names, REMEDY)
+    used = network.positions_in(padded)
+    mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
+    return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)
 
 
 @dataclass(frozen=True)
@@ -392,75 +462,3 @@ class Fit:
     @property
     def _padded(self) -> MLP:
         return MLP(self.network.n_inputs, self.capacity.hidden_units)
-
-
-# (number of data points, plan) -> the estimator's table [table, chunks, units, rows], or ()
-RowNoise = Callable[[int, Plan], Any]
-
-
-def no_row_noise(*_: Any) -> Any:
-    """Let no data point have noise of its own."""
-    return ()
-
-
-def fit(
-    program: Callable[[MLP], Compiled],
-    x: ArrayLike,
-    y: ArrayLike,
-    settings: Settings,
-    row_noise: RowNoise = no_row_noise,
-) -> Fit:
-    """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
-
-    Args:
-        program: Gives the compiled loop of a network: a ``Compiled`` of :func:`run`'s arguments.
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        settings: What the user chose.
-        row_noise: Maps the number of data points and the plan to the noise of each point.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
-    """
-    x, y = checks.regression_data(x, y)
-    o = settings
-    network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
-    prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
-    n_batches = _batches(o.n_batches, len(x))
-    shares = elbo.minibatch_weights(n_batches, o.kl_scheme)
-    plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity)
-    inputs = LoopInputs(
-        **plan.fields,
-        unit_mask=plan.embed(np.ones(network.n_weights)),
-        zeta=row_noise(len(x), plan),
-        prior=as_float(prior.mixture),
-        noise_std=as_float(checks.positive("noise_std", o.noise_std)),
-        kl_weight=as_float(checks.non_negative("kl_weight", o.kl_weight)),
-        kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
-        n_batches=tf.constant(n_batches),
-    )
-    trace = program(plan.padded)(
-        as_float(prior.std * plan.start),
-        as_float(checks.number("initial_rho", o.initial_rho)),
-        optimise.schedule(o.steps, o.learning_rate, o.cooldown),
-        plan.n_blocks,
-        inputs,
-    )
-    return _fitted(trace, network, plan.padded, float(o.noise_std), plan.capacity)
-
-
-def _batches(n_batches: int, n: int) -> int:
-    n_batches = checks.count("n_batches", n_batches)
-    if n_batches > n:
-        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
-    return n_batches
-
-
-def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
-    """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
-    names = ("free_energy", "complexity_cost", "likelihood_cost")
-    history = optimise.history(trace, names, REMEDY)
-    used = network.positions_in(padded)
-    mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
-    return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)

@@ -24,6 +24,25 @@ from bdl_teach.mlp import MLP
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
+def _free_energy(network: MLP, theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
+    """Return one block's share of the free energy of a step, and of what is recorded of it.
+
+    Source: Blundell et al. 2015, eq. 2.
+    """
+    mu, rho = theta
+    std = tf.nn.softplus(rho)
+    w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
+    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+    complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
+    return _mean_field.costs(complexity, network(w, block.x), block, p)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
+
+
 @taking(Settings)
 def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """Fit a Bayesian network by Bayes by Backprop.
@@ -41,22 +60,3 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         DivergedError: The free energy left the finite numbers.
     """
     return _mean_field.fit(_program, x, y, settings)
-
-
-@lru_cache(maxsize=32)
-def _program(network: MLP) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
-
-
-def _free_energy(network: MLP, theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-    """Return one block's share of the free energy of a step, and of what is recorded of it.
-
-    Source: Blundell et al. 2015, eq. 2.
-    """
-    mu, rho = theta
-    std = tf.nn.softplus(rho)
-    w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
-    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
-    return _mean_field.costs(complexity, network(w, block.x), block, p)

@@ -37,9 +37,64 @@ from bdl_teach.methods._mean_field import (
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
+__all__ = [
+    "ESTIMATORS",
+    "TIES",
+    "Capacity",
+    "Fit",
+    "Pruning",
+    "fit",
+    "kl",
+    "optimal_prior_std",
+    "tied_kl",
+]
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared")
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std"
+)
 _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
+
+
+class Model(NamedTuple):
+    """The choices that make up a model, weight by weight where they differ."""
+
+    network: MLP
+    likelihood: str
+    estimator: str
+    layers: Array  # [n_weights]: 0 for those of the first layer, ...
+    groups: Array  # [n_weights]: number of the prior that a weight has
+    used: Array  # [n_weights]: False for a bias that is left out
+    unit: Array  # [n_weights]: σ = unit · softplus(ρ)
+
+
+def choose(
+    network: MLP, likelihood: str, tie: str, estimator: str, biases: bool, scale: str
+) -> Model:
+    """Check the choices, and say for each weight what they come to."""
+    checks.choice("estimator", estimator, ESTIMATORS)
+    layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
+    is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
+    groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
+    units = {"fan_in": network.fan_in**-0.5, "none": np.ones(len(layers))}
+    return Model(
+        network=network,
+        likelihood=likelihood,
+        estimator=estimator,
+        layers=layers,
+        groups=groups[checks.choice("tie", tie, TIES)],
+        used=(is_bias == 0) | bool(biases),
+        unit=units[checks.choice("scale", scale, tuple(units))],
+    )
+
+
+class _GroupedInputs(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    shared: LoopInputs
+    unit: Any  # [n_weights]: σ = unit · softplus(ρ)
+    groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
 
 
 def kl(gamma: Any) -> float:
@@ -139,131 +194,34 @@ def group_cost(gamma: Any, std: Any, groups: Any) -> Any:
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
-class Model(NamedTuple):
-    """The choices that make up a model, weight by weight where they differ."""
-
-    network: MLP
-    likelihood: str
-    estimator: str
-    layers: Array  # [n_weights]: 0 for those of the first layer, ...
-    groups: Array  # [n_weights]: number of the prior that a weight has
-    used: Array  # [n_weights]: False for a bias that is left out
-    unit: Array  # [n_weights]: σ = unit · softplus(ρ)
+def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> Any:
+    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
+    if estimator == "shared":
+        return network(mu + std * block.eps, block.x)
+    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
 
 
-def choose(
-    network: MLP, likelihood: str, tie: str, estimator: str, biases: bool, scale: str
-) -> Model:
-    """Check the choices, and say for each weight what they come to."""
-    checks.choice("estimator", estimator, ESTIMATORS)
-    layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
-    is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
-    groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
-    units = {"fan_in": network.fan_in**-0.5, "none": np.ones(len(layers))}
-    return Model(
-        network=network,
-        likelihood=likelihood,
-        estimator=estimator,
-        layers=layers,
-        groups=groups[checks.choice("tie", tie, TIES)],
-        used=(is_bias == 0) | bool(biases),
-        unit=units[checks.choice("scale", scale, tuple(units))],
-    )
+@lru_cache(maxsize=32)
+def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
 
+    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _GroupedInputs) -> Any:
+        def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
+            block = make_block(step, i, p.shared)
+            gamma = theta[0] * p.shared.unit_mask
+            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
+            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
+            f = _outputs(network, estimator, gamma * std, std, block)
+            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
+            kl /= tf.cast(p.shared.n_chunks, tf.float32)
+            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
+            parts /= tf.cast(p.shared.n_samples, tf.float32)
+            return parts[0], parts
 
-__all__ = [
-    "ESTIMATORS",
-    "TIES",
-    "Capacity",
-    "Fit",
-    "Pruning",
-    "fit",
-    "kl",
-    "optimal_prior_std",
-    "tied_kl",
-]
+        start = [gamma, rho + tf.zeros_like(gamma)]
+        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
 
-REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std"
-)
-
-
-class _GroupedInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
-
-    shared: LoopInputs
-    unit: Any  # [n_weights]: σ = unit · softplus(ρ)
-    groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
-
-
-@dataclass(frozen=True)
-class Pruning:
-    """Which weights the learnt prior has switched off.
-
-    Attributes:
-        pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
-        fraction: Share of the weights that are.
-        by_layer: The same share, layer by layer, from the input on.
-    """
-
-    pruned: Array
-    fraction: float
-    by_layer: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Fit(_mean_field.Fit):
-    """A fitted posterior and its prior.
-
-    Attributes:
-        gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
-        prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
-            which weights there are and which share a prior.
-    """
-
-    gamma: Array
-    prior_std: Array
-    model: Model
-
-    @property
-    def signal_to_noise(self) -> Array:
-        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
-        return np.abs(self.gamma)
-
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior: the posterior predictive.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
-
-        Raises:
-            ValueError: x does not fit the network, or S < 1.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
-        return self._predictive(weights, x)
-
-    def plug_in(self, x: Any) -> Predictive:
-        """Evaluate the one network at the mean weights, which is what averaging replaces."""
-        return self._predictive(self.mean[None], x)
-
-    def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
-        used, layers = self.model.used, self.model.layers
-        pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
-        shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
-        return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
-
-    def _predictive(self, weights: Array, x: Any) -> Predictive:
-        outputs = self.evaluate(weights, x)
-        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
+    return Compiled(run)
 
 
 def fit(
@@ -348,36 +306,6 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _G
     return _GroupedInputs(shared, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _GroupedInputs) -> Any:
-        def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
-            block = make_block(step, i, p.shared)
-            gamma = theta[0] * p.shared.unit_mask
-            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
-            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
-            f = _outputs(network, estimator, gamma * std, std, block)
-            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
-            kl /= tf.cast(p.shared.n_chunks, tf.float32)
-            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
-            parts /= tf.cast(p.shared.n_samples, tf.float32)
-            return parts[0], parts
-
-        start = [gamma, rho + tf.zeros_like(gamma)]
-        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
-
-    return Compiled(run)
-
-
-def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> Any:
-    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
-    if estimator == "shared":
-        return network(mu + std * block.eps, block.x)
-    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
-
-
 def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
@@ -398,3 +326,72 @@ def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: C
         prior_std=prior_std,
         model=model,
     )
+
+
+@dataclass(frozen=True)
+class Fit(_mean_field.Fit):
+    """A fitted posterior and its prior.
+
+    Attributes:
+        gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
+        prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
+        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
+            which weights there are and which share a prior.
+    """
+
+    gamma: Array
+    prior_std: Array
+    model: Model
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
+        return np.abs(self.gamma)
+
+    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks drawn from the posterior: the posterior predictive.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
+
+        Raises:
+            ValueError: x does not fit the network, or S < 1.
+        """
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
+        return self._predictive(weights, x)
+
+    def plug_in(self, x: Any) -> Predictive:
+        """Evaluate the one network at the mean weights, which is what averaging replaces."""
+        return self._predictive(self.mean[None], x)
+
+    def pruning(self, threshold: float = 0.5) -> Pruning:
+        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
+        used, layers = self.model.used, self.model.layers
+        pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
+        shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
+        return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
+
+    def _predictive(self, weights: Array, x: Any) -> Predictive:
+        outputs = self.evaluate(weights, x)
+        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which weights the learnt prior has switched off.
+
+    Attributes:
+        pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
+        fraction: Share of the weights that are.
+        by_layer: The same share, layer by layer, from the input on.
+    """
+
+    pruned: Array
+    fraction: float
+    by_layer: tuple[float, ...]

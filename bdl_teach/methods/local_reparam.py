@@ -40,6 +40,18 @@ _TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings(_mean_field.Settings):
+    """What a user may choose.
+
+    Attributes:
+        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
+            flips the signs of W − μ for each data point.
+    """
+
+    estimator: str = "local"
+
+
 @numpy_or_tensor
 def _moments(x: Any, mu: Any, sigma: Any) -> Any:
     return tf.matmul(x, mu), tf.matmul(x**2, sigma**2)
@@ -71,61 +83,6 @@ def preactivation_moments(x: Any, mu: Any, sigma: Any) -> tuple[Any, Any]:
         raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
     mean, var = _moments(x, mu, sigma)
     return mean, var
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(_mean_field.Settings):
-    """What a user may choose.
-
-    Attributes:
-        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point.
-    """
-
-    estimator: str = "local"
-
-
-@taking(Settings)
-def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
-    """Fit the posterior of ``bbb.fit`` with noise that is drawn for each data point.
-
-    It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        settings: Each by its name.
-
-    Returns:
-        A :class:`bbb.Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
-    """
-    estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
-    program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
-    return _mean_field.fit(program, x, y, settings, partial(row_noise, estimator))
-
-
-@lru_cache(maxsize=32)
-def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def objective(theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-        mu, std = theta[0], tf.nn.softplus(theta[1])
-        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
-
-    return Compiled(_mean_field.run(objective))
-
-
-def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: LoopInputs) -> Any:
-    """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
-    if closed_kl:
-        return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
-    log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
-    return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
 
 
 def forward(network: MLP, estimator: str, mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
@@ -166,6 +123,49 @@ def _noise_widths(network: MLP, estimator: str) -> list[int]:
     """Rows of noise of each layer's outputs and, for Flipout, then of each layer's inputs."""
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
+
+
+def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: LoopInputs) -> Any:
+    """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
+    if closed_kl:
+        return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
+    log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
+    return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
+
+
+@lru_cache(maxsize=32)
+def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+
+    def objective(theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
+        mu, std = theta[0], tf.nn.softplus(theta[1])
+        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
+        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
+
+    return Compiled(_mean_field.run(objective))
+
+
+@taking(Settings)
+def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
+    """Fit the posterior of ``bbb.fit`` with noise that is drawn for each data point.
+
+    It starts where ``bbb.fit`` does; the KL of a ``Gaussian`` prior is taken in closed form.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        settings: Each by its name.
+
+    Returns:
+        A :class:`bbb.Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The free energy left the finite numbers.
+    """
+    estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
+    program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
+    return _mean_field.fit(program, x, y, settings, partial(row_noise, estimator))
 
 
 def row_noise(estimator: str, n: int, plan: Plan) -> Any:

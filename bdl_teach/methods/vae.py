@@ -27,6 +27,8 @@ from bdl_teach.densities import gaussian_kl
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
+KLS = ("analytic", "sampled")
+REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
 _MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
 
 
@@ -67,37 +69,6 @@ class Model(NamedTuple):
         else:
             each = tfd.Normal(out, decoder_std).log_prob(x)
         return tf.reduce_sum(each, axis=-1)  # [s, n, d] -> [s, n]
-
-
-def kl_from_prior(mean: Any, std: Any) -> Array:
-    """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
-
-    Args:
-        mean: ``[n, latent]``.
-        std: ``[n, latent]``, > 0.
-
-    Returns:
-        Nats ``[n]``.
-
-    Source: Kingma & Welling 2014, appendix B.
-    """
-    return np.asarray(gaussian_kl(mean, std, 0.0, 1.0).sum(axis=-1))
-
-
-def checked_data(x: Any, likelihood: str) -> Array:
-    """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array: Array = checks.inputs("x", x)
-    low, high = array.min(), array.max()
-    if likelihood == "bernoulli" and (low < 0 or high > 1):
-        raise ValueError(
-            f"x: expected numbers in [0, 1] for the Bernoulli likelihood, got [{low:g}, {high:g}]"
-        )
-    return array
-
-
-def sampled_kl(eps: Any, std: Any, z: Any) -> Any:
-    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
-    return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
 
 
 def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihood: str) -> Model:
@@ -143,24 +114,6 @@ def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
     return np.concatenate([layer.ravel() for layer in layers])
 
 
-KLS = ("analytic", "sampled")
-REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
-
-
-class Elbo(NamedTuple):
-    """The evidence lower bound and its parts, in nats per example.
-
-    Attributes:
-        elbo: reconstruction − kl ``[n]``, whatever β the model was fitted with.
-        reconstruction: E_q[log p(x | z)] ``[n]``.
-        kl: KL[q(z | x) ‖ p(z)] ``[n]``.
-    """
-
-    elbo: Array
-    reconstruction: Array
-    kl: Array
-
-
 class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
@@ -169,6 +122,155 @@ class _LoopInputs(NamedTuple):
     decoder_std: Any
     noise: Any  # factor on ε: 1, or 0 for the plain autoencoder
     seed: Any
+
+
+def kl_from_prior(mean: Any, std: Any) -> Array:
+    """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
+
+    Args:
+        mean: ``[n, latent]``.
+        std: ``[n, latent]``, > 0.
+
+    Returns:
+        Nats ``[n]``.
+
+    Source: Kingma & Welling 2014, appendix B.
+    """
+    return np.asarray(gaussian_kl(mean, std, 0.0, 1.0).sum(axis=-1))
+
+
+def sampled_kl(eps: Any, std: Any, z: Any) -> Any:
+    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
+    return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
+
+
+def _loss(
+    model: Model, weights: Any, step: Any, p: _LoopInputs, sizes: tuple[int, int, str]
+) -> tuple[Any, Any]:
+    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
+
+    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
+    """
+    batch_size, n_samples, kl_kind = sizes
+    key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
+    row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
+    eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
+    eps = p.noise * tf.random.stateless_normal(eps_shape, key + tf.constant([0, 1], tf.int64))
+    x = tf.gather(p.x, row)  # [n, d]
+    mean, std = model.encode(weights[0], x)
+    z = mean + std * eps  # [s, n, latent]
+    reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
+    if kl_kind == "analytic":
+        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
+    else:
+        kl = sampled_kl(eps, std, z)
+    kl = tf.reduce_mean(kl)
+    return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
+
+
+@lru_cache(maxsize=16)
+def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
+    """Compile the loop; shapes of the data compile it again, values never."""
+
+    def run(starts: Any, schedule: optimise.Schedule, inputs: _LoopInputs) -> Any:
+        def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
+            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
+
+        return optimise.adam(objective, starts, schedule)
+
+    return Compiled(run)
+
+
+def fit(
+    x: Any,
+    *,
+    latent_dim: int = 2,
+    beta: float = 1.0,
+    likelihood: str = "bernoulli",
+    decoder_std: float = 1.0,
+    kl: str = "analytic",
+    hidden_units: tuple[int, ...] = (128, 64),
+    steps: int = 2000,
+    batch_size: int = 100,
+    learning_rate: float = 0.004,
+    n_samples: int = 1,
+    cooldown: float = 0.25,
+    seed: int = 0,
+    variational: bool = True,
+    start: Fit | None = None,
+) -> Fit:
+    """Fit a variational autoencoder.
+
+    Args:
+        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
+        latent_dim: Coordinates of the code z.
+        beta: Factor on the KL term, >= 0; 1 is the ELBO.
+        likelihood: ``"bernoulli"`` or ``"gaussian"``.
+        decoder_std: Standard deviation of x given z, > 0, in the units of x (Gaussian only).
+        kl: ``"analytic"``, or ``"sampled"`` at the draws of z.
+        hidden_units: Hidden ReLU layers of the encoder; the decoder has them in reverse.
+        steps: Adam steps.
+        batch_size: Examples a step, drawn with replacement.
+        learning_rate: Adam step size, > 0.
+        n_samples: Draws of z for each example of a step.
+        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
+        seed: Seed of the starting point, the minibatches and ε.
+        variational: False drops the draw and the KL term, as :func:`fit_autoencoder` does.
+        start: Go on from this fit's weights, with a fresh Adam; its sizes must be the same.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range.
+        DivergedError: The loss left the finite numbers.
+    """
+    x = checked_data(x, likelihood)
+    model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
+    batch = checks.count("batch_size", batch_size), checks.count("n_samples", n_samples)
+    program = _program(model, *batch, checks.choice("kl", kl, KLS))
+    schedule = optimise.schedule(steps, learning_rate, cooldown)
+    seed = checks.count("seed", seed, 0)
+    inputs = _LoopInputs(
+        x=as_float(x),
+        beta=as_float(checks.non_negative("beta", beta) * variational),
+        decoder_std=as_float(checks.positive("decoder_std", decoder_std)),
+        noise=as_float(variational),
+        seed=tf.constant(seed, tf.int64),
+    )
+    starts = [as_float(weights) for weights in starting_weights(model, seed, start)]
+    trace = program(starts, schedule, inputs)
+    names = ("elbo", "reconstruction", "kl")
+    history = optimise.history(trace, names, REMEDY)
+    if not variational:  # only the reconstruction means something without a posterior
+        del history["elbo"], history["kl"]
+    encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
+    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
+
+
+def fit_autoencoder(x: Any, **settings: Any) -> Fit:
+    """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
+
+    Args:
+        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
+        **settings: What :func:`fit` takes; ``beta`` and ``kl`` have no effect.
+
+    Returns:
+        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
+        same: that its codes are not spread like that is what goes wrong.
+    """
+    return fit(x, **{**settings, "variational": False})
+
+
+def checked_data(x: Any, likelihood: str) -> Array:
+    """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
+    array: Array = checks.inputs("x", x)
+    low, high = array.min(), array.max()
+    if likelihood == "bernoulli" and (low < 0 or high > 1):
+        raise ValueError(
+            f"x: expected numbers in [0, 1] for the Bernoulli likelihood, got [{low:g}, {high:g}]"
+        )
+    return array
 
 
 @dataclass(frozen=True)
@@ -283,119 +385,15 @@ class Fit:
         return likelihood.numpy(), sampled_kl(eps, std, z).numpy()
 
 
-def fit(
-    x: Any,
-    *,
-    latent_dim: int = 2,
-    beta: float = 1.0,
-    likelihood: str = "bernoulli",
-    decoder_std: float = 1.0,
-    kl: str = "analytic",
-    hidden_units: tuple[int, ...] = (128, 64),
-    steps: int = 2000,
-    batch_size: int = 100,
-    learning_rate: float = 0.004,
-    n_samples: int = 1,
-    cooldown: float = 0.25,
-    seed: int = 0,
-    variational: bool = True,
-    start: Fit | None = None,
-) -> Fit:
-    """Fit a variational autoencoder.
+class Elbo(NamedTuple):
+    """The evidence lower bound and its parts, in nats per example.
 
-    Args:
-        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
-        latent_dim: Coordinates of the code z.
-        beta: Factor on the KL term, >= 0; 1 is the ELBO.
-        likelihood: ``"bernoulli"`` or ``"gaussian"``.
-        decoder_std: Standard deviation of x given z, > 0, in the units of x (Gaussian only).
-        kl: ``"analytic"``, or ``"sampled"`` at the draws of z.
-        hidden_units: Hidden ReLU layers of the encoder; the decoder has them in reverse.
-        steps: Adam steps.
-        batch_size: Examples a step, drawn with replacement.
-        learning_rate: Adam step size, > 0.
-        n_samples: Draws of z for each example of a step.
-        cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
-        seed: Seed of the starting point, the minibatches and ε.
-        variational: False drops the draw and the KL term, as :func:`fit_autoencoder` does.
-        start: Go on from this fit's weights, with a fresh Adam; its sizes must be the same.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range.
-        DivergedError: The loss left the finite numbers.
+    Attributes:
+        elbo: reconstruction − kl ``[n]``, whatever β the model was fitted with.
+        reconstruction: E_q[log p(x | z)] ``[n]``.
+        kl: KL[q(z | x) ‖ p(z)] ``[n]``.
     """
-    x = checked_data(x, likelihood)
-    model = make_model(x.shape[1], latent_dim, hidden_units, likelihood)
-    batch = checks.count("batch_size", batch_size), checks.count("n_samples", n_samples)
-    program = _program(model, *batch, checks.choice("kl", kl, KLS))
-    schedule = optimise.schedule(steps, learning_rate, cooldown)
-    seed = checks.count("seed", seed, 0)
-    inputs = _LoopInputs(
-        x=as_float(x),
-        beta=as_float(checks.non_negative("beta", beta) * variational),
-        decoder_std=as_float(checks.positive("decoder_std", decoder_std)),
-        noise=as_float(variational),
-        seed=tf.constant(seed, tf.int64),
-    )
-    starts = [as_float(weights) for weights in starting_weights(model, seed, start)]
-    trace = program(starts, schedule, inputs)
-    names = ("elbo", "reconstruction", "kl")
-    history = optimise.history(trace, names, REMEDY)
-    if not variational:  # only the reconstruction means something without a posterior
-        del history["elbo"], history["kl"]
-    encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
-    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
 
-
-def fit_autoencoder(x: Any, **settings: Any) -> Fit:
-    """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
-
-    Args:
-        x: Data ``[n, d]``; in [0, 1] for the Bernoulli likelihood.
-        **settings: What :func:`fit` takes; ``beta`` and ``kl`` have no effect.
-
-    Returns:
-        A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
-        same: that its codes are not spread like that is what goes wrong.
-    """
-    return fit(x, **{**settings, "variational": False})
-
-
-@lru_cache(maxsize=16)
-def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
-    """Compile the loop; shapes of the data compile it again, values never."""
-
-    def run(starts: Any, schedule: optimise.Schedule, inputs: _LoopInputs) -> Any:
-        def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
-            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
-
-        return optimise.adam(objective, starts, schedule)
-
-    return Compiled(run)
-
-
-def _loss(
-    model: Model, weights: Any, step: Any, p: _LoopInputs, sizes: tuple[int, int, str]
-) -> tuple[Any, Any]:
-    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
-
-    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
-    """
-    batch_size, n_samples, kl_kind = sizes
-    key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
-    row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
-    eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
-    eps = p.noise * tf.random.stateless_normal(eps_shape, key + tf.constant([0, 1], tf.int64))
-    x = tf.gather(p.x, row)  # [n, d]
-    mean, std = model.encode(weights[0], x)
-    z = mean + std * eps  # [s, n, latent]
-    reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
-    if kl_kind == "analytic":
-        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
-    else:
-        kl = sampled_kl(eps, std, z)
-    kl = tf.reduce_mean(kl)
-    return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
+    elbo: Array
+    reconstruction: Array
+    kl: Array

@@ -48,86 +48,81 @@ __all__ = [
     "relu_moments",
     "steps",
 ]
-
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A fitted posterior over weights and noise.
+class Standardised:
+    """Standardised data, padded to a power of two so that few sizes compile, and the start.
 
     Attributes:
-        state: The posterior, in standardised units; see :class:`_loop.State`.
-        scaling: What the data were standardised by.
-        history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
-            ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
-            points of log Z *before* each was learned, in nats of the standardised y.
+        x: Inputs, a tensor ``[rows, d]``.
+        y: Targets, a tensor ``[rows]``.
+        n: How many rows are data.
+        scaling: What they were standardised by.
+        start: The state before any data, in tensors.
+        seed: Seed of the orders.
     """
 
-    state: State
+    x: Any
+    y: Any
+    n: int
     scaling: Scaling
-    history: dict[str, Array]
+    start: State
+    seed: int
 
-    @property
-    def alpha(self) -> float:
-        """α of the noise precision: about half the number of updates, once there were many."""
-        return float(self.state.noise[0])
+    @classmethod
+    def of(
+        cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
+    ) -> Standardised:
+        """Check the arguments of :func:`fit` and prepare them."""
+        x, y = checks.regression_data(x, y)
+        widths = checks.layer_widths("hidden_units", hidden_units)
+        seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
+        noise = _noise_prior(noise_prior)
+        start = initial_state((x.shape[1], *widths, 1), seed, noise)
+        padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
+        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
 
-    @property
-    def beta(self) -> float:
-        """β of the noise precision, in standardised units."""
-        return float(self.state.noise[1])
+    def order(self, epoch: int) -> Array:
+        """Return the order of the points in an epoch ``[n]``."""
+        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
 
-    @property
-    def noise_std(self) -> float:
-        """√(β/(α−1)) in the units of y."""
-        return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
-
-    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Propagate means and variances through the network; nothing is sampled.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Accepted so that every method is called alike.
-            seed: Accepted likewise.
+    def advance(
+        self, state: State, order: Array, start: int, stop: int, *, refine: bool
+    ) -> tuple[State, Array]:
+        """Learn the points order[start:stop].
 
         Returns:
-            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
-
-        Raises:
-            ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
+            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
         """
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
-        x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
-        mean, var = forward(tf.constant(x), self.state.mean, self.state.var)
-        return self.in_units_of_y(mean.numpy(), var.numpy())
+        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
+        state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits)
+        return state, trace.numpy()[start:stop]
 
-    def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
-        """Make the predictive of moments ``[m]`` of the network's output, undoing the scaling."""
-        unit = self.scaling.y_std
-        return Predictive(
-            mean * unit + self.scaling.y_mean,
-            np.sqrt(var) * unit,
-            np.full(len(mean), self.noise_std),
-        )
+    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+        """Return a state as a :class:`Fit`."""
+        arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
+        return Fit(arrays, self.scaling, history or {})
 
 
-class Step(NamedTuple):
-    """What :func:`steps` yields.
+def _noise_prior(value: Any) -> tuple[float, float]:
+    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
+    try:
+        alpha, beta = value
+    except (TypeError, ValueError):
+        raise ValueError(f"noise_prior: expected a pair (α, β), got {value!r}") from None
+    alpha, beta = checks.positive("noise_prior", alpha), checks.positive("noise_prior", beta)
+    if alpha <= 1.0:
+        raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
+    return alpha, beta
 
-    Attributes:
-        epoch: Counted from 0.
-        point: Row of the data that was learned; None for a refinement of the prior.
-        log_z: Its log Z before it was learned, in nats of the standardised y; NaN for None.
-        fit: The posterior after it, without a history.
-    """
 
-    epoch: int
-    point: int | None
-    log_z: float
-    fit: Fit
+def _padded(rows: Array) -> Any:
+    """Pad with zeros to a power of two of rows, at least 64."""
+    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
+    return tf.constant(np.concatenate([rows, padding]))
 
 
 def fit(
@@ -212,81 +207,85 @@ def steps(
             yield Step(epoch, None, float("nan"), data.fitted(state))
 
 
-@dataclass(frozen=True)
-class Standardised:
-    """Standardised data, padded to a power of two so that few sizes compile, and the start.
-
-    Attributes:
-        x: Inputs, a tensor ``[rows, d]``.
-        y: Targets, a tensor ``[rows]``.
-        n: How many rows are data.
-        scaling: What they were standardised by.
-        start: The state before any data, in tensors.
-        seed: Seed of the orders.
-    """
-
-    x: Any
-    y: Any
-    n: int
-    scaling: Scaling
-    start: State
-    seed: int
-
-    @classmethod
-    def of(
-        cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
-    ) -> Standardised:
-        """Check the arguments of :func:`fit` and prepare them."""
-        x, y = checks.regression_data(x, y)
-        widths = checks.layer_widths("hidden_units", hidden_units)
-        seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
-        noise = _noise_prior(noise_prior)
-        start = initial_state((x.shape[1], *widths, 1), seed, noise)
-        padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
-        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
-
-    def order(self, epoch: int) -> Array:
-        """Return the order of the points in an epoch ``[n]``."""
-        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
-
-    def advance(
-        self, state: State, order: Array, start: int, stop: int, *, refine: bool
-    ) -> tuple[State, Array]:
-        """Learn the points order[start:stop].
-
-        Returns:
-            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
-        """
-        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
-        state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits)
-        return state, trace.numpy()[start:stop]
-
-    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
-        """Return a state as a :class:`Fit`."""
-        arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
-        return Fit(arrays, self.scaling, history or {})
-
-
-def _noise_prior(value: Any) -> tuple[float, float]:
-    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
-    try:
-        alpha, beta = value
-    except (TypeError, ValueError):
-        raise ValueError(f"noise_prior: expected a pair (α, β), got {value!r}") from None
-    alpha, beta = checks.positive("noise_prior", alpha), checks.positive("noise_prior", beta)
-    if alpha <= 1.0:
-        raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
-    return alpha, beta
-
-
-def _padded(rows: Array) -> Any:
-    """Pad with zeros to a power of two of rows, at least 64."""
-    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
-    return tf.constant(np.concatenate([rows, padding]))
-
-
 def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:
     names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
     columns = dict(zip(names, np.array(records).T, strict=True))
     noise_std = np.sqrt(columns["beta"] / (columns["alpha"] - 1.0)) * y_std
     return {**columns, "noise_std": noise_std}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted posterior over weights and noise.
+
+    Attributes:
+        state: The posterior, in standardised units; see :class:`_loop.State`.
+        scaling: What the data were standardised by.
+        history: ``epoch``, ``alpha``, ``beta``, ``noise_std`` (in the units of y),
+            ``prior_alpha``, ``prior_beta`` after each epoch, and ``log_z``: the mean over its
+            points of log Z *before* each was learned, in nats of the standardised y.
+    """
+
+    state: State
+    scaling: Scaling
+    history: dict[str, Array]
+
+    @property
+    def alpha(self) -> float:
+        """α of the noise precision: about half the number of updates, once there were many."""
+        return float(self.state.noise[0])
+
+    @property
+    def beta(self) -> float:
+        """β of the noise precision, in standardised units."""
+        return float(self.state.noise[1])
+
+    @property
+    def noise_std(self) -> float:
+        """√(β/(α−1)) in the units of y."""
+        return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
+
+    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Propagate means and variances through the network; nothing is sampled.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Accepted so that every method is called alike.
+            seed: Accepted likewise.
+
+        Returns:
+            A Gaussian ``Predictive`` in the units of y, with ``samples`` None.
+
+        Raises:
+            ValueError: x does not fit the network, ``n_samples`` < 1 or ``seed`` < 0.
+        """
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
+        x = self.scaling.inputs(checks.inputs("x", x, len(self.scaling.x_mean)))
+        mean, var = forward(tf.constant(x), self.state.mean, self.state.var)
+        return self.in_units_of_y(mean.numpy(), var.numpy())
+
+    def in_units_of_y(self, mean: Array, var: Array) -> Predictive:
+        """Make the predictive of moments ``[m]`` of the network's output, undoing the scaling."""
+        unit = self.scaling.y_std
+        return Predictive(
+            mean * unit + self.scaling.y_mean,
+            np.sqrt(var) * unit,
+            np.full(len(mean), self.noise_std),
+        )
+
+
+class Step(NamedTuple):
+    """What :func:`steps` yields.
+
+    Attributes:
+        epoch: Counted from 0.
+        point: Row of the data that was learned; None for a refinement of the prior.
+        log_z: Its log Z before it was learned, in nats of the standardised y; NaN for None.
+        fit: The posterior after it, without a history.
+    """
+
+    epoch: int
+    point: int | None
+    log_z: float
+    fit: Fit
