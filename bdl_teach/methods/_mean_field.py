@@ -19,7 +19,7 @@ from bdl_teach import elbo, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -132,30 +132,30 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
 class LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [chunks, rows, d]
-    y: Any  # [chunks, rows, 1]
-    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
-    zeta: Any  # [table, chunks, units, rows]: noise of each data point; () where it has none
-    n_samples: Any  # S
-    n_chunks: Any  # chunks that hold data points
-    prior: Any  # [3]: σ₁, σ₂, π
-    noise_std: Any
-    kl_weight: Any
-    kl_shares: Any  # [slots]: π_i of each minibatch
-    n_batches: Any
+    x: Tensor  # [chunks, rows, d]
+    y: Tensor  # [chunks, rows, 1]
+    row_weight: Tensor  # [chunks, rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
+    eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    zeta: Tensor  # [table, chunks, units, rows]: noise of each data point; () where it has none
+    n_samples: Tensor  # S
+    n_chunks: Tensor  # chunks that hold data points
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    noise_std: Tensor
+    kl_weight: Tensor
+    kl_shares: Tensor  # [slots]: π_i of each minibatch
+    n_batches: Tensor
 
 
 class Block(NamedTuple):
     """What one block of a step sees: one draw, and one chunk of the data points."""
 
-    x: Any  # [rows, d]
-    y: Any  # [rows, 1]
-    row_weight: Any  # [rows, 1]: 1 for a data point of this step's minibatch
-    kl_share: Any  # π of the minibatch
-    eps: Any  # [n_weights]
-    zeta: Any  # [units, rows], or ()
+    x: Tensor  # [rows, d]
+    y: Tensor  # [rows, 1]
+    row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
+    kl_share: Tensor  # π of the minibatch
+    eps: Tensor  # [n_weights]
+    zeta: Tensor  # [units, rows], or ()
 
 
 class Plan(NamedTuple):
@@ -178,10 +178,10 @@ class Plan(NamedTuple):
     seed: int
     n_rows: int
     start: Array
-    n_blocks: Any
-    fields: dict[str, Any]
+    n_blocks: Tensor
+    fields: dict[str, Tensor]
 
-    def embed(self, values: Array) -> Any:
+    def embed(self, values: Array) -> Tensor:
         """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
         return as_float(embed(values, self.network, self.padded))
 
@@ -226,7 +226,7 @@ def _n_rows(steps: int, n_samples: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Any]:
+def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
 
     Both depend on the network and the seed alone, so that moving any other slider moves only
@@ -260,7 +260,7 @@ def embed(values: Array, network: MLP, padded: MLP) -> Array:
     return out
 
 
-def _chunks(values: Array, capacity: Capacity) -> Any:
+def _chunks(values: Array, capacity: Capacity) -> Tensor:
     """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
     rows = capacity.chunk or capacity.n
     out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
@@ -268,10 +268,12 @@ def _chunks(values: Array, capacity: Capacity) -> Any:
     return as_float(out.reshape(-1, rows, values.shape[1]))
 
 
-def run(objective: Callable[..., Any]) -> Callable[..., Any]:
+def run(objective: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
 
-    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, inputs: LoopInputs) -> Any:
+    def loop(
+        mu: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+    ) -> Tensor:
         return optimise.adam(
             lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
             [mu, rho + tf.zeros_like(mu)],
@@ -282,7 +284,7 @@ def run(objective: Callable[..., Any]) -> Callable[..., Any]:
     return loop
 
 
-def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
+def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     """Gather what block ``i`` of a step sees.
 
     With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
@@ -299,7 +301,7 @@ def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
     return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
 
 
-def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
+def costs(complexity: Tensor, f: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
     """Return one block's share of a step's free energy, and of what is recorded of it.
 
     Args:
@@ -319,10 +321,10 @@ def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, An
 
 
 # (number of data points, plan) -> the estimator's table [table, chunks, units, rows], or ()
-RowNoise = Callable[[int, Plan], Any]
+RowNoise = Callable[[int, Plan], Tensor]
 
 
-def no_row_noise(*_: Any) -> Any:
+def no_row_noise(*_: Tensor) -> Tensor:
     """Let no data point have noise of its own."""
     return ()
 
@@ -381,7 +383,9 @@ def _batches(n_batches: int, n: int) -> int:
     return n_batches
 
 
-def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+def _fitted(
+    trace: optimise.Trace, network: MLP, padded: MLP, noise_std: float, capacity: Capacity
+) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
@@ -417,7 +421,7 @@ class Fit:
         """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
         return np.abs(self.mean) / self.std
 
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average networks drawn from the posterior.
 
         Args:
@@ -439,7 +443,7 @@ class Fit:
         )
         return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
 
-    def evaluate(self, weights: Any, x: Any) -> Array:
+    def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
         """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
 
         Args:

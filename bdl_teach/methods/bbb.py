@@ -9,13 +9,12 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _mean_field
 from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, LoopInputs, Settings, taking
@@ -24,7 +23,7 @@ from bdl_teach.mlp import MLP
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
 
-def _free_energy(network: MLP, theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
+def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
     """Return one block's share of the free energy of a step, and of what is recorded of it.
 
     Source: Blundell et al. 2015, eq. 2.

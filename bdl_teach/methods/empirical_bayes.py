@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.methods import _mean_field, local_reparam
 from bdl_teach.methods._mean_field import (
     Block,
@@ -93,11 +94,11 @@ class _GroupedInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
     shared: LoopInputs
-    unit: Any  # [n_weights]: σ = unit · softplus(ρ)
-    groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
+    unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
+    groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
 
 
-def kl(gamma: Any) -> float:
+def kl(gamma: ArrayLike) -> float:
     """KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
 
     Args:
@@ -116,7 +117,7 @@ def kl(gamma: Any) -> float:
     return float((0.5 * np.log1p(near**2) + np.log(far / _FAR)).sum())
 
 
-def optimal_prior_std(mu: Any, sigma: Any, groups: Any = None) -> Array:
+def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None = None) -> Array:
     """The prior's standard deviation that makes KL[q ‖ p] smallest: √(mean of μ² + σ²).
 
     Args:
@@ -150,7 +151,7 @@ def optimal_prior_std(mu: Any, sigma: Any, groups: Any = None) -> Array:
     return np.asarray(np.sqrt(np.bincount(groups, own**2) / np.bincount(groups))[groups])
 
 
-def tied_kl(mu: Any, sigma: Any, groups: Any) -> float:
+def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
     """KL[q ‖ p] at the best shared priors: Σ_k ln(σ_p/σ_k), in nats.
 
     The quadratic part, ½ Σ (μ² + σ²)/σ_p² − ½, is 0 at the best σ_p of each group.
@@ -169,12 +170,12 @@ def tied_kl(mu: Any, sigma: Any, groups: Any) -> float:
     return float(np.log(optimal_prior_std(mu, sigma, groups) / sigma).sum())
 
 
-def weight_cost(gamma: Any) -> Any:
+def weight_cost(gamma: Tensor) -> Tensor:
     """½ Σ ln(1 + γ²) of a tensor; 0 where γ is, so that padding costs nothing."""
     return 0.5 * tf.reduce_sum(tf.math.log1p(gamma**2))
 
 
-def group_cost(gamma: Any, std: Any, groups: Any) -> Any:
+def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
     """Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
 
     Args:
@@ -194,7 +195,7 @@ def group_cost(gamma: Any, std: Any, groups: Any) -> Any:
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
-def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> Any:
+def _outputs(network: MLP, estimator: str, mu: Tensor, std: Tensor, block: Block) -> Tensor:
     """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
     if estimator == "shared":
         return network(mu + std * block.eps, block.x)
@@ -205,8 +206,10 @@ def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> A
 def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
-    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _GroupedInputs) -> Any:
-        def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
+    def run(
+        gamma: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _GroupedInputs
+    ) -> Tensor:
+        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
             block = make_block(step, i, p.shared)
             gamma = theta[0] * p.shared.unit_mask
             std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
@@ -225,8 +228,8 @@ def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) ->
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     likelihood: str = "gaussian",
     tie: str = "weight",
@@ -289,7 +292,7 @@ def fit(
     return _fitted(trace, model, plan.padded, float(noise_std), plan.capacity)
 
 
-def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _GroupedInputs:
+def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) -> _GroupedInputs:
     """Make the loop's arguments; the fixed prior and the minibatches are not used."""
     shared = LoopInputs(
         **plan.fields,
@@ -306,7 +309,9 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _G
     return _GroupedInputs(shared, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
 
 
-def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+def _fitted(
+    trace: optimise.Trace, model: Model, padded: MLP, noise_std: float, capacity: Capacity
+) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
@@ -348,7 +353,7 @@ class Fit(_mean_field.Fit):
         """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
         return np.abs(self.gamma)
 
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average networks drawn from the posterior: the posterior predictive.
 
         Args:
@@ -366,7 +371,7 @@ class Fit(_mean_field.Fit):
         weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
         return self._predictive(weights, x)
 
-    def plug_in(self, x: Any) -> Predictive:
+    def plug_in(self, x: ArrayLike) -> Predictive:
         """Evaluate the one network at the mean weights, which is what averaging replaces."""
         return self._predictive(self.mean[None], x)
 
@@ -377,7 +382,7 @@ class Fit(_mean_field.Fit):
         shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
         return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
 
-    def _predictive(self, weights: Array, x: Any) -> Predictive:
+    def _predictive(self, weights: Array, x: ArrayLike) -> Predictive:
         outputs = self.evaluate(weights, x)
         return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
 

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
 from bdl_teach import elbo, predictive
@@ -20,7 +20,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import as_float, tf, tfp
+from bdl_teach.backend import Tensor, as_float, tf, tfp
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -28,7 +28,9 @@ from bdl_teach.predictive import Predictive
 _WINDOW = 25  # transitions between two reports of progress
 
 
-def linear_regression(x: Any, y: Any, prior_std: float, noise_std: float) -> LinearPosterior:
+def linear_regression(
+    x: ArrayLike, y: ArrayLike, prior_std: float, noise_std: float
+) -> LinearPosterior:
     """Exact Bayesian linear regression; x carries its own column of ones for an intercept.
 
     Λ = I/prior_std² + xᵀx/noise_std², mean = Λ⁻¹ xᵀy/noise_std², cov = Λ⁻¹.
@@ -74,7 +76,7 @@ class LinearPosterior:
     log_evidence: float
     noise_std: float
 
-    def predict(self, x: Any) -> Predictive:
+    def predict(self, x: ArrayLike) -> Predictive:
         """Exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
 
         Raises:
@@ -86,10 +88,12 @@ class LinearPosterior:
         return Predictive(x @ self.mean, np.sqrt(np.maximum(variance, 0.0)), noise)
 
 
-def _kernel(network: MLP, warmup: int, x: Any, y: Any, prior: Any, noise_std: Any) -> Any:
+def _kernel(
+    network: MLP, warmup: int, x: Tensor, y: Tensor, prior: Tensor, noise_std: Tensor
+) -> Tensor:
     """NUTS on log P(D, w), its step size adapted over four fifths of the warm-up."""
 
-    def log_density(w: Any) -> Any:
+    def log_density(w: Tensor) -> Tensor:
         log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
         return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(y, network(w, x), noise_std)
 
@@ -103,10 +107,10 @@ def _kernel(network: MLP, warmup: int, x: Any, y: Any, prior: Any, noise_std: An
 def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
     """Compile (advance one window, initial kernel state) for one network."""
 
-    def begin(state: Any, *target: Any) -> Any:
+    def begin(state: Tensor, *target: Tensor) -> Tensor:
         return _kernel(network, warmup, *target).bootstrap_results(state)
 
-    def advance(state: Any, results: Any, seed: Any, *target: Any) -> Any:
+    def advance(state: Tensor, results: Tensor, seed: Tensor, *target: Tensor) -> Tensor:
         drawn, traced, results = tfp.mcmc.sample_chain(
             _WINDOW,
             current_state=state,
@@ -127,12 +131,12 @@ def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
 class _Sampler:
     """NUTS in windows of a fixed length, so that one compiled program serves any run."""
 
-    def __init__(self, network: MLP, warmup: int, target: Any, seed: int) -> None:
+    def __init__(self, network: MLP, warmup: int, target: Tensor, seed: int) -> None:
         self._advance, self._begin = _nuts_programs(network, warmup)
         self._target, self._seed = target, seed
 
     def run(
-        self, state: Any, warmup: int, kept: int, progress: Callable[[int, int], None] | None
+        self, state: Tensor, warmup: int, kept: int, progress: Callable[[int, int], None] | None
     ) -> tuple[Array, Array, float]:
         """Return weights [chains, kept, d], log densities [chains, kept], divergent share."""
         total = warmup + kept
@@ -150,8 +154,8 @@ class _Sampler:
 
 
 def nuts(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     prior: Prior | None = None,
     noise_std: float = 1.0,
@@ -268,7 +272,7 @@ class NutsFit:
         verdict = "converged" if self.converged else "NOT converged (needs R-hat < 1.05)"
         return f"NUTS {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
 
-    def predict(self, x: Any, n_samples: int | None = None, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
         """Average networks over the draws.
 
         Args:

@@ -20,13 +20,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from bdl_teach import elbo
 from bdl_teach._support import checks, memory
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
 
@@ -54,7 +55,7 @@ def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callabl
     A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
 
-    def step(x: Any, y: Any) -> Any:
+    def step(x: Tensor, y: Tensor) -> Tensor:
         with tf.GradientTape() as tape:
             logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
             nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
@@ -66,13 +67,13 @@ def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callabl
 
     pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
     signature = [pictures, tf.TensorSpec([None], tf.int32)]
-    graph: Callable[..., Any] = tf.function(step, input_signature=signature, autograph=False)
+    graph: Callable[..., Tensor] = tf.function(step, input_signature=signature, autograph=False)
     return graph
 
 
 def fit(
-    images: Any,
-    labels: Any,
+    images: ArrayLike,
+    labels: ArrayLike,
     *,
     epochs: int = 10,
     learning_rate: float = 0.001,
@@ -138,9 +139,9 @@ def fit(
 
 
 def _train(
-    step: Callable[..., Any],
+    step: Callable[..., Tensor],
     data: tuple[Array, Array],
-    draw: Any,
+    draw: Tensor,
     epochs: int,
     size: int,
     seed: int,
@@ -159,7 +160,7 @@ def _train(
 
 
 def _epoch(
-    step: Callable[..., Any], batches: Iterable[Any], draw: Any, draws: Iterable[Any]
+    step: Callable[..., Tensor], batches: Iterable[Tensor], draw: Tensor, draws: Iterable[Tensor]
 ) -> Array:
     """Take one step a minibatch; return the mean of what the steps recorded."""
     records = []
@@ -169,7 +170,7 @@ def _epoch(
     return np.asarray(tf.reduce_mean(records, axis=0))
 
 
-def _pictures(value: Any, shape: tuple[int, int] | None = None) -> Array:
+def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
     """Return finite pictures ``[n, height, width, 1]`` as float32, or say what came."""
     array = checks.finite("images", value)
     wanted = "[n, height, width]" if shape is None else f"[n, {shape[0]}, {shape[1]}]"
@@ -178,7 +179,7 @@ def _pictures(value: Any, shape: tuple[int, int] | None = None) -> Array:
     return array.astype(np.float32)[..., None]
 
 
-def _classes(value: Any, n: int, n_classes: int | None) -> tuple[Array, int]:
+def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, int]:
     """Return labels ``[n]`` and the number of classes, at least two."""
     labels = checks.finite("labels", value)
     if labels.shape != (n,):
@@ -224,7 +225,7 @@ class Fit:
         """|μ|/σ of each random weight ``[n_weights]``: what pruning sorts by."""
         return np.abs(self.mean) / self.std
 
-    def predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
+    def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Class probabilities of each of S networks drawn from the posterior.
 
         Args:
@@ -241,7 +242,7 @@ class Fit:
         """
         return np.exp(self.log_predict(images, n_samples, seed))
 
-    def log_predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
+    def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
         x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -29,15 +30,15 @@ REMEDY = "lower the learning rate; if that does not help, noise_std is far too s
 class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [n, d]
-    y: Any  # [n, 1]
-    noise_std: Any
-    prior: Any  # [3]: σ₁, σ₂, π
-    prior_weight: Any  # 1 for MAP with a prior, 0 without
-    weight_decay: Any  # λ
+    x: Tensor  # [n, d]
+    y: Tensor  # [n, 1]
+    noise_std: Tensor
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    prior_weight: Tensor  # 1 for MAP with a prior, 0 without
+    weight_decay: Tensor  # λ
 
 
-def _loss(network: MLP, kind: str, w: Any, p: _LoopInputs) -> tuple[Any, Any]:
+def _loss(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> tuple[Tensor, Tensor]:
     """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
     log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
     prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
@@ -48,8 +49,8 @@ def _loss(network: MLP, kind: str, w: Any, p: _LoopInputs) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=32)
 def _program(network: MLP, likelihood: str) -> Compiled:
-    def run(start: Any, schedule: Any, inputs: _LoopInputs) -> Any:
-        def objective(parameters: Any, _step: Any, _block: Any) -> tuple[Any, Any]:
+    def run(start: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
+        def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(network, likelihood, parameters[0], inputs)
 
         return optimise.adam(objective, [start], schedule)
@@ -58,8 +59,8 @@ def _program(network: MLP, likelihood: str) -> Compiled:
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     prior: Prior | None = None,
     weight_decay: float = 0.0,
@@ -135,7 +136,7 @@ class Fit:
     history: dict[str, Array]
     likelihood: str = "gaussian"
 
-    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
 
         Args:

@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf, tfd
+from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.mlp import MLP
 
@@ -45,17 +46,17 @@ class Model(NamedTuple):
     decoder: MLP
     likelihood: str
 
-    def encode(self, weights: Any, x: Any) -> tuple[Any, Any]:
+    def encode(self, weights: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and standard deviation of q(z | x), ``[n, latent]`` each."""
         mean, rho = tf.split(self.encoder(weights, x), 2, axis=-1)
         return mean, tf.nn.softplus(rho) + _MIN_STD
 
-    def decode(self, weights: Any, z: Any) -> Any:
+    def decode(self, weights: Tensor, z: Tensor) -> Tensor:
         """Return the mean of p(x | z) for z ``[m, latent]``: ``[m, d]``."""
         out = self.decoder(weights, z)
         return tf.sigmoid(out) if self.likelihood == "bernoulli" else out
 
-    def log_likelihood(self, weights: Any, x: Any, z: Any, decoder_std: Any) -> Any:
+    def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
         A Bernoulli for a grey pixel in [0, 1] is the cross-entropy that everyone minimises; it
@@ -89,7 +90,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
     return Model(MLP(d, widths, 2 * latent), MLP(latent, widths[::-1], d), likelihood)
 
 
-def starting_weights(model: Model, seed: int, start: Any = None) -> list[Array]:
+def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
     """Weights of encoder and decoder to start from: those of ``start``, or drawn anew.
 
     Args:
@@ -117,14 +118,14 @@ def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
 class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [n, d]
-    beta: Any
-    decoder_std: Any
-    noise: Any  # factor on ε: 1, or 0 for the plain autoencoder
-    seed: Any
+    x: Tensor  # [n, d]
+    beta: Tensor
+    decoder_std: Tensor
+    noise: Tensor  # factor on ε: 1, or 0 for the plain autoencoder
+    seed: Tensor
 
 
-def kl_from_prior(mean: Any, std: Any) -> Array:
+def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
     """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
 
     Args:
@@ -139,14 +140,14 @@ def kl_from_prior(mean: Any, std: Any) -> Array:
     return np.asarray(gaussian_kl(mean, std, 0.0, 1.0).sum(axis=-1))
 
 
-def sampled_kl(eps: Any, std: Any, z: Any) -> Any:
+def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
     """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
     return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
 
 
 def _loss(
-    model: Model, weights: Any, step: Any, p: _LoopInputs, sizes: tuple[int, int, str]
-) -> tuple[Any, Any]:
+    model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int, str]
+) -> tuple[Tensor, Tensor]:
     """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
 
     Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
@@ -172,8 +173,8 @@ def _loss(
 def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
     """Compile the loop; shapes of the data compile it again, values never."""
 
-    def run(starts: Any, schedule: optimise.Schedule, inputs: _LoopInputs) -> Any:
-        def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
+    def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
+        def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
 
         return optimise.adam(objective, starts, schedule)
@@ -182,7 +183,7 @@ def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled
 
 
 def fit(
-    x: Any,
+    x: ArrayLike,
     *,
     latent_dim: int = 2,
     beta: float = 1.0,
@@ -248,7 +249,7 @@ def fit(
     return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
 
 
-def fit_autoencoder(x: Any, **settings: Any) -> Fit:
+def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
     """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
 
     Args:
@@ -262,7 +263,7 @@ def fit_autoencoder(x: Any, **settings: Any) -> Fit:
     return fit(x, **{**settings, "variational": False})
 
 
-def checked_data(x: Any, likelihood: str) -> Array:
+def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
     array: Array = checks.inputs("x", x)
     low, high = array.min(), array.max()
@@ -299,7 +300,7 @@ class Fit:
         """Number of coordinates of the code."""
         return self.model.decoder.n_inputs
 
-    def encode(self, x: Any) -> tuple[Array, Array]:
+    def encode(self, x: ArrayLike) -> tuple[Array, Array]:
         """Return mean and standard deviation of q(z | x); the latter 0 in a plain autoencoder.
 
         Args:
@@ -315,7 +316,7 @@ class Fit:
         mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
         return mean.numpy(), std.numpy() * self.variational
 
-    def decode(self, z: Any) -> Array:
+    def decode(self, z: ArrayLike) -> Array:
         """Return the mean of p(x | z), ``[m, d]``, for codes z ``[m, latent]``."""
         z = tf.constant(checks.inputs("z", z, self.latent_dim))
         return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
@@ -333,7 +334,7 @@ class Fit:
         rng = np.random.default_rng(checks.count("seed", seed, 0))
         return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
 
-    def elbo(self, x: Any, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
+    def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
         """Estimate the ELBO of each example.
 
         Args:
@@ -359,7 +360,7 @@ class Fit:
             sampled = kl_from_prior(*self.encode(x))
         return Elbo(reconstruction - sampled, reconstruction, sampled)
 
-    def elbo_draws(self, x: Any, eps: Any) -> tuple[Array, Array]:
+    def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
         """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.
 
         Args:

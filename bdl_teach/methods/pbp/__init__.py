@@ -11,17 +11,18 @@ Bayesian neural networks", sections 3.1-3.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import room
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods.pbp import _loop
 from bdl_teach.methods.pbp._loop import Scaling, State, forward, initial_state
 from bdl_teach.methods.pbp._moments import (
@@ -65,8 +66,8 @@ class Standardised:
         seed: Seed of the orders.
     """
 
-    x: Any
-    y: Any
+    x: Tensor
+    y: Tensor
     n: int
     scaling: Scaling
     start: State
@@ -74,7 +75,12 @@ class Standardised:
 
     @classmethod
     def of(
-        cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        hidden_units: Sequence[int],
+        noise_prior: tuple[float, float],
+        seed: int,
     ) -> Standardised:
         """Check the arguments of :func:`fit` and prepare them."""
         x, y = checks.regression_data(x, y)
@@ -107,7 +113,7 @@ class Standardised:
         return Fit(arrays, self.scaling, history or {})
 
 
-def _noise_prior(value: Any) -> tuple[float, float]:
+def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
     """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
     try:
         alpha, beta = value
@@ -119,15 +125,15 @@ def _noise_prior(value: Any) -> tuple[float, float]:
     return alpha, beta
 
 
-def _padded(rows: Array) -> Any:
+def _padded(rows: Array) -> Tensor:
     """Pad with zeros to a power of two of rows, at least 64."""
     padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
     return tf.constant(np.concatenate([rows, padding]))
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 40,
@@ -169,8 +175,8 @@ def fit(
 
 
 def steps(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 1,
@@ -245,7 +251,7 @@ class Fit:
         """√(β/(α−1)) in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
-    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Propagate means and variances through the network; nothing is sampled.
 
         Args:
