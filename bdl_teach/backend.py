@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -60,9 +60,10 @@ with _quiet_stderr(), _without_collections():
 
     tfd = tfp.distributions
 
-__all__ = ["Tensor", "as_float", "tf", "tfd", "tfp"]
+__all__ = ["Values", "Tensor", "as_float", "tf", "tfd", "tfp"]
 
-Tensor = Any  # TensorFlow says no types: where this stands, a tensor is meant
+Tensor: TypeAlias = Any  # TensorFlow has no types: where this stands, a tensor is meant
+Values: TypeAlias = Any  # numbers and arrays, or tensors: what comes out is of the same kind
 
 
 def as_float(values: ArrayLike) -> Tensor:

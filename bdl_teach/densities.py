@@ -11,22 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import Any
 
 import numpy as np
 
 from bdl_teach._support import checks
-from bdl_teach.backend import tf, tfd, tfp
+from bdl_teach._support.checks import Array
+from bdl_teach.backend import Values, tf, tfd, tfp
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
-def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
+def numpy_or_tensor(function: Callable[..., Values]) -> Callable[..., Values]:
     """Let a TensorFlow function serve NumPy callers in float64, and tensor callers as it is."""
     parameters = signature(function)
 
     @wraps(function)
-    def wrapper(*positional: Any, **named: Any) -> Any:
+    def wrapper(*positional: Values, **named: Values) -> Values:
         arguments = parameters.bind(*positional, **named).args
         dtypes = [a.dtype for a in arguments if tf.is_tensor(a)]
         if dtypes:
@@ -46,7 +46,7 @@ def numpy_or_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @numpy_or_tensor
-def gaussian_kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
+def gaussian_kl(mu_q: Values, sigma_q: Values, mu_p: Values, sigma_p: Values) -> Values:
     """KL[N(mu_q, sigma_q²) ‖ N(mu_p, sigma_p²)], elementwise.
 
     Formula: log(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / (2 σ_p²) − ½.
@@ -71,7 +71,7 @@ def gaussian_kl(mu_q: Any, sigma_q: Any, mu_p: Any, sigma_p: Any) -> Any:
 
 
 @numpy_or_tensor
-def gaussian_nll(y: Any, mean: Any, var: Any) -> Any:
+def gaussian_nll(y: Values, mean: Values, var: Values) -> Values:
     """Negative log density −log N(y | mean, var) = ½ [log 2π·var + (y − mean)²/var].
 
     Args:
@@ -90,7 +90,7 @@ def gaussian_nll(y: Any, mean: Any, var: Any) -> Any:
 
 
 @numpy_or_tensor
-def scale_mixture_log_prob(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
+def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values) -> Values:
     """Log density of the scale mixture π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²), elementwise.
 
     The two log densities are added by log-sum-exp, so that the result is finite for every
@@ -119,7 +119,7 @@ def scale_mixture_log_prob(w: Any, sigma1: Any, sigma2: Any, pi: Any) -> Any:
     return tfp.math.log_add_exp(log_a, log_b)
 
 
-def _log_component(w: Any, sigma: Any, weight: Any) -> Any:
+def _log_component(w: Values, sigma: Values, weight: Values) -> Values:
     reach = math.sqrt(w.dtype.max)  # beyond it the square is no number of this dtype
     scaled = tf.clip_by_value(w / sigma, -reach, reach)
     return tf.math.log(weight) - tf.math.log(sigma) - HALF_LOG_TWO_PI - 0.5 * scaled**2
@@ -156,16 +156,16 @@ class ScaleMixture:
         """The parameters (σ₁, σ₂, π), as the compiled loops take them."""
         return self.sigma1, self.sigma2, self.pi
 
-    def log_prob(self, w: Any) -> Any:
+    def log_prob(self, w: Values) -> Values:
         """Log density of each weight, in nats, of the shape of ``w``."""
         return scale_mixture_log_prob(w, *self.mixture)
 
-    def density(self, w: Any) -> Any:
+    def density(self, w: Values) -> Values:
         """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
         components = ((self.pi, self.sigma1), (1 - self.pi, self.sigma2))
         return sum(share * _normal_density(w, sigma) for share, sigma in components)
 
-    def sample(self, shape: Any, seed: int = 0) -> Any:
+    def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
         """Draw weights of the given ``shape`` from the prior (NumPy, float64)."""
         rng = np.random.default_rng(seed)
         wide = rng.random(shape) < self.pi
@@ -195,34 +195,34 @@ class Gaussian:
         """The same density written as a scale mixture of two equal components."""
         return self.sigma, self.sigma, 0.5
 
-    def log_prob(self, w: Any) -> Any:
+    def log_prob(self, w: Values) -> Values:
         """Log density of each weight, in nats, of the shape of ``w``."""
         return -gaussian_nll(w, 0.0, self.sigma**2)
 
-    def density(self, w: Any) -> Any:
+    def density(self, w: Values) -> Values:
         """Density of a weight, elementwise (NumPy; for plots: far out it underflows to 0)."""
         return _normal_density(w, self.sigma)
 
-    def sample(self, shape: Any, seed: int = 0) -> Any:
+    def sample(self, shape: int | tuple[int, ...], seed: int = 0) -> Array:
         """Draw weights of the given ``shape`` from the prior (NumPy, float64)."""
         return self.sigma * np.random.default_rng(seed).standard_normal(shape)
 
 
-def _normal_density(w: Any, sigma: float) -> Any:
+def _normal_density(w: Values, sigma: float) -> Values:
     return np.exp(-0.5 * np.square(np.asarray(w) / sigma)) / (sigma * math.sqrt(2 * math.pi))
 
 
 Prior = ScaleMixture | Gaussian
 
 
-def as_prior(name: str, value: Any) -> Prior:
+def as_prior(name: str, value: object) -> Prior:
     """Return ``value`` if it is one of this module's priors or raise ``ValueError``."""
     if not isinstance(value, ScaleMixture | Gaussian):
         raise ValueError(f"{name}: expected densities.ScaleMixture or .Gaussian, got {value!r}")
     return value
 
 
-def _positive_values(name: str, value: Any) -> None:
+def _positive_values(name: str, value: Values) -> None:
     """Refuse a non-positive standard deviation or variance, when the values are known."""
     if tf.executing_eagerly() and not bool(tf.reduce_all((value > 0) & tf.math.is_finite(value))):
         raise ValueError(f"{name}: expected finite numbers > 0, got {np.asarray(value)}")

@@ -10,13 +10,15 @@ for a minibatch of M of the N data points. They agree in the mean and differ in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach.backend import Tensor
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 
 
@@ -62,7 +64,12 @@ class Minibatch(NamedTuple):
 
 
 def minibatch(
-    mu: Any, sigma: Any, x: Any, y: Any, noise_std: float, n_data: int | None
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
+    noise_std: float,
+    n_data: int | None,
 ) -> Minibatch:
     """Check the arguments of ``estimators.gradient_samples`` and put them together.
 
@@ -78,7 +85,7 @@ def minibatch(
     return Minibatch(mu, spread(sigma, len(mu)), x, x @ mu - y[:, 0], scale)
 
 
-def spread(sigma: Any, d: int) -> Array:
+def spread(sigma: ArrayLike, d: int) -> Array:
     """Return ``sigma`` as d standard deviations > 0 or raise ``ValueError``."""
     std = checks.finite("sigma", sigma)
     if std.shape != (d,) or not (std > 0).all():
@@ -178,7 +185,7 @@ VARIANCES: dict[str, Callable[[Minibatch], Gradients]] = {
 KINDS = ("score", "shared", "per_example", "local", "flipout")
 
 
-def prior_score(w: Any, prior: Prior) -> Any:
+def prior_score(w: ArrayLike, prior: Prior) -> Array:
     """d/dw log P(w) of a scale-mixture prior: −w · E[1/σ² | w], elementwise, in float64.
 
     Args:
@@ -198,20 +205,21 @@ def prior_score(w: Any, prior: Prior) -> Any:
         log_weight = np.log(np.array([pi, 1.0 - pi])) - np.log(sigma) - HALF_LOG_TWO_PI
     scaled = w[..., None] / sigma  # [..., 2]
     responsibility = softmax(log_weight - 0.5 * scaled**2, axis=-1)
-    return -(responsibility * scaled / sigma).sum(axis=-1)
+    score: Array = -(responsibility * scaled / sigma).sum(axis=-1)
+    return score
 
 
 def bbb_gradients(
-    mu: Any,
-    rho: Any,
-    eps: Any,
-    x: Any,
-    y: Any,
+    mu: ArrayLike,
+    rho: ArrayLike,
+    eps: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
     noise_std: float,
     prior: Prior,
     *,
     path_only: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     """Pathwise gradients (Δμ, Δρ) of Bayes by Backprop for the one-weight model y = w·x.
 
     With f(w, θ) = log q(w | θ) − log P(w) − log P(D | w) and w = μ + softplus(ρ) ε:
@@ -255,10 +263,10 @@ def bbb_gradients(
 
 def gradient_samples(
     kind: str,
-    mu: Any,
-    sigma: Any,
-    x: Any,
-    y: Any,
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     noise_std: float = 1.0,
     n_data: int | None = None,
@@ -306,7 +314,13 @@ def gradient_samples(
 
 
 def expected_gradient(
-    mu: Any, sigma: Any, x: Any, y: Any, *, noise_std: float = 1.0, n_data: int | None = None
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    noise_std: float = 1.0,
+    n_data: int | None = None,
 ) -> Gradients:
     """Return the gradient that all the estimators have in the mean, in closed form.
 
@@ -323,10 +337,10 @@ def expected_gradient(
 
 def gradient_variance(
     kind: str,
-    mu: Any,
-    sigma: Any,
-    x: Any,
-    y: Any,
+    mu: ArrayLike,
+    sigma: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     noise_std: float = 1.0,
     n_data: int | None = None,
@@ -347,7 +361,7 @@ def gradient_variance(
     return VARIANCES[checks.choice("kind", kind, KINDS)](batch)
 
 
-def row_covariance(kind: str, x: Any, sigma: Any) -> Array:
+def row_covariance(kind: str, x: ArrayLike, sigma: ArrayLike) -> Array:
     """Return the covariance of the outputs x_m·w of two data points ``[M, M]``.
 
     It is Σ_k x_mk x_nk σ_k² where the points share one draw of w (``"score"``, ``"shared"``), and
@@ -369,7 +383,7 @@ def row_covariance(kind: str, x: Any, sigma: Any) -> Array:
 
 
 def output_samples(
-    kind: str, mu: Any, sigma: Any, x: Any, *, n_draws: int = 1000, seed: int = 0
+    kind: str, mu: ArrayLike, sigma: ArrayLike, x: ArrayLike, *, n_draws: int = 1000, seed: int = 0
 ) -> Array:
     """Draw the outputs of a minibatch as an estimator draws them.
 

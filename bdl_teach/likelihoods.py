@@ -6,20 +6,19 @@ A network has one output f. With ``"gaussian"`` it is the mean of y ~ N(f, noise
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 
 LIKELIHOODS = ("gaussian", "bernoulli")
 
 
-def data(likelihood: str, x: Any, y: Any) -> tuple[Array, Array]:
+def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Return ``x`` [n, d] and ``y`` [n, 1], checked for this likelihood.
 
     Raises:
@@ -32,7 +31,9 @@ def data(likelihood: str, x: Any, y: Any) -> tuple[Array, Array]:
     return x, y
 
 
-def cost(likelihood: str, y: Any, f: Any, noise_std: Any, row_weight: Any = 1.0) -> Any:
+def cost(
+    likelihood: str, y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
+) -> Tensor:
     """−Σ log p(y | f) over the data points.
 
     Args:

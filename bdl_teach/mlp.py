@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class MLP:
         layers = zip(self.sizes[:-1], self.sizes[1:], strict=True)
         return np.concatenate([np.full((n_in + 1) * n_out, n_in) for n_in, n_out in layers])
 
-    def unflatten(self, w: Any) -> list[Any]:
+    def unflatten(self, w: Tensor) -> list[Tensor]:
         """Split ``w`` [..., n_weights] into matrices [..., out, in] and biases [..., out, 1]."""
         pieces = tf.split(w, [rows * columns for rows, columns in self.shapes], axis=-1)
         lead = list(w.shape[:-1])
@@ -59,7 +58,7 @@ class MLP:
             for piece, shape in zip(pieces, self.shapes, strict=True)
         ]
 
-    def __call__(self, w: Any, x: Any) -> Any:
+    def __call__(self, w: Tensor, x: Tensor) -> Tensor:
         """Evaluate the network.
 
         Args:
@@ -88,7 +87,7 @@ class MLP:
         )
 
 
-def multiply(weight: Any, h: Any) -> Any:
+def multiply(weight: Tensor, h: Tensor) -> Tensor:
     """Matrix product [..., out, in] @ [..., in, n]; for one input a product (XLA fuses it)."""
     if h.shape[-2] == 1:
         return weight * h
@@ -96,7 +95,7 @@ def multiply(weight: Any, h: Any) -> Any:
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
-def _product(weight: Any, h: Any) -> tuple[Any, Any]:
+def _product(weight: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
     """Matrix product of two tensors with the same leading axes.
 
     Its gradient is TensorFlow's, but for a copy of the transposed weights: of 20 × 20 weights and
@@ -104,7 +103,7 @@ def _product(weight: Any, h: Any) -> tuple[Any, Any]:
     plain product, which saves a tenth of a refit.
     """
 
-    def gradient(upstream: Any) -> tuple[Any, Any]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
         transposed = tf.linalg.matrix_transpose(weight)  # [..., in, out]
         return tf.matmul(upstream, h, transpose_b=True), tf.matmul(transposed, upstream)
 

@@ -7,19 +7,19 @@ tensors, so that changing them never compiles anything again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 
 # (parameters, step, block) -> (this block's part of the loss, and of what is recorded)
-Objective = Callable[[Sequence[Any], Any, Any], tuple[Any, Any]]
+Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Schedule(NamedTuple):
@@ -31,11 +31,11 @@ class Schedule(NamedTuple):
         cooldown: Share of the steps, at the end, over which it falls linearly to 0, in [0, 1].
     """
 
-    steps: Any
-    learning_rate: Any
-    cooldown: Any
+    steps: Tensor
+    learning_rate: Tensor
+    cooldown: Tensor
 
-    def rate(self, step: Any) -> Any:
+    def rate(self, step: Tensor) -> Tensor:
         """Learning rate of step number ``step``, counted from 0."""
         left = 1.0 - tf.cast(step, tf.float32) / tf.cast(self.steps, tf.float32)
         return self.learning_rate * tf.minimum(1.0, left / tf.maximum(self.cooldown, 1e-9))
@@ -63,24 +63,24 @@ class Trace(NamedTuple):
         records: The recorded quantities, ``[r, k]``.
     """
 
-    parameters: list[Any]
-    steps: Any
-    records: Any
+    parameters: list[Tensor]
+    steps: Tensor
+    records: Tensor
 
 
 class _Adam(NamedTuple):
-    step: Any
-    parameters: list[Any]
-    means: list[Any]
-    squares: list[Any]
+    step: Tensor
+    parameters: list[Tensor]
+    means: list[Tensor]
+    squares: list[Tensor]
 
 
 def adam(
     objective: Objective,
-    parameters: Sequence[Any],
+    parameters: Sequence[Tensor],
     schedule: Schedule,
     *,
-    n_blocks: Any = None,
+    n_blocks: Tensor = None,
     n_records: int = 100,
 ) -> Trace:
     """Minimise the sum of ``objective`` over its blocks with Adam, recording it as it goes.
@@ -95,14 +95,14 @@ def adam(
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
 
-    def gradient(parameters: Sequence[Any], step: Any) -> tuple[list[Any], Any]:
+    def gradient(parameters: Sequence[Tensor], step: Tensor) -> tuple[list[Tensor], Tensor]:
         return _sum_over_blocks(objective, parameters, step, n_blocks)
 
     start = _Adam(tf.constant(0), list(parameters), *(_zeros(parameters) for _ in range(2)))
     width = objective(parameters, start.step, 0)[1].shape[0]
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
 
-    def record(i: Any, state: _Adam, records: Any) -> tuple[Any, _Adam, Any]:
+    def record(i: Tensor, state: _Adam, records: Tensor) -> tuple[Tensor, _Adam, Tensor]:
         state = _run_until(stops[i], gradient, state, schedule)
         _, now = gradient(state.parameters, state.step - 1)
         return i + 1, state, tf.tensor_scatter_nd_update(records, [[i]], now[None])
@@ -113,11 +113,11 @@ def adam(
 
 
 def _sum_over_blocks(
-    objective: Objective, parameters: Sequence[Any], step: Any, n_blocks: Any
-) -> tuple[list[Any], Any]:
+    objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
+) -> tuple[list[Tensor], Tensor]:
     """Return the gradient of the summed loss, and the summed records."""
 
-    def one(block: Any) -> tuple[list[Any], Any]:
+    def one(block: Tensor) -> tuple[list[Tensor], Tensor]:
         with tf.GradientTape() as tape:
             tape.watch(parameters)
             loss, record = objective(parameters, step, block)
@@ -126,7 +126,9 @@ def _sum_over_blocks(
     if n_blocks is None:
         return one(0)
 
-    def add(block: Any, gradients: list[Any], record: Any) -> tuple[Any, list[Any], Any]:
+    def add(
+        block: Tensor, gradients: list[Tensor], record: Tensor
+    ) -> tuple[Tensor, list[Tensor], Tensor]:
         more, extra = one(block)
         return block + 1, [a + b for a, b in zip(gradients, more, strict=True)], record + extra
 
@@ -136,7 +138,9 @@ def _sum_over_blocks(
     return gradients, record
 
 
-def _run_until(stop: Any, gradient: Callable[..., Any], state: _Adam, schedule: Schedule) -> _Adam:
+def _run_until(
+    stop: Tensor, gradient: Callable[..., Tensor], state: _Adam, schedule: Schedule
+) -> _Adam:
     """Take Adam steps until ``state.step`` is ``stop``."""
 
     def update(state: _Adam) -> tuple[_Adam]:
@@ -155,11 +159,11 @@ def _run_until(stop: Any, gradient: Callable[..., Any], state: _Adam, schedule: 
     return state
 
 
-def _blend(decay: float, old: Sequence[Any], new: Sequence[Any]) -> list[Any]:
+def _blend(decay: float, old: Sequence[Tensor], new: Sequence[Tensor]) -> list[Tensor]:
     return [decay * a + (1 - decay) * b for a, b in zip(old, new, strict=True)]
 
 
-def _zeros(tensors: Sequence[Any]) -> list[Any]:
+def _zeros(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [tf.zeros_like(t) for t in tensors]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp, ndtr, ndtri
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled, room
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
 
@@ -39,7 +39,7 @@ class Predictive:
     samples: Array | None = None
 
     @classmethod
-    def from_samples(cls, samples: Any, noise_std: float) -> Predictive:
+    def from_samples(cls, samples: ArrayLike, noise_std: float) -> Predictive:
         """Build the predictive from network outputs ``[s, m]`` and one noise level.
 
         Raises:
@@ -61,7 +61,7 @@ class Predictive:
             return np.zeros_like(self.mean)
         return self.epistemic_std / math.sqrt(max(len(self.samples) - 1, 1))
 
-    def log_prob(self, y: Any) -> Array:
+    def log_prob(self, y: ArrayLike) -> Array:
         """Log predictive density of targets: log 1/S Σ_s N(y | f_s, noise²).
 
         Args:
@@ -96,7 +96,7 @@ class Predictive:
         tail = (1 - level) / 2
         return self._quantile(tail), self._quantile(1 - tail)
 
-    def _targets(self, y: Any) -> Array:
+    def _targets(self, y: ArrayLike) -> Array:
         y = checks.finite("y", y)
         if y.shape not in ((len(self.mean),), (len(self.mean), 1)):
             raise ValueError(f"y: expected shape ({len(self.mean)},), got {y.shape}")
@@ -125,7 +125,7 @@ class BernoulliPredictive(Predictive):
     """
 
     @classmethod
-    def from_logits(cls, logits: Any) -> BernoulliPredictive:
+    def from_logits(cls, logits: ArrayLike) -> BernoulliPredictive:
         """Build the predictive from network outputs ``[s, m]``, the logits of P(y = 1).
 
         Raises:
@@ -140,7 +140,7 @@ class BernoulliPredictive(Predictive):
         """P(y = 1 | x, D) ``[m]``: the mean of the sigmoids, not the sigmoid of a mean."""
         return self.mean
 
-    def log_prob(self, y: Any) -> Array:
+    def log_prob(self, y: ArrayLike) -> Array:
         """Log probability of labels 0 and 1, ``[m]`` or ``[m, 1]``, in nats ``[m]``.
 
         Raises:
@@ -156,7 +156,7 @@ class BernoulliPredictive(Predictive):
         return np.asarray(p > 1 - self.mean, dtype=np.float64)
 
 
-def _outputs(name: str, value: Any) -> Array:
+def _outputs(name: str, value: ArrayLike) -> Array:
     """Return network outputs as float64 ``[s, m]``; they may have overflowed."""
     outputs = np.asarray(value, dtype=np.float64)
     if outputs.ndim != 2 or not len(outputs):
@@ -211,8 +211,8 @@ def _evaluate_rows(network: MLP, weights: Array, inputs: Array) -> Array:
 def _evaluator(network: MLP) -> Compiled:
     """Compile: evaluate ``network`` for the first ``n_blocks`` of weights [blocks, block, d]."""
 
-    def evaluate(weights: Any, x: Any, n_blocks: Any) -> Any:
-        def block(i: Any, out: Any) -> tuple[Any, Any]:
+    def evaluate(weights: Tensor, x: Tensor, n_blocks: Tensor) -> Tensor:
+        def block(i: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
             f = network(weights[i], x)[..., 0]  # [block, m]
             return i + 1, tf.tensor_scatter_nd_update(out, [[i]], f[None])
 

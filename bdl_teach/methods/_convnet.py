@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import tf, tfd, tfp
+from bdl_teach.backend import Tensor, tf, tfd, tfp
 
 
 class Built(NamedTuple):
@@ -37,11 +37,11 @@ class Built(NamedTuple):
     """
 
     model: Any
-    draw: Any
-    logits: Callable[[Any], Any]
+    draw: Tensor
+    logits: Callable[[Tensor], Tensor]
 
     @property
-    def gaussians(self) -> list[tuple[Any, Any]]:
+    def gaussians(self) -> list[tuple[Tensor, Tensor]]:
         """The variables (μ, ρ) of each Gaussian; a deterministic bias has no ρ."""
         pairs = itertools.pairwise(self.model.trainable_variables)
         return [(mu, rho) for mu, rho in pairs if "untransformed_scale" in rho.name]
@@ -94,7 +94,7 @@ class ConvNet:
         graph = tf.function(lambda x: model(x), input_signature=[spec], autograph=False)
         return Built(model, draw, graph)
 
-    def _random(self, layer: int, draw: Any) -> dict[str, Any]:
+    def _random(self, layer: int, draw: Tensor) -> dict[str, Any]:
         """Arguments of a TFP layer: prior, posterior, and how to draw from the posterior."""
         chosen = {
             "kernel_prior_fn": self._prior,
@@ -125,6 +125,6 @@ def key(seed: int, *path: int) -> Array:
     return np.random.SeedSequence([seed, *path]).generate_state(2).astype(np.int32)
 
 
-def _drawn(draw: Any, place: int) -> Callable[[Any], Any]:
+def _drawn(draw: Tensor, place: int) -> Callable[[Tensor], Tensor]:
     """Draw weights from numbers that follow from ``draw`` and their place in the network."""
     return lambda q: q.sample(seed=tf.random.experimental.stateless_fold_in(draw, place))

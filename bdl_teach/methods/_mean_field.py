@@ -19,91 +19,17 @@ from bdl_teach import elbo, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 STRIDE = 97  # distance in a table of noise between two draws of one step
-
-
-class LoopInputs(NamedTuple):
-    """What one run of the compiled loop is told, all of it tensors."""
-
-    x: Any  # [chunks, rows, d]
-    y: Any  # [chunks, rows, 1]
-    row_weight: Any  # [chunks, rows, 1]: 1 for a data point, 0 for padding
-    unit_mask: Any  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Any  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
-    zeta: Any  # [table, chunks, units, rows]: noise of each data point; () where it has none
-    n_samples: Any  # S
-    n_chunks: Any  # chunks that hold data points
-    prior: Any  # [3]: σ₁, σ₂, π
-    noise_std: Any
-    kl_weight: Any
-    kl_shares: Any  # [slots]: π_i of each minibatch
-    n_batches: Any
-
-
-class Block(NamedTuple):
-    """What one block of a step sees: one draw, and one chunk of the data points."""
-
-    x: Any  # [rows, d]
-    y: Any  # [rows, 1]
-    row_weight: Any  # [rows, 1]: 1 for a data point of this step's minibatch
-    kl_share: Any  # π of the minibatch
-    eps: Any  # [n_weights]
-    zeta: Any  # [units, rows], or ()
-
-
-def run(objective: Callable[..., Any]) -> Callable[..., Any]:
-    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
-
-    def loop(mu: Any, rho: Any, schedule: Any, n_blocks: Any, inputs: LoopInputs) -> Any:
-        return optimise.adam(
-            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
-            [mu, rho + tf.zeros_like(mu)],
-            schedule,
-            n_blocks=n_blocks,
-        )
-
-    return loop
-
-
-def make_block(step: Any, i: Any, p: LoopInputs) -> Block:
-    """Gather what block ``i`` of a step sees.
-
-    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
-    """
-    draw, chunk = i // p.n_chunks, i % p.n_chunks
-    batch, row = step % p.n_batches, step + STRIDE * draw
-    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
-    eps = tf.gather(p.eps, row % p.eps.shape[0])
-    zeta = p.zeta
-    if tf.is_tensor(zeta):
-        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
-    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
-    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
-    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
-
-
-def costs(complexity: Any, f: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-    """Return one block's share of a step's free energy, and of what is recorded of it.
-
-    Args:
-        complexity: The whole KL, or an estimate of it, in nats.
-        f: Outputs of the network at the block's data points ``[rows, 1]``.
-        block: The block.
-        p: What the loop is told.
-
-    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
-    """
-    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
-    complexity = complexity / (n_samples * n_chunks)
-    likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight) / n_samples
-    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
-    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
-    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std or the prior"
+)
+_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 
 
 class Capacity(NamedTuple):
@@ -203,6 +129,35 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
     return decorate
 
 
+class LoopInputs(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Tensor  # [chunks, rows, d]
+    y: Tensor  # [chunks, rows, 1]
+    row_weight: Tensor  # [chunks, rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
+    eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    zeta: Tensor  # [table, chunks, units, rows]: noise of each data point; () where it has none
+    n_samples: Tensor  # S
+    n_chunks: Tensor  # chunks that hold data points
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    noise_std: Tensor
+    kl_weight: Tensor
+    kl_shares: Tensor  # [slots]: π_i of each minibatch
+    n_batches: Tensor
+
+
+class Block(NamedTuple):
+    """What one block of a step sees: one draw, and one chunk of the data points."""
+
+    x: Tensor  # [rows, d]
+    y: Tensor  # [rows, 1]
+    row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
+    kl_share: Tensor  # π of the minibatch
+    eps: Tensor  # [n_weights]
+    zeta: Tensor  # [units, rows], or ()
+
+
 class Plan(NamedTuple):
     """A problem laid out for a compiled loop: what does not depend on the method.
 
@@ -223,10 +178,10 @@ class Plan(NamedTuple):
     seed: int
     n_rows: int
     start: Array
-    n_blocks: Any
-    fields: dict[str, Any]
+    n_blocks: Tensor
+    fields: dict[str, Tensor]
 
-    def embed(self, values: Array) -> Any:
+    def embed(self, values: Array) -> Tensor:
         """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
         return as_float(embed(values, self.network, self.padded))
 
@@ -271,7 +226,7 @@ def _n_rows(steps: int, n_samples: int) -> int:
 
 
 @lru_cache(maxsize=4)
-def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Any]:
+def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
     """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
 
     Both depend on the network and the seed alone, so that moving any other slider moves only
@@ -305,7 +260,7 @@ def embed(values: Array, network: MLP, padded: MLP) -> Array:
     return out
 
 
-def _chunks(values: Array, capacity: Capacity) -> Any:
+def _chunks(values: Array, capacity: Capacity) -> Tensor:
     """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
     rows = capacity.chunk or capacity.n
     out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
@@ -313,92 +268,63 @@ def _chunks(values: Array, capacity: Capacity) -> Any:
     return as_float(out.reshape(-1, rows, values.shape[1]))
 
 
-REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std or the prior"
-)
-_BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
+def run(objective: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
+
+    def loop(
+        mu: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+    ) -> Tensor:
+        return optimise.adam(
+            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
+            [mu, rho + tf.zeros_like(mu)],
+            schedule,
+            n_blocks=n_blocks,
+        )
+
+    return loop
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted mean-field posterior.
+def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
+    """Gather what block ``i`` of a step sees.
 
-    Attributes:
-        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
-        std: σ of each weight ``[n_weights]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
-        history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
-            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
-            ``kl_weight``.
-        capacity: Sizes that it was compiled for.
+    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
     """
+    draw, chunk = i // p.n_chunks, i % p.n_chunks
+    batch, row = step % p.n_batches, step + STRIDE * draw
+    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
+    eps = tf.gather(p.eps, row % p.eps.shape[0])
+    zeta = p.zeta
+    if tf.is_tensor(zeta):
+        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
+    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
+    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
+    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
 
-    mean: Array
-    std: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    capacity: Capacity
 
-    @property
-    def signal_to_noise(self) -> Array:
-        """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
-        return np.abs(self.mean) / self.std
+def costs(complexity: Tensor, f: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+    """Return one block's share of a step's free energy, and of what is recorded of it.
 
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior.
+    Args:
+        complexity: The whole KL, or an estimate of it, in nats.
+        f: Outputs of the network at the block's data points ``[rows, 1]``.
+        block: The block.
+        p: What the loop is told.
 
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
-
-        Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``.
-
-        Raises:
-            ValueError: x does not fit the network, or S < 1.
-        """
-        weights = predictive.draw_weights(
-            self.mean,
-            self.std,
-            checks.count("n_samples", n_samples),
-            checks.count("seed", seed, 0),
-        )
-        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
-
-    def evaluate(self, weights: Any, x: Any) -> Array:
-        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
-
-        Args:
-            weights: ``[s, n_weights]``, in the order of ``network``.
-            x: Inputs ``[m, d]``.
-
-        Returns:
-            Outputs ``[s, m]``.
-
-        Raises:
-            ValueError: The shapes do not fit the network.
-        """
-        weights = checks.inputs("weights", weights, self.network.n_weights)
-        return predictive.evaluate_weights(
-            self._padded,
-            embed(weights, self.network, self._padded),
-            checks.inputs("x", x, self.network.n_inputs),
-        )
-
-    @property
-    def _padded(self) -> MLP:
-        return MLP(self.network.n_inputs, self.capacity.hidden_units)
+    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
+    """
+    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
+    complexity = complexity / (n_samples * n_chunks)
+    likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight) / n_samples
+    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
+    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
+    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
 
 
 # (number of data points, plan) -> the estimator's table [table, chunks, units, rows], or ()
-RowNoise = Callable[[int, Plan], Any]
+RowNoise = Callable[[int, Plan], Tensor]
 
 
-def no_row_noise(*_: Any) -> Any:
+def no_row_noise(*_: Tensor) -> Tensor:
     """Let no data point have noise of its own."""
     return ()
 
@@ -457,10 +383,86 @@ def _batches(n_batches: int, n: int) -> int:
     return n_batches
 
 
-def _fitted(trace: Any, network: MLP, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+def _fitted(
+    trace: optimise.Trace, network: MLP, padded: MLP, noise_std: float, capacity: Capacity
+) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
     used = network.positions_in(padded)
     mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
     return Fit(mean, np.logaddexp(0.0, rho), network, noise_std, history, capacity)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted mean-field posterior.
+
+    Attributes:
+        mean: μ of each weight ``[n_weights]``, in the order of ``network``.
+        std: σ of each weight ``[n_weights]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        history: ``step``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats,
+            one-step estimates at each recorded step; ``complexity_cost`` is the whole KL, before
+            ``kl_weight``.
+        capacity: Sizes that it was compiled for.
+    """
+
+    mean: Array
+    std: Array
+    network: MLP
+    noise_std: float
+    history: dict[str, Array]
+    capacity: Capacity
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|μ|/σ of each weight ``[n_weights]``: what pruning sorts by."""
+        return np.abs(self.mean) / self.std
+
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks drawn from the posterior.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive`` with ``samples`` ``[s, m]``.
+
+        Raises:
+            ValueError: x does not fit the network, or S < 1.
+        """
+        weights = predictive.draw_weights(
+            self.mean,
+            self.std,
+            checks.count("n_samples", n_samples),
+            checks.count("seed", seed, 0),
+        )
+        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
+
+    def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
+        """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of ``network``.
+            x: Inputs ``[m, d]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+
+        Raises:
+            ValueError: The shapes do not fit the network.
+        """
+        weights = checks.inputs("weights", weights, self.network.n_weights)
+        return predictive.evaluate_weights(
+            self._padded,
+            embed(weights, self.network, self._padded),
+            checks.inputs("x", x, self.network.n_inputs),
+        )
+
+    @property
+    def _padded(self) -> MLP:
+        return MLP(self.network.n_inputs, self.capacity.hidden_units)

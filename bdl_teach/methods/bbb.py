@@ -9,19 +9,37 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
 from bdl_teach.methods import _mean_field
 from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, LoopInputs, Settings, taking
 from bdl_teach.mlp import MLP
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
+
+
+def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+    """Return one block's share of the free energy of a step, and of what is recorded of it.
+
+    Source: Blundell et al. 2015, eq. 2.
+    """
+    mu, rho = theta
+    std = tf.nn.softplus(rho)
+    w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
+    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+    complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
+    return _mean_field.costs(complexity, network(w, block.x), block, p)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
 
 
 @taking(Settings)
@@ -41,22 +59,3 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         DivergedError: The free energy left the finite numbers.
     """
     return _mean_field.fit(_program, x, y, settings)
-
-
-@lru_cache(maxsize=32)
-def _program(network: MLP) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
-
-
-def _free_energy(network: MLP, theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-    """Return one block's share of the free energy of a step, and of what is recorded of it.
-
-    Source: Blundell et al. 2015, eq. 2.
-    """
-    mu, rho = theta
-    std = tf.nn.softplus(rho)
-    w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
-    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-    complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
-    return _mean_field.costs(complexity, network(w, block.x), block, p)

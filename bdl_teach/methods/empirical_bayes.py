@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.methods import _mean_field, local_reparam
 from bdl_teach.methods._mean_field import (
     Block,
@@ -37,106 +38,24 @@ from bdl_teach.methods._mean_field import (
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
+__all__ = [
+    "ESTIMATORS",
+    "TIES",
+    "Capacity",
+    "Fit",
+    "Pruning",
+    "fit",
+    "kl",
+    "optimal_prior_std",
+    "tied_kl",
+]
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared")
+REMEDY = (
+    "lower the learning rate; if that does not help, the scale of the data does not go with "
+    "noise_std"
+)
 _FAR = 1e9  # from here on ½ ln(1 + γ²) is ln |γ|
-
-
-def kl(gamma: Any) -> float:
-    """KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
-
-    Args:
-        gamma: γ = μ/σ of each weight, any shape.
-
-    Returns:
-        Nats, summed over the weights, in float64.
-
-    Raises:
-        ValueError: A γ is not finite.
-
-    Source: Basov, section 7.
-    """
-    size = np.abs(checks.finite("gamma", gamma))
-    near, far = np.minimum(size, _FAR), np.maximum(size, _FAR)  # the square of far may overflow
-    return float((0.5 * np.log1p(near**2) + np.log(far / _FAR)).sum())
-
-
-def optimal_prior_std(mu: Any, sigma: Any, groups: Any = None) -> Array:
-    """The prior's standard deviation that makes KL[q ‖ p] smallest: √(mean of μ² + σ²).
-
-    Args:
-        mu: Means of q ``[n_weights]``, or any shape without groups.
-        sigma: Standard deviations of q, >= 0, of the same shape.
-        groups: Number of the group that each weight shares its prior with ``[n_weights]``, from
-            0; each weight has a prior of its own if ``None``.
-
-    Returns:
-        σ_p of each weight, of the shape of ``mu``, in float64.
-
-    Raises:
-        ValueError: A value is not finite, a σ is negative or the shapes differ.
-
-    Source: Basov, section 6; MacKay 1992 for tied weights.
-    """
-    mu, sigma = checks.finite("mu", mu), checks.finite("sigma", sigma)
-    if not (sigma >= 0).all():
-        raise ValueError(f"sigma: expected numbers >= 0, got a smallest of {sigma.min()}")
-    if mu.shape != sigma.shape:
-        raise ValueError(f"sigma: expected the shape of mu, {mu.shape}, got {sigma.shape}")
-    own = np.asarray(np.hypot(mu, sigma))
-    if groups is None:
-        return own
-    groups = np.asarray(groups)
-    if groups.shape != own.shape or own.ndim != 1:
-        raise ValueError(f"groups: expected one a weight, {own.shape}, got {groups.shape}")
-    if groups.dtype.kind not in "iu" or (groups < 0).any():
-        raise ValueError(f"groups: expected integers >= 0, got {groups}")
-    _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group
-    return np.asarray(np.sqrt(np.bincount(groups, own**2) / np.bincount(groups))[groups])
-
-
-def tied_kl(mu: Any, sigma: Any, groups: Any) -> float:
-    """KL[q ‖ p] at the best shared priors: Σ_k ln(σ_p/σ_k), in nats.
-
-    The quadratic part, ½ Σ (μ² + σ²)/σ_p² − ½, is 0 at the best σ_p of each group.
-
-    Args:
-        mu: Means of q ``[n_weights]``.
-        sigma: Standard deviations of q ``[n_weights]``, > 0.
-        groups: Number of the group of each weight ``[n_weights]``, from 0.
-
-    Raises:
-        ValueError: As :func:`optimal_prior_std`, or a σ is 0.
-    """
-    sigma = checks.finite("sigma", sigma)
-    if not (sigma > 0).all():
-        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
-    return float(np.log(optimal_prior_std(mu, sigma, groups) / sigma).sum())
-
-
-def weight_cost(gamma: Any) -> Any:
-    """½ Σ ln(1 + γ²) of a tensor; 0 where γ is, so that padding costs nothing."""
-    return 0.5 * tf.reduce_sum(tf.math.log1p(gamma**2))
-
-
-def group_cost(gamma: Any, std: Any, groups: Any) -> Any:
-    """Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
-
-    Args:
-        gamma: ``[n_weights]``.
-        std: σ ``[n_weights]``.
-        groups: ``[groups, n_weights]``: 1 where a weight belongs to a group; rows and columns of
-            zeros cost nothing.
-
-    Returns:
-        Nats.
-    """
-    counts = tf.reduce_sum(groups, axis=1)  # [groups]
-    counted = tf.reduce_sum(groups, axis=0) > 0  # [n_weights]
-    moments = tf.linalg.matvec(groups, std**2 * (1.0 + gamma**2))  # [groups]
-    means = tf.where(counts > 0, moments, 1.0) / tf.maximum(counts, 1.0)
-    log_std = tf.math.log(tf.where(counted, std, 1.0))
-    return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
 class Model(NamedTuple):
@@ -171,104 +90,146 @@ def choose(
     )
 
 
-__all__ = [
-    "ESTIMATORS",
-    "TIES",
-    "Capacity",
-    "Fit",
-    "Pruning",
-    "fit",
-    "kl",
-    "optimal_prior_std",
-    "tied_kl",
-]
-
-REMEDY = (
-    "lower the learning rate; if that does not help, the scale of the data does not go with "
-    "noise_std"
-)
-
-
 class _GroupedInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
     shared: LoopInputs
-    unit: Any  # [n_weights]: σ = unit · softplus(ρ)
-    groups: Any  # [layers, n_weights]: 1 where a weight belongs to a group
+    unit: Tensor  # [n_weights]: σ = unit · softplus(ρ)
+    groups: Tensor  # [layers, n_weights]: 1 where a weight belongs to a group
 
 
-@dataclass(frozen=True)
-class Pruning:
-    """Which weights the learnt prior has switched off.
+def kl(gamma: ArrayLike) -> float:
+    """KL[q ‖ p] at the best prior of each weight: ½ Σ ln(1 + γ²).
 
-    Attributes:
-        pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
-        fraction: Share of the weights that are.
-        by_layer: The same share, layer by layer, from the input on.
+    Args:
+        gamma: γ = μ/σ of each weight, any shape.
+
+    Returns:
+        Nats, summed over the weights, in float64.
+
+    Raises:
+        ValueError: A γ is not finite.
+
+    Source: Basov, section 7.
     """
+    size = np.abs(checks.finite("gamma", gamma))
+    near, far = np.minimum(size, _FAR), np.maximum(size, _FAR)  # the square of far may overflow
+    return float((0.5 * np.log1p(near**2) + np.log(far / _FAR)).sum())
 
-    pruned: Array
-    fraction: float
-    by_layer: tuple[float, ...]
 
+def optimal_prior_std(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike | None = None) -> Array:
+    """The prior's standard deviation that makes KL[q ‖ p] smallest: √(mean of μ² + σ²).
 
-@dataclass(frozen=True)
-class Fit(_mean_field.Fit):
-    """A fitted posterior and its prior.
+    Args:
+        mu: Means of q ``[n_weights]``, or any shape without groups.
+        sigma: Standard deviations of q, >= 0, of the same shape.
+        groups: Number of the group that each weight shares its prior with ``[n_weights]``, from
+            0; each weight has a prior of its own if ``None``.
 
-    Attributes:
-        gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
-        prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
-        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
-            which weights there are and which share a prior.
+    Returns:
+        σ_p of each weight, of the shape of ``mu``, in float64.
+
+    Raises:
+        ValueError: A value is not finite, a σ is negative or the shapes differ.
+
+    Source: Basov, section 6; MacKay 1992 for tied weights.
     """
+    mu, sigma = checks.finite("mu", mu), checks.finite("sigma", sigma)
+    if not (sigma >= 0).all():
+        raise ValueError(f"sigma: expected numbers >= 0, got a smallest of {sigma.min()}")
+    if mu.shape != sigma.shape:
+        raise ValueError(f"sigma: expected the shape of mu, {mu.shape}, got {sigma.shape}")
+    own = np.asarray(np.hypot(mu, sigma))
+    if groups is None:
+        return own
+    groups = np.asarray(groups)
+    if groups.shape != own.shape or own.ndim != 1:
+        raise ValueError(f"groups: expected one a weight, {own.shape}, got {groups.shape}")
+    if groups.dtype.kind not in "iu" or (groups < 0).any():
+        raise ValueError(f"groups: expected integers >= 0, got {groups}")
+    _, groups = np.unique(groups, return_inverse=True)  # a number that nobody has is no group
+    return np.asarray(np.sqrt(np.bincount(groups, own**2) / np.bincount(groups))[groups])
 
-    gamma: Array
-    prior_std: Array
-    model: Model
 
-    @property
-    def signal_to_noise(self) -> Array:
-        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
-        return np.abs(self.gamma)
+def tied_kl(mu: ArrayLike, sigma: ArrayLike, groups: ArrayLike) -> float:
+    """KL[q ‖ p] at the best shared priors: Σ_k ln(σ_p/σ_k), in nats.
 
-    def predict(self, x: Any, n_samples: int = 500, seed: int = 1) -> Predictive:
-        """Average networks drawn from the posterior: the posterior predictive.
+    The quadratic part, ½ Σ (μ² + σ²)/σ_p² − ½, is 0 at the best σ_p of each group.
 
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Number of draws S, >= 1.
-            seed: Seed of the draws.
+    Args:
+        mu: Means of q ``[n_weights]``.
+        sigma: Standard deviations of q ``[n_weights]``, > 0.
+        groups: Number of the group of each weight ``[n_weights]``, from 0.
 
-        Returns:
-            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
+    Raises:
+        ValueError: As :func:`optimal_prior_std`, or a σ is 0.
+    """
+    sigma = checks.finite("sigma", sigma)
+    if not (sigma > 0).all():
+        raise ValueError(f"sigma: expected numbers > 0, got a smallest of {sigma.min()}")
+    return float(np.log(optimal_prior_std(mu, sigma, groups) / sigma).sum())
 
-        Raises:
-            ValueError: x does not fit the network, or S < 1.
-        """
-        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
-        return self._predictive(weights, x)
 
-    def plug_in(self, x: Any) -> Predictive:
-        """Evaluate the one network at the mean weights, which is what averaging replaces."""
-        return self._predictive(self.mean[None], x)
+def weight_cost(gamma: Tensor) -> Tensor:
+    """½ Σ ln(1 + γ²) of a tensor; 0 where γ is, so that padding costs nothing."""
+    return 0.5 * tf.reduce_sum(tf.math.log1p(gamma**2))
 
-    def pruning(self, threshold: float = 0.5) -> Pruning:
-        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
-        used, layers = self.model.used, self.model.layers
-        pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
-        shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
-        return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
 
-    def _predictive(self, weights: Array, x: Any) -> Predictive:
-        outputs = self.evaluate(weights, x)
-        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
+def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
+    """Σ_g ½ n_g ln(mean over g of μ² + σ²) − Σ ln σ of tensors.
+
+    Args:
+        gamma: ``[n_weights]``.
+        std: σ ``[n_weights]``.
+        groups: ``[groups, n_weights]``: 1 where a weight belongs to a group; rows and columns of
+            zeros cost nothing.
+
+    Returns:
+        Nats.
+    """
+    counts = tf.reduce_sum(groups, axis=1)  # [groups]
+    counted = tf.reduce_sum(groups, axis=0) > 0  # [n_weights]
+    moments = tf.linalg.matvec(groups, std**2 * (1.0 + gamma**2))  # [groups]
+    means = tf.where(counts > 0, moments, 1.0) / tf.maximum(counts, 1.0)
+    log_std = tf.math.log(tf.where(counted, std, 1.0))
+    return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
+
+
+def _outputs(network: MLP, estimator: str, mu: Tensor, std: Tensor, block: Block) -> Tensor:
+    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
+    if estimator == "shared":
+        return network(mu + std * block.eps, block.x)
+    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+
+    def run(
+        gamma: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _GroupedInputs
+    ) -> Tensor:
+        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
+            block = make_block(step, i, p.shared)
+            gamma = theta[0] * p.shared.unit_mask
+            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
+            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
+            f = _outputs(network, estimator, gamma * std, std, block)
+            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
+            kl /= tf.cast(p.shared.n_chunks, tf.float32)
+            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
+            parts /= tf.cast(p.shared.n_samples, tf.float32)
+            return parts[0], parts
+
+        start = [gamma, rho + tf.zeros_like(gamma)]
+        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
+
+    return Compiled(run)
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     likelihood: str = "gaussian",
     tie: str = "weight",
@@ -331,7 +292,7 @@ def fit(
     return _fitted(trace, model, plan.padded, float(noise_std), plan.capacity)
 
 
-def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _GroupedInputs:
+def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) -> _GroupedInputs:
     """Make the loop's arguments; the fixed prior and the minibatches are not used."""
     shared = LoopInputs(
         **plan.fields,
@@ -348,37 +309,9 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Any, noise_std: float) -> _G
     return _GroupedInputs(shared, unit=plan.embed(model.unit), groups=plan.embed(1.0 * groups))
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def run(gamma: Any, rho: Any, schedule: Any, n_blocks: Any, p: _GroupedInputs) -> Any:
-        def objective(theta: Any, step: Any, i: Any) -> tuple[Any, Any]:
-            block = make_block(step, i, p.shared)
-            gamma = theta[0] * p.shared.unit_mask
-            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
-            kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
-            f = _outputs(network, estimator, gamma * std, std, block)
-            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
-            kl /= tf.cast(p.shared.n_chunks, tf.float32)
-            parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
-            parts /= tf.cast(p.shared.n_samples, tf.float32)
-            return parts[0], parts
-
-        start = [gamma, rho + tf.zeros_like(gamma)]
-        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
-
-    return Compiled(run)
-
-
-def _outputs(network: MLP, estimator: str, mu: Any, std: Any, block: Block) -> Any:
-    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
-    if estimator == "shared":
-        return network(mu + std * block.eps, block.x)
-    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
-
-
-def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: Capacity) -> Fit:
+def _fitted(
+    trace: optimise.Trace, model: Model, padded: MLP, noise_std: float, capacity: Capacity
+) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
@@ -398,3 +331,72 @@ def _fitted(trace: Any, model: Model, padded: MLP, noise_std: float, capacity: C
         prior_std=prior_std,
         model=model,
     )
+
+
+@dataclass(frozen=True)
+class Fit(_mean_field.Fit):
+    """A fitted posterior and its prior.
+
+    Attributes:
+        gamma: γ = μ/σ of each weight ``[n_weights]``, in the order of ``network``.
+        prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
+        model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
+            which weights there are and which share a prior.
+    """
+
+    gamma: Array
+    prior_std: Array
+    model: Model
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
+        return np.abs(self.gamma)
+
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks drawn from the posterior: the posterior predictive.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive``; for labels a ``BernoulliPredictive``, with ``probability``.
+
+        Raises:
+            ValueError: x does not fit the network, or S < 1.
+        """
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        weights = predictive.draw_weights(self.mean, self.std, n_samples, seed)
+        return self._predictive(weights, x)
+
+    def plug_in(self, x: ArrayLike) -> Predictive:
+        """Evaluate the one network at the mean weights, which is what averaging replaces."""
+        return self._predictive(self.mean[None], x)
+
+    def pruning(self, threshold: float = 0.5) -> Pruning:
+        """Report the weights with |γ| below ``threshold``: their draws say next to nothing."""
+        used, layers = self.model.used, self.model.layers
+        pruned = used & (np.abs(self.gamma) < checks.positive("threshold", threshold))
+        shares = (np.bincount(layers, pruned) / np.bincount(layers, used)).tolist()
+        return Pruning(pruned, float(pruned.sum() / used.sum()), tuple(shares))
+
+    def _predictive(self, weights: Array, x: ArrayLike) -> Predictive:
+        outputs = self.evaluate(weights, x)
+        return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which weights the learnt prior has switched off.
+
+    Attributes:
+        pruned: ``[n_weights]``: ``True`` where |γ| is below the threshold.
+        fraction: Share of the weights that are.
+        by_layer: The same share, layer by layer, from the input on.
+    """
+
+    pruned: Array
+    fraction: float
+    by_layer: tuple[float, ...]

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
 from bdl_teach import elbo, predictive
@@ -20,7 +20,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import as_float, tf, tfp
+from bdl_teach.backend import Tensor, as_float, tf, tfp
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -28,35 +28,9 @@ from bdl_teach.predictive import Predictive
 _WINDOW = 25  # transitions between two reports of progress
 
 
-@dataclass(frozen=True)
-class LinearPosterior:
-    """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
-
-    Attributes:
-        mean: ``[d]``.
-        cov: ``[d, d]``.
-        log_evidence: log P(y | x), in nats.
-        noise_std: Standard deviation of the noise.
-    """
-
-    mean: Array
-    cov: Array
-    log_evidence: float
-    noise_std: float
-
-    def predict(self, x: Any) -> Predictive:
-        """Exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
-
-        Raises:
-            ValueError: x does not have d columns.
-        """
-        x = checks.inputs("x", x, len(self.mean))
-        variance = np.einsum("md,de,me->m", x, self.cov, x)
-        noise = np.full(len(x), self.noise_std)
-        return Predictive(x @ self.mean, np.sqrt(np.maximum(variance, 0.0)), noise)
-
-
-def linear_regression(x: Any, y: Any, prior_std: float, noise_std: float) -> LinearPosterior:
+def linear_regression(
+    x: ArrayLike, y: ArrayLike, prior_std: float, noise_std: float
+) -> LinearPosterior:
     """Exact Bayesian linear regression; x carries its own column of ones for an intercept.
 
     Λ = I/prior_std² + xᵀx/noise_std², mean = Λ⁻¹ xᵀy/noise_std², cov = Λ⁻¹.
@@ -87,67 +61,101 @@ def linear_regression(x: Any, y: Any, prior_std: float, noise_std: float) -> Lin
 
 
 @dataclass(frozen=True)
-class NutsFit:
-    """Draws of the weights' true posterior, as far as the chains have found it.
-
-    The weights of a network are not identified (hidden units can be swapped), so that
-    convergence is judged on what is: the network's outputs at the training inputs, and the log
-    density.
+class LinearPosterior:
+    """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
 
     Attributes:
-        weights: ``[chains, s, n_weights]``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
-        r_hat: Split R-hat of each output at the training inputs, then of the log density
-            ``[n + 1]``.
-        ess: Effective sample size of the same, summed over the chains ``[n + 1]``.
-        divergences: Share of the transitions that NUTS gave up as divergent.
+        mean: ``[d]``.
+        cov: ``[d, d]``.
+        log_evidence: log P(y | x), in nats.
+        noise_std: Standard deviation of the noise.
     """
 
-    weights: Array
-    network: MLP
+    mean: Array
+    cov: Array
+    log_evidence: float
     noise_std: float
-    r_hat: Array
-    ess: Array
-    divergences: float
 
-    @property
-    def converged(self) -> bool:
-        """Whether every R-hat is below 1.05."""
-        return bool((self.r_hat < 1.05).all())
-
-    @property
-    def report(self) -> str:
-        """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
-        worst, least = float(self.r_hat.max()), float(self.ess.min())
-        verdict = "converged" if self.converged else "NOT converged (needs R-hat < 1.05)"
-        return f"NUTS {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
-
-    def predict(self, x: Any, n_samples: int | None = None, seed: int = 1) -> Predictive:
-        """Average networks over the draws.
-
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Use this many draws, picked at random; all of them if not given.
-            seed: Seed of the pick.
+    def predict(self, x: ArrayLike) -> Predictive:
+        """Exact predictive at ``x`` [m, d]: mean x·m, epistemic variance xᵀ Σ x.
 
         Raises:
-            ValueError: x does not fit the network, or more draws are asked for than there are.
+            ValueError: x does not have d columns.
         """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        draws = self.weights.reshape(-1, self.network.n_weights)
-        if n_samples is not None:
-            if checks.count("n_samples", n_samples) > len(draws):
-                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
-            rng = np.random.default_rng(checks.count("seed", seed, 0))
-            draws = rng.permutation(draws)[:n_samples]
-        samples = predictive.evaluate_weights(self.network, draws, x)
-        return Predictive.from_samples(samples, self.noise_std)
+        x = checks.inputs("x", x, len(self.mean))
+        variance = np.einsum("md,de,me->m", x, self.cov, x)
+        noise = np.full(len(x), self.noise_std)
+        return Predictive(x @ self.mean, np.sqrt(np.maximum(variance, 0.0)), noise)
+
+
+def _kernel(
+    network: MLP, warmup: int, x: Tensor, y: Tensor, prior: Tensor, noise_std: Tensor
+) -> Tensor:
+    """NUTS on log P(D, w), its step size adapted over four fifths of the warm-up."""
+
+    def log_density(w: Tensor) -> Tensor:
+        log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
+        return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(y, network(w, x), noise_std)
+
+    nuts_kernel = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
+    return tfp.mcmc.DualAveragingStepSizeAdaptation(
+        nuts_kernel, num_adaptation_steps=int(0.8 * warmup), target_accept_prob=0.8
+    )
+
+
+@lru_cache(maxsize=4)
+def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
+    """Compile (advance one window, initial kernel state) for one network."""
+
+    def begin(state: Tensor, *target: Tensor) -> Tensor:
+        return _kernel(network, warmup, *target).bootstrap_results(state)
+
+    def advance(state: Tensor, results: Tensor, seed: Tensor, *target: Tensor) -> Tensor:
+        drawn, traced, results = tfp.mcmc.sample_chain(
+            _WINDOW,
+            current_state=state,
+            previous_kernel_results=results,
+            kernel=_kernel(network, warmup, *target),
+            trace_fn=lambda _, r: (
+                r.inner_results.target_log_prob,
+                r.inner_results.has_divergence,
+            ),
+            return_final_kernel_results=True,
+            seed=seed,
+        )
+        return drawn[-1], results, (drawn, *traced)
+
+    return Compiled(advance), Compiled(begin)
+
+
+class _Sampler:
+    """NUTS in windows of a fixed length, so that one compiled program serves any run."""
+
+    def __init__(self, network: MLP, warmup: int, target: Tensor, seed: int) -> None:
+        self._advance, self._begin = _nuts_programs(network, warmup)
+        self._target, self._seed = target, seed
+
+    def run(
+        self, state: Tensor, warmup: int, kept: int, progress: Callable[[int, int], None] | None
+    ) -> tuple[Array, Array, float]:
+        """Return weights [chains, kept, d], log densities [chains, kept], divergent share."""
+        total = warmup + kept
+        kernel, draws = self._begin(state, *self._target), []
+        for done in range(0, total, _WINDOW):
+            window_seed = tf.constant([self._seed, done])
+            state, kernel, drawn = self._advance(state, kernel, window_seed, *self._target)
+            draws.append([part.numpy() for part in drawn])
+            if progress is not None:
+                progress(min(done + _WINDOW, total), total)
+        weights, log_density, diverging = (
+            np.concatenate(parts)[warmup:total].swapaxes(0, 1) for parts in zip(*draws, strict=True)
+        )
+        return weights.astype(np.float64), log_density, float(diverging.mean())
 
 
 def nuts(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     prior: Prior | None = None,
     noise_std: float = 1.0,
@@ -204,69 +212,6 @@ def nuts(
     )
 
 
-class _Sampler:
-    """NUTS in windows of a fixed length, so that one compiled program serves any run."""
-
-    def __init__(self, network: MLP, warmup: int, target: Any, seed: int) -> None:
-        self._advance, self._begin = _nuts_programs(network, warmup)
-        self._target, self._seed = target, seed
-
-    def run(
-        self, state: Any, warmup: int, kept: int, progress: Callable[[int, int], None] | None
-    ) -> tuple[Array, Array, float]:
-        """Return weights [chains, kept, d], log densities [chains, kept], divergent share."""
-        total = warmup + kept
-        kernel, draws = self._begin(state, *self._target), []
-        for done in range(0, total, _WINDOW):
-            window_seed = tf.constant([self._seed, done])
-            state, kernel, drawn = self._advance(state, kernel, window_seed, *self._target)
-            draws.append([part.numpy() for part in drawn])
-            if progress is not None:
-                progress(min(done + _WINDOW, total), total)
-        weights, log_density, diverging = (
-            np.concatenate(parts)[warmup:total].swapaxes(0, 1) for parts in zip(*draws, strict=True)
-        )
-        return weights.astype(np.float64), log_density, float(diverging.mean())
-
-
-@lru_cache(maxsize=4)
-def _nuts_programs(network: MLP, warmup: int) -> tuple[Compiled, Compiled]:
-    """Compile (advance one window, initial kernel state) for one network."""
-
-    def begin(state: Any, *target: Any) -> Any:
-        return _kernel(network, warmup, *target).bootstrap_results(state)
-
-    def advance(state: Any, results: Any, seed: Any, *target: Any) -> Any:
-        drawn, traced, results = tfp.mcmc.sample_chain(
-            _WINDOW,
-            current_state=state,
-            previous_kernel_results=results,
-            kernel=_kernel(network, warmup, *target),
-            trace_fn=lambda _, r: (
-                r.inner_results.target_log_prob,
-                r.inner_results.has_divergence,
-            ),
-            return_final_kernel_results=True,
-            seed=seed,
-        )
-        return drawn[-1], results, (drawn, *traced)
-
-    return Compiled(advance), Compiled(begin)
-
-
-def _kernel(network: MLP, warmup: int, x: Any, y: Any, prior: Any, noise_std: Any) -> Any:
-    """NUTS on log P(D, w), its step size adapted over four fifths of the warm-up."""
-
-    def log_density(w: Any) -> Any:
-        log_prior = scale_mixture_log_prob(w, prior[0], prior[1], prior[2])
-        return tf.reduce_sum(log_prior, axis=-1) - elbo.likelihood_cost(y, network(w, x), noise_std)
-
-    nuts_kernel = tfp.mcmc.NoUTurnSampler(log_density, step_size=0.01, max_tree_depth=8)
-    return tfp.mcmc.DualAveragingStepSizeAdaptation(
-        nuts_kernel, num_adaptation_steps=int(0.8 * warmup), target_accept_prob=0.8
-    )
-
-
 def _split_r_hat(draws: Array) -> Array:
     """Split R-hat of draws ``[chains, s, k]``: ``[k]``."""
     return np.asarray(
@@ -288,3 +233,62 @@ def _ess(draws: Array) -> Array:
     finally:
         logger.setLevel(level)
     return np.asarray(np.sum(each, axis=0))
+
+
+@dataclass(frozen=True)
+class NutsFit:
+    """Draws of the weights' true posterior, as far as the chains have found it.
+
+    The weights of a network are not identified (hidden units can be swapped), so that
+    convergence is judged on what is: the network's outputs at the training inputs, and the log
+    density.
+
+    Attributes:
+        weights: ``[chains, s, n_weights]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        r_hat: Split R-hat of each output at the training inputs, then of the log density
+            ``[n + 1]``.
+        ess: Effective sample size of the same, summed over the chains ``[n + 1]``.
+        divergences: Share of the transitions that NUTS gave up as divergent.
+    """
+
+    weights: Array
+    network: MLP
+    noise_std: float
+    r_hat: Array
+    ess: Array
+    divergences: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether every R-hat is below 1.05."""
+        return bool((self.r_hat < 1.05).all())
+
+    @property
+    def report(self) -> str:
+        """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
+        worst, least = float(self.r_hat.max()), float(self.ess.min())
+        verdict = "converged" if self.converged else "NOT converged (needs R-hat < 1.05)"
+        return f"NUTS {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
+
+    def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:
+        """Average networks over the draws.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Use this many draws, picked at random; all of them if not given.
+            seed: Seed of the pick.
+
+        Raises:
+            ValueError: x does not fit the network, or more draws are asked for than there are.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        draws = self.weights.reshape(-1, self.network.n_weights)
+        if n_samples is not None:
+            if checks.count("n_samples", n_samples) > len(draws):
+                raise ValueError(f"n_samples: expected at most {len(draws)}, got {n_samples}")
+            rng = np.random.default_rng(checks.count("seed", seed, 0))
+            draws = rng.permutation(draws)[:n_samples]
+        samples = predictive.evaluate_weights(self.network, draws, x)
+        return Predictive.from_samples(samples, self.noise_std)

@@ -20,13 +20,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from bdl_teach import elbo
 from bdl_teach._support import checks, memory
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
 
@@ -34,7 +35,6 @@ REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB
 _TRAINING, _PREDICTION = 1, 2  # streams of random numbers of one seed; 0 starts the network
 _NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
-
 # For hundreds of pictures instead of tens of thousands: 127,000 weights at a KL weight of 1
 # outweigh 720 labels. With less of it the weights that matter learn, while those that no
 # training picture uses go back to a wide prior: a strange picture uses them, and its draws differ.
@@ -49,96 +49,31 @@ FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted Bayesian classifier of pictures.
+def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
+    """Return the graph of one Adam step, which gives (F, complexity, likelihood) in nats.
 
-    Attributes:
-        network: Its sizes.
-        built: Its layers and variables.
-        pixel_scale: What pixels in [0, 1] are multiplied by.
-        history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
-            over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
+    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
     """
 
-    network: ConvNet
-    built: Built
-    pixel_scale: float
-    history: dict[str, Array]
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        with tf.GradientTape() as tape:
+            logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
+            nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
+            complexity, likelihood = tf.add_n(model.losses), n_data * tf.reduce_mean(nll)
+            loss = elbo.free_energy(complexity, likelihood, kl_weight)
+        variables = model.trainable_variables
+        adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return tf.stack([loss, complexity, likelihood])
 
-    @property
-    def mean(self) -> Array:
-        """μ of each random weight ``[n_weights]``: kernels (and biases) layer by layer."""
-        return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
-
-    @property
-    def std(self) -> Array:
-        """σ of each random weight ``[n_weights]``."""
-        return np.concatenate(
-            [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
-        )
-
-    @property
-    def signal_to_noise(self) -> Array:
-        """|μ|/σ of each random weight ``[n_weights]``: what pruning sorts by."""
-        return np.abs(self.mean) / self.std
-
-    def predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
-        """Class probabilities of each of S networks drawn from the posterior.
-
-        Args:
-            images: ``[n, height, width]``, pixels in [0, 1].
-            n_samples: Number of draws S, >= 1; the source takes 7, the scores want 30 or more.
-            seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
-
-        Returns:
-            ``[s, n, classes]``; rows sum to 1. Their mean over s is the predictive distribution,
-            ``bdl_teach.metrics`` has the scores of uncertainty.
-
-        Raises:
-            ValueError: The pictures do not fit the network, or S < 1.
-        """
-        return np.exp(self.log_predict(images, n_samples, seed))
-
-    def log_predict(self, images: Any, n_samples: int = 30, seed: int = 1) -> Array:
-        """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
-        x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
-        s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
-        logits = np.empty((s, len(x), self.network.n_classes))
-        for i in range(s):
-            self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
-            for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
-                logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
-        return np.asarray(log_softmax(logits, axis=-1))
-
-    def pruned(self, fraction: float) -> Fit:
-        """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
-
-        Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
-
-        Args:
-            fraction: In [0, 1].
-
-        Raises:
-            ValueError: The fraction is out of range.
-        """
-        ratio = self.signal_to_noise
-        n_out = int(checks.probability("fraction", fraction) * ratio.size)
-        out = np.zeros(ratio.size, dtype=bool)
-        out[np.argsort(ratio, kind="stable")[:n_out]] = True
-        built = self.network.build()
-        built.model.set_weights(self.built.model.get_weights())
-        for mu, rho in built.gaussians:
-            gone, out = np.split(out, [mu.shape.num_elements()])
-            gone = gone.reshape(mu.shape)
-            mu.assign(tf.where(gone, 0.0, mu))
-            rho.assign(tf.where(gone, _NO_SPREAD, rho))
-        return replace(self, built=built)
+    pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
+    signature = [pictures, tf.TensorSpec([None], tf.int32)]
+    graph: Callable[..., Tensor] = tf.function(step, input_signature=signature, autograph=False)
+    return graph
 
 
 def fit(
-    images: Any,
-    labels: Any,
+    images: ArrayLike,
+    labels: ArrayLike,
     *,
     epochs: int = 10,
     learning_rate: float = 0.001,
@@ -204,9 +139,9 @@ def fit(
 
 
 def _train(
-    step: Callable[..., Any],
+    step: Callable[..., Tensor],
     data: tuple[Array, Array],
-    draw: Any,
+    draw: Tensor,
     epochs: int,
     size: int,
     seed: int,
@@ -224,30 +159,8 @@ def _train(
     return {**history, "epoch": np.arange(1, epochs + 1)}
 
 
-def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
-    """Return the graph of one Adam step, which gives (F, complexity, likelihood) in nats.
-
-    A minibatch of B pictures stands for all N: its log-likelihood is multiplied by N/B.
-    """
-
-    def step(x: Any, y: Any) -> Any:
-        with tf.GradientTape() as tape:
-            logits = model(x)  # [b, classes]; draws the weights, and leaves their KL in losses
-            nll = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)  # [b]
-            complexity, likelihood = tf.add_n(model.losses), n_data * tf.reduce_mean(nll)
-            loss = elbo.free_energy(complexity, likelihood, kl_weight)
-        variables = model.trainable_variables
-        adam.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return tf.stack([loss, complexity, likelihood])
-
-    pictures = tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
-    signature = [pictures, tf.TensorSpec([None], tf.int32)]
-    graph: Callable[..., Any] = tf.function(step, input_signature=signature, autograph=False)
-    return graph
-
-
 def _epoch(
-    step: Callable[..., Any], batches: Iterable[Any], draw: Any, draws: Iterable[Any]
+    step: Callable[..., Tensor], batches: Iterable[Tensor], draw: Tensor, draws: Iterable[Tensor]
 ) -> Array:
     """Take one step a minibatch; return the mean of what the steps recorded."""
     records = []
@@ -257,7 +170,7 @@ def _epoch(
     return np.asarray(tf.reduce_mean(records, axis=0))
 
 
-def _pictures(value: Any, shape: tuple[int, int] | None = None) -> Array:
+def _pictures(value: ArrayLike, shape: tuple[int, int] | None = None) -> Array:
     """Return finite pictures ``[n, height, width, 1]`` as float32, or say what came."""
     array = checks.finite("images", value)
     wanted = "[n, height, width]" if shape is None else f"[n, {shape[0]}, {shape[1]}]"
@@ -266,7 +179,7 @@ def _pictures(value: Any, shape: tuple[int, int] | None = None) -> Array:
     return array.astype(np.float32)[..., None]
 
 
-def _classes(value: Any, n: int, n_classes: int | None) -> tuple[Array, int]:
+def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, int]:
     """Return labels ``[n]`` and the number of classes, at least two."""
     labels = checks.finite("labels", value)
     if labels.shape != (n,):
@@ -276,3 +189,90 @@ def _classes(value: Any, n: int, n_classes: int | None) -> tuple[Array, int]:
     if (labels != labels.astype(int)).any() or labels.min() < 0 or labels.max() >= known:
         raise ValueError(f"labels: expected whole numbers from 0 to {known - 1}, got {labels}")
     return labels.astype(np.int32), known
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted Bayesian classifier of pictures.
+
+    Attributes:
+        network: Its sizes.
+        built: Its layers and variables.
+        pixel_scale: What pixels in [0, 1] are multiplied by.
+        history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
+            over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
+    """
+
+    network: ConvNet
+    built: Built
+    pixel_scale: float
+    history: dict[str, Array]
+
+    @property
+    def mean(self) -> Array:
+        """μ of each random weight ``[n_weights]``: kernels (and biases) layer by layer."""
+        return np.concatenate([mu.numpy().ravel() for mu, _ in self.built.gaussians])
+
+    @property
+    def std(self) -> Array:
+        """σ of each random weight ``[n_weights]``."""
+        return np.concatenate(
+            [tf.nn.softplus(rho).numpy().ravel() for _, rho in self.built.gaussians]
+        )
+
+    @property
+    def signal_to_noise(self) -> Array:
+        """|μ|/σ of each random weight ``[n_weights]``: what pruning sorts by."""
+        return np.abs(self.mean) / self.std
+
+    def predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
+        """Class probabilities of each of S networks drawn from the posterior.
+
+        Args:
+            images: ``[n, height, width]``, pixels in [0, 1].
+            n_samples: Number of draws S, >= 1; the source takes 7, the scores want 30 or more.
+            seed: Seed of the draws; the first draws of a larger S are those of a smaller one.
+
+        Returns:
+            ``[s, n, classes]``; rows sum to 1. Their mean over s is the predictive distribution,
+            ``bdl_teach.metrics`` has the scores of uncertainty.
+
+        Raises:
+            ValueError: The pictures do not fit the network, or S < 1.
+        """
+        return np.exp(self.log_predict(images, n_samples, seed))
+
+    def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
+        """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
+        s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        logits = np.empty((s, len(x), self.network.n_classes))
+        for i in range(s):
+            self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
+            for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
+                logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
+        return np.asarray(log_softmax(logits, axis=-1))
+
+    def pruned(self, fraction: float) -> Fit:
+        """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
+
+        Their μ becomes 0 and their σ negligible; the number of weights is rounded down.
+
+        Args:
+            fraction: In [0, 1].
+
+        Raises:
+            ValueError: The fraction is out of range.
+        """
+        ratio = self.signal_to_noise
+        n_out = int(checks.probability("fraction", fraction) * ratio.size)
+        out = np.zeros(ratio.size, dtype=bool)
+        out[np.argsort(ratio, kind="stable")[:n_out]] = True
+        built = self.network.build()
+        built.model.set_weights(self.built.model.get_weights())
+        for mu, rho in built.gaussians:
+            gone, out = np.split(out, [mu.shape.num_elements()])
+            gone = gone.reshape(mu.shape)
+            mu.assign(tf.where(gone, 0.0, mu))
+            rho.assign(tf.where(gone, _NO_SPREAD, rho))
+        return replace(self, built=built)

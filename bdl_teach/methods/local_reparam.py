@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
 from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import (
     Gaussian,
     gaussian_kl,
@@ -40,12 +40,24 @@ _TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings(_mean_field.Settings):
+    """What a user may choose.
+
+    Attributes:
+        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
+            flips the signs of W − μ for each data point.
+    """
+
+    estimator: str = "local"
+
+
 @numpy_or_tensor
-def _moments(x: Any, mu: Any, sigma: Any) -> Any:
+def _moments(x: Tensor, mu: Tensor, sigma: Tensor) -> Tensor:
     return tf.matmul(x, mu), tf.matmul(x**2, sigma**2)
 
 
-def preactivation_moments(x: Any, mu: Any, sigma: Any) -> tuple[Any, Any]:
+def preactivation_moments(x: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> tuple[Array, Array]:
     """Mean γ = xμ and variance δ = x²σ² of what a layer of Gaussian weights passes on.
 
     Args:
@@ -73,16 +85,66 @@ def preactivation_moments(x: Any, mu: Any, sigma: Any) -> tuple[Any, Any]:
     return mean, var
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings(_mean_field.Settings):
-    """What a user may choose.
+def forward(
+    network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
+) -> Tensor:
+    """Network outputs ``[n, 1]`` for one draw of whatever the estimator draws."""
+    noise = tf.split(zeta, _noise_widths(network, estimator))  # a part [units, n] each
+    means = network.unflatten(mu)
+    spreads = network.unflatten(std if estimator == "local" else std * eps)
+    layer = _local_layer if estimator == "local" else _flipout_layer
+    n_layers = len(network.shapes) // 2
+    h = tf.transpose(x)  # [units, n]: one column a data point
+    for i in range(n_layers):
+        parts = slice(2 * i, 2 * i + 2)
+        b = layer(h, means[parts], spreads[parts], noise[i::n_layers])
+        h = tf.nn.relu(b)
+    return tf.transpose(b)
 
-    Attributes:
-        estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point.
+
+def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
+    """Draw b = γ + √δ ⊙ ζ ``[out, n]`` for h ``[in, n]``; the bias is a weight on an input of 1.
+
+    Source: Kingma, Salimans & Welling 2015, eq. 6.
     """
+    gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
+    delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
+    return gamma + tf.sqrt(tf.maximum(delta, _TINY)) * zeta[0]
 
-    estimator: str = "local"
+
+def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
+    """Draw b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]``, with signs r ``[out, n]`` and s ``[in, n]``.
+
+    Source: Wen et al. 2018, section 3; the bias is a weight on an input of 1 whose sign is kept.
+    """
+    r, s = (tf.where(z < 0, -tf.ones_like(z), tf.ones_like(z)) for z in noise)
+    return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])
+
+
+def _noise_widths(network: MLP, estimator: str) -> list[int]:
+    """Rows of noise of each layer's outputs and, for Flipout, then of each layer's inputs."""
+    outputs, inputs = network.sizes[1:], network.sizes[:-1]
+    return [*outputs, *(inputs if estimator == "flipout" else ())]
+
+
+def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopInputs) -> Tensor:
+    """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
+    if closed_kl:
+        return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
+    log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
+    return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
+
+
+@lru_cache(maxsize=32)
+def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+
+    def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+        mu, std = theta[0], tf.nn.softplus(theta[1])
+        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
+        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
+
+    return Compiled(_mean_field.run(objective))
 
 
 @taking(Settings)
@@ -108,67 +170,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     return _mean_field.fit(program, x, y, settings, partial(row_noise, estimator))
 
 
-@lru_cache(maxsize=32)
-def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
-    """Compile the loop for one network; shapes of the data compile it again, values never."""
-
-    def objective(theta: Any, block: Block, p: LoopInputs) -> tuple[Any, Any]:
-        mu, std = theta[0], tf.nn.softplus(theta[1])
-        f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
-
-    return Compiled(_mean_field.run(objective))
-
-
-def _complexity(closed_kl: bool, mu: Any, std: Any, eps: Any, p: LoopInputs) -> Any:
-    """KL[q ‖ P(w)]: in closed form, or estimated from weights drawn for it."""
-    if closed_kl:
-        return tf.reduce_sum(gaussian_kl(mu, std, 0.0, p.prior[0]) * p.unit_mask)
-    log_prior = scale_mixture_log_prob(mu + std * eps, p.prior[0], p.prior[1], p.prior[2])
-    return elbo.complexity_cost(eps, std, log_prior, p.unit_mask)
-
-
-def forward(network: MLP, estimator: str, mu: Any, std: Any, eps: Any, zeta: Any, x: Any) -> Any:
-    """Network outputs ``[n, 1]`` for one draw of whatever the estimator draws."""
-    noise = tf.split(zeta, _noise_widths(network, estimator))  # a part [units, n] each
-    means = network.unflatten(mu)
-    spreads = network.unflatten(std if estimator == "local" else std * eps)
-    layer = _local_layer if estimator == "local" else _flipout_layer
-    n_layers = len(network.shapes) // 2
-    h = tf.transpose(x)  # [units, n]: one column a data point
-    for i in range(n_layers):
-        parts = slice(2 * i, 2 * i + 2)
-        b = layer(h, means[parts], spreads[parts], noise[i::n_layers])
-        h = tf.nn.relu(b)
-    return tf.transpose(b)
-
-
-def _local_layer(h: Any, mean: Any, std: Any, zeta: Any) -> Any:
-    """Draw b = γ + √δ ⊙ ζ ``[out, n]`` for h ``[in, n]``; the bias is a weight on an input of 1.
-
-    Source: Kingma, Salimans & Welling 2015, eq. 6.
-    """
-    gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
-    delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
-    return gamma + tf.sqrt(tf.maximum(delta, _TINY)) * zeta[0]
-
-
-def _flipout_layer(h: Any, mean: Any, change: Any, noise: Any) -> Any:
-    """Draw b = μh + r ⊙ (ΔW (s ⊙ h)) ``[out, n]``, with signs r ``[out, n]`` and s ``[in, n]``.
-
-    Source: Wen et al. 2018, section 3; the bias is a weight on an input of 1 whose sign is kept.
-    """
-    r, s = (tf.where(z < 0, -tf.ones_like(z), tf.ones_like(z)) for z in noise)
-    return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])
-
-
-def _noise_widths(network: MLP, estimator: str) -> list[int]:
-    """Rows of noise of each layer's outputs and, for Flipout, then of each layer's inputs."""
-    outputs, inputs = network.sizes[1:], network.sizes[:-1]
-    return [*outputs, *(inputs if estimator == "flipout" else ())]
-
-
-def row_noise(estimator: str, n: int, plan: Plan) -> Any:
+def row_noise(estimator: str, n: int, plan: Plan) -> Tensor:
     """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ."""
     return _row_table(
         estimator, n, plan.network, plan.padded, plan.capacity, plan.n_rows, plan.seed
@@ -178,7 +180,7 @@ def row_noise(estimator: str, n: int, plan: Plan) -> Any:
 @lru_cache(maxsize=1)
 def _row_table(
     estimator: str, n: int, network: MLP, padded: MLP, capacity: Capacity, n_rows: int, seed: int
-) -> Any:
+) -> Tensor:
     """Draw the table of ζ, for :func:`row_noise`."""
     small, large = _noise_widths(network, estimator), _noise_widths(padded, estimator)
     starts = np.cumsum([0, *large[:-1]])

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf
+from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -29,53 +30,37 @@ REMEDY = "lower the learning rate; if that does not help, noise_std is far too s
 class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [n, d]
-    y: Any  # [n, 1]
-    noise_std: Any
-    prior: Any  # [3]: σ₁, σ₂, π
-    prior_weight: Any  # 1 for MAP with a prior, 0 without
-    weight_decay: Any  # λ
+    x: Tensor  # [n, d]
+    y: Tensor  # [n, 1]
+    noise_std: Tensor
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    prior_weight: Tensor  # 1 for MAP with a prior, 0 without
+    weight_decay: Tensor  # λ
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One weight vector.
+def _loss(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> tuple[Tensor, Tensor]:
+    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
+    log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
+    prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
+    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std)
+    loss = prior_cost + likelihood
+    return loss, tf.stack([loss, prior_cost, likelihood])
 
-    Attributes:
-        weights: ``[n_weights]``, in the order of ``network``.
-        network: The network that the weights belong to.
-        noise_std: Standard deviation of the observation noise.
-        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
-        likelihood: ``"gaussian"`` or ``"bernoulli"``.
-    """
 
-    weights: Array
-    network: MLP
-    noise_std: float
-    history: dict[str, Array]
-    likelihood: str = "gaussian"
+@lru_cache(maxsize=32)
+def _program(network: MLP, likelihood: str) -> Compiled:
+    def run(start: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
+        def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
+            return _loss(network, likelihood, parameters[0], inputs)
 
-    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
-        """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
+        return optimise.adam(objective, [start], schedule)
 
-        Args:
-            x: Test inputs ``[m, d]``.
-            n_samples: Accepted so that every method is called alike; there is one network.
-            seed: Accepted likewise.
-
-        Raises:
-            ValueError: x does not fit the network, or a count is out of range.
-        """
-        x = checks.inputs("x", x, self.network.n_inputs)
-        checks.count("n_samples", n_samples)
-        checks.count("seed", seed, 0)
-        f = predictive.evaluate_weights(self.network, self.weights[None], x)
-        return likelihoods.predict(self.likelihood, f, self.noise_std)
+    return Compiled(run)
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     prior: Prior | None = None,
     weight_decay: float = 0.0,
@@ -127,27 +112,43 @@ def fit(
     return _fitted(trace, network, float(noise_std), likelihood)
 
 
-@lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str) -> Compiled:
-    def run(start: Any, schedule: Any, inputs: _LoopInputs) -> Any:
-        def objective(parameters: Any, _step: Any, _block: Any) -> tuple[Any, Any]:
-            return _loss(network, likelihood, parameters[0], inputs)
-
-        return optimise.adam(objective, [start], schedule)
-
-    return Compiled(run)
-
-
-def _loss(network: MLP, kind: str, w: Any, p: _LoopInputs) -> tuple[Any, Any]:
-    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
-    log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
-    prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
-    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std)
-    loss = prior_cost + likelihood
-    return loss, tf.stack([loss, prior_cost, likelihood])
-
-
 def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     weights = trace.parameters[0].numpy().astype(np.float64)
     return Fit(weights, network, noise_std, history, likelihood)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One weight vector.
+
+    Attributes:
+        weights: ``[n_weights]``, in the order of ``network``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+    """
+
+    weights: Array
+    network: MLP
+    noise_std: float
+    history: dict[str, Array]
+    likelihood: str = "gaussian"
+
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Accepted so that every method is called alike; there is one network.
+            seed: Accepted likewise.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
+        f = predictive.evaluate_weights(self.network, self.weights[None], x)
+        return likelihoods.predict(self.likelihood, f, self.noise_std)

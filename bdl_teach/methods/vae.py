@@ -17,16 +17,19 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import as_float, tf, tfd
+from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
+KLS = ("analytic", "sampled")
+REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
 _MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
 
 
@@ -43,17 +46,17 @@ class Model(NamedTuple):
     decoder: MLP
     likelihood: str
 
-    def encode(self, weights: Any, x: Any) -> tuple[Any, Any]:
+    def encode(self, weights: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and standard deviation of q(z | x), ``[n, latent]`` each."""
         mean, rho = tf.split(self.encoder(weights, x), 2, axis=-1)
         return mean, tf.nn.softplus(rho) + _MIN_STD
 
-    def decode(self, weights: Any, z: Any) -> Any:
+    def decode(self, weights: Tensor, z: Tensor) -> Tensor:
         """Return the mean of p(x | z) for z ``[m, latent]``: ``[m, d]``."""
         out = self.decoder(weights, z)
         return tf.sigmoid(out) if self.likelihood == "bernoulli" else out
 
-    def log_likelihood(self, weights: Any, x: Any, z: Any, decoder_std: Any) -> Any:
+    def log_likelihood(self, weights: Tensor, x: Tensor, z: Tensor, decoder_std: Tensor) -> Tensor:
         """Return log p(x | z) for x ``[n, d]`` and z ``[s, n, latent]``: nats ``[s, n]``.
 
         A Bernoulli for a grey pixel in [0, 1] is the cross-entropy that everyone minimises; it
@@ -67,37 +70,6 @@ class Model(NamedTuple):
         else:
             each = tfd.Normal(out, decoder_std).log_prob(x)
         return tf.reduce_sum(each, axis=-1)  # [s, n, d] -> [s, n]
-
-
-def kl_from_prior(mean: Any, std: Any) -> Array:
-    """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
-
-    Args:
-        mean: ``[n, latent]``.
-        std: ``[n, latent]``, > 0.
-
-    Returns:
-        Nats ``[n]``.
-
-    Source: Kingma & Welling 2014, appendix B.
-    """
-    return np.asarray(gaussian_kl(mean, std, 0.0, 1.0).sum(axis=-1))
-
-
-def checked_data(x: Any, likelihood: str) -> Array:
-    """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array: Array = checks.inputs("x", x)
-    low, high = array.min(), array.max()
-    if likelihood == "bernoulli" and (low < 0 or high > 1):
-        raise ValueError(
-            f"x: expected numbers in [0, 1] for the Bernoulli likelihood, got [{low:g}, {high:g}]"
-        )
-    return array
-
-
-def sampled_kl(eps: Any, std: Any, z: Any) -> Any:
-    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
-    return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
 
 
 def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihood: str) -> Model:
@@ -118,7 +90,7 @@ def make_model(d: int, latent_dim: int, hidden_units: tuple[int, ...], likelihoo
     return Model(MLP(d, widths, 2 * latent), MLP(latent, widths[::-1], d), likelihood)
 
 
-def starting_weights(model: Model, seed: int, start: Any = None) -> list[Array]:
+def starting_weights(model: Model, seed: int, start: Fit | None = None) -> list[Array]:
     """Weights of encoder and decoder to start from: those of ``start``, or drawn anew.
 
     Args:
@@ -143,148 +115,75 @@ def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
     return np.concatenate([layer.ravel() for layer in layers])
 
 
-KLS = ("analytic", "sampled")
-REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
-
-
-class Elbo(NamedTuple):
-    """The evidence lower bound and its parts, in nats per example.
-
-    Attributes:
-        elbo: reconstruction − kl ``[n]``, whatever β the model was fitted with.
-        reconstruction: E_q[log p(x | z)] ``[n]``.
-        kl: KL[q(z | x) ‖ p(z)] ``[n]``.
-    """
-
-    elbo: Array
-    reconstruction: Array
-    kl: Array
-
-
 class _LoopInputs(NamedTuple):
     """What one run of the compiled loop is told, all of it tensors."""
 
-    x: Any  # [n, d]
-    beta: Any
-    decoder_std: Any
-    noise: Any  # factor on ε: 1, or 0 for the plain autoencoder
-    seed: Any
+    x: Tensor  # [n, d]
+    beta: Tensor
+    decoder_std: Tensor
+    noise: Tensor  # factor on ε: 1, or 0 for the plain autoencoder
+    seed: Tensor
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A fitted variational autoencoder, or a plain autoencoder.
+def kl_from_prior(mean: ArrayLike, std: ArrayLike) -> Array:
+    """KL[N(mean, diag std²) ‖ N(0, I)], summed over the coordinates of z.
 
-    Attributes:
-        model: The networks.
-        encoder_weights: Flat weights of the encoder.
-        decoder_weights: Flat weights of the decoder.
-        decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
-        variational: False for a plain autoencoder, whose code has no spread and no KL.
-        history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
-            minibatch and one step.
+    Args:
+        mean: ``[n, latent]``.
+        std: ``[n, latent]``, > 0.
+
+    Returns:
+        Nats ``[n]``.
+
+    Source: Kingma & Welling 2014, appendix B.
     """
+    return np.asarray(gaussian_kl(mean, std, 0.0, 1.0).sum(axis=-1))
 
-    model: Model
-    encoder_weights: Array
-    decoder_weights: Array
-    decoder_std: float
-    variational: bool
-    history: dict[str, Array]
 
-    @property
-    def latent_dim(self) -> int:
-        """Number of coordinates of the code."""
-        return self.model.decoder.n_inputs
+def sampled_kl(eps: Tensor, std: Tensor, z: Tensor) -> Tensor:
+    """Return log q(z | x) − log p(z) at z = μ + σ ⊙ ε: nats ``[s, n]``."""
+    return tf.reduce_sum((z**2 - eps**2) / 2 - tf.math.log(std), axis=-1)
 
-    def encode(self, x: Any) -> tuple[Array, Array]:
-        """Return mean and standard deviation of q(z | x); the latter 0 in a plain autoencoder.
 
-        Args:
-            x: ``[n, d]``.
+def _loss(
+    model: Model, weights: Tensor, step: Tensor, p: _LoopInputs, sizes: tuple[int, int, str]
+) -> tuple[Tensor, Tensor]:
+    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
 
-        Returns:
-            (mean, std), ``[n, latent]`` each.
+    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
+    """
+    batch_size, n_samples, kl_kind = sizes
+    key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
+    row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
+    eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
+    eps = p.noise * tf.random.stateless_normal(eps_shape, key + tf.constant([0, 1], tf.int64))
+    x = tf.gather(p.x, row)  # [n, d]
+    mean, std = model.encode(weights[0], x)
+    z = mean + std * eps  # [s, n, latent]
+    reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
+    if kl_kind == "analytic":
+        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
+    else:
+        kl = sampled_kl(eps, std, z)
+    kl = tf.reduce_mean(kl)
+    return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
 
-        Raises:
-            ValueError: x does not fit the encoder.
-        """
-        x = tf.constant(checks.inputs("x", x, self.model.encoder.n_inputs))
-        mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
-        return mean.numpy(), std.numpy() * self.variational
 
-    def decode(self, z: Any) -> Array:
-        """Return the mean of p(x | z), ``[m, d]``, for codes z ``[m, latent]``."""
-        z = tf.constant(checks.inputs("z", z, self.latent_dim))
-        return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
+@lru_cache(maxsize=16)
+def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
+    """Compile the loop; shapes of the data compile it again, values never."""
 
-    def sample(self, n: int, seed: int = 0) -> Array:
-        """Generate: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
+    def run(starts: Tensor, schedule: optimise.Schedule, inputs: _LoopInputs) -> Tensor:
+        def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
+            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
 
-        Args:
-            n: How many.
-            seed: Seed of z.
+        return optimise.adam(objective, starts, schedule)
 
-        Returns:
-            ``[n, d]``.
-        """
-        rng = np.random.default_rng(checks.count("seed", seed, 0))
-        return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
-
-    def elbo(self, x: Any, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
-        """Estimate the ELBO of each example.
-
-        Args:
-            x: ``[n, d]``.
-            n_samples: Draws of z for each example, >= 1.
-            seed: Seed of the draws.
-            kl: ``"analytic"``, or ``"sampled"`` from the same draws.
-
-        Returns:
-            :class:`Elbo`, ``[n]`` each.
-
-        Raises:
-            ValueError: An argument is out of range, or this is a plain autoencoder: the KL of
-                a code without spread is infinite.
-        """
-        x = checks.inputs("x", x, self.model.encoder.n_inputs)
-        rng = np.random.default_rng(checks.count("seed", seed, 0))
-        checks.choice("kl", kl, KLS)
-        eps = rng.standard_normal((checks.count("n_samples", n_samples), len(x), self.latent_dim))
-        parts = [self.elbo_draws(x, row[None]) for row in eps]  # one draw at a time: little memory
-        reconstruction, sampled = np.concatenate(parts, axis=1).mean(axis=1)
-        if kl == "analytic":
-            sampled = kl_from_prior(*self.encode(x))
-        return Elbo(reconstruction - sampled, reconstruction, sampled)
-
-    def elbo_draws(self, x: Any, eps: Any) -> tuple[Array, Array]:
-        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.
-
-        Args:
-            x: ``[n, d]``.
-            eps: ``[s, n, latent]``.
-
-        Returns:
-            (log p(x | z), log q(z | x) − log p(z)), nats ``[s, n]`` each.
-
-        Raises:
-            ValueError: The shapes do not fit, or this is a plain autoencoder.
-        """
-        if not self.variational:
-            raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
-        x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
-        if eps.ndim != 3 or eps.shape[1:] != (len(x), self.latent_dim):
-            raise ValueError(f"eps: expected [s, {len(x)}, {self.latent_dim}], got {eps.shape}")
-        mean, std = self.encode(x)
-        z = tf.constant(mean + std * eps)  # [s, n, latent]
-        likelihood = self.model.log_likelihood(
-            tf.constant(self.decoder_weights), tf.constant(x), z, self.decoder_std
-        )
-        return likelihood.numpy(), sampled_kl(eps, std, z).numpy()
+    return Compiled(run)
 
 
 def fit(
-    x: Any,
+    x: ArrayLike,
     *,
     latent_dim: int = 2,
     beta: float = 1.0,
@@ -350,7 +249,7 @@ def fit(
     return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
 
 
-def fit_autoencoder(x: Any, **settings: Any) -> Fit:
+def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
     """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
 
     Args:
@@ -364,38 +263,138 @@ def fit_autoencoder(x: Any, **settings: Any) -> Fit:
     return fit(x, **{**settings, "variational": False})
 
 
-@lru_cache(maxsize=16)
-def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled:
-    """Compile the loop; shapes of the data compile it again, values never."""
-
-    def run(starts: Any, schedule: optimise.Schedule, inputs: _LoopInputs) -> Any:
-        def objective(weights: Any, step: Any, _: Any) -> tuple[Any, Any]:
-            return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
-
-        return optimise.adam(objective, starts, schedule)
-
-    return Compiled(run)
+def checked_data(x: ArrayLike, likelihood: str) -> Array:
+    """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
+    array: Array = checks.inputs("x", x)
+    low, high = array.min(), array.max()
+    if likelihood == "bernoulli" and (low < 0 or high > 1):
+        raise ValueError(
+            f"x: expected numbers in [0, 1] for the Bernoulli likelihood, got [{low:g}, {high:g}]"
+        )
+    return array
 
 
-def _loss(
-    model: Model, weights: Any, step: Any, p: _LoopInputs, sizes: tuple[int, int, str]
-) -> tuple[Any, Any]:
-    """Return −reconstruction + β KL of one minibatch, and what is recorded of it.
+@dataclass(frozen=True)
+class Fit:
+    """A fitted variational autoencoder, or a plain autoencoder.
 
-    Source: Kingma & Welling 2014, eq. 7 (analytic KL) and 6 (sampled), averaged over the batch.
+    Attributes:
+        model: The networks.
+        encoder_weights: Flat weights of the encoder.
+        decoder_weights: Flat weights of the decoder.
+        decoder_std: Standard deviation of each x given z (Gaussian likelihood only).
+        variational: False for a plain autoencoder, whose code has no spread and no KL.
+        history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
+            minibatch and one step.
     """
-    batch_size, n_samples, kl_kind = sizes
-    key = tf.stack([p.seed, 2 * tf.cast(step, tf.int64)])
-    row = tf.random.stateless_uniform([batch_size], key, 0, p.x.shape[0], tf.int32)
-    eps_shape = [n_samples, batch_size, model.decoder.n_inputs]
-    eps = p.noise * tf.random.stateless_normal(eps_shape, key + tf.constant([0, 1], tf.int64))
-    x = tf.gather(p.x, row)  # [n, d]
-    mean, std = model.encode(weights[0], x)
-    z = mean + std * eps  # [s, n, latent]
-    reconstruction = tf.reduce_mean(model.log_likelihood(weights[1], x, z, p.decoder_std))
-    if kl_kind == "analytic":
-        kl = tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mean, std), tfd.Normal(0.0, 1.0)), -1)
-    else:
-        kl = sampled_kl(eps, std, z)
-    kl = tf.reduce_mean(kl)
-    return p.beta * kl - reconstruction, tf.stack([reconstruction - kl, reconstruction, kl])
+
+    model: Model
+    encoder_weights: Array
+    decoder_weights: Array
+    decoder_std: float
+    variational: bool
+    history: dict[str, Array]
+
+    @property
+    def latent_dim(self) -> int:
+        """Number of coordinates of the code."""
+        return self.model.decoder.n_inputs
+
+    def encode(self, x: ArrayLike) -> tuple[Array, Array]:
+        """Return mean and standard deviation of q(z | x); the latter 0 in a plain autoencoder.
+
+        Args:
+            x: ``[n, d]``.
+
+        Returns:
+            (mean, std), ``[n, latent]`` each.
+
+        Raises:
+            ValueError: x does not fit the encoder.
+        """
+        x = tf.constant(checks.inputs("x", x, self.model.encoder.n_inputs))
+        mean, std = self.model.encode(tf.constant(self.encoder_weights), x)
+        return mean.numpy(), std.numpy() * self.variational
+
+    def decode(self, z: ArrayLike) -> Array:
+        """Return the mean of p(x | z), ``[m, d]``, for codes z ``[m, latent]``."""
+        z = tf.constant(checks.inputs("z", z, self.latent_dim))
+        return np.asarray(self.model.decode(tf.constant(self.decoder_weights), z))
+
+    def sample(self, n: int, seed: int = 0) -> Array:
+        """Generate: draw z ~ N(0, I) from the prior, and return the mean of p(x | z).
+
+        Args:
+            n: How many.
+            seed: Seed of z.
+
+        Returns:
+            ``[n, d]``.
+        """
+        rng = np.random.default_rng(checks.count("seed", seed, 0))
+        return self.decode(rng.standard_normal((checks.count("n", n), self.latent_dim)))
+
+    def elbo(self, x: ArrayLike, n_samples: int = 100, seed: int = 1, kl: str = "analytic") -> Elbo:
+        """Estimate the ELBO of each example.
+
+        Args:
+            x: ``[n, d]``.
+            n_samples: Draws of z for each example, >= 1.
+            seed: Seed of the draws.
+            kl: ``"analytic"``, or ``"sampled"`` from the same draws.
+
+        Returns:
+            :class:`Elbo`, ``[n]`` each.
+
+        Raises:
+            ValueError: An argument is out of range, or this is a plain autoencoder: the KL of
+                a code without spread is infinite.
+        """
+        x = checks.inputs("x", x, self.model.encoder.n_inputs)
+        rng = np.random.default_rng(checks.count("seed", seed, 0))
+        checks.choice("kl", kl, KLS)
+        eps = rng.standard_normal((checks.count("n_samples", n_samples), len(x), self.latent_dim))
+        parts = [self.elbo_draws(x, row[None]) for row in eps]  # one draw at a time: little memory
+        reconstruction, sampled = np.concatenate(parts, axis=1).mean(axis=1)
+        if kl == "analytic":
+            sampled = kl_from_prior(*self.encode(x))
+        return Elbo(reconstruction - sampled, reconstruction, sampled)
+
+    def elbo_draws(self, x: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
+        """Return the two terms of the ELBO at z = μ + σ ⊙ ε, for ε of your own.
+
+        Args:
+            x: ``[n, d]``.
+            eps: ``[s, n, latent]``.
+
+        Returns:
+            (log p(x | z), log q(z | x) − log p(z)), nats ``[s, n]`` each.
+
+        Raises:
+            ValueError: The shapes do not fit, or this is a plain autoencoder.
+        """
+        if not self.variational:
+            raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
+        x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
+        if eps.ndim != 3 or eps.shape[1:] != (len(x), self.latent_dim):
+            raise ValueError(f"eps: expected [s, {len(x)}, {self.latent_dim}], got {eps.shape}")
+        mean, std = self.encode(x)
+        z = tf.constant(mean + std * eps)  # [s, n, latent]
+        likelihood = self.model.log_likelihood(
+            tf.constant(self.decoder_weights), tf.constant(x), z, self.decoder_std
+        )
+        return likelihood.numpy(), sampled_kl(eps, std, z).numpy()
+
+
+class Elbo(NamedTuple):
+    """The evidence lower bound and its parts, in nats per example.
+
+    Attributes:
+        elbo: reconstruction − kl ``[n]``, whatever β the model was fitted with.
+        reconstruction: E_q[log p(x | z)] ``[n]``.
+        kl: KL[q(z | x) ‖ p(z)] ``[n]``.
+    """
+
+    elbo: Array
+    reconstruction: Array
+    kl: Array

@@ -132,7 +132,7 @@ def test_a_new_method_is_in_the_comparison_and_in_the_bench(copy: Path) -> None:
 @pytest.mark.slow
 def test_the_tests_for_every_method_pass_the_new_one_and_fail_the_wrong_ones(copy: Path) -> None:
     names = " or ".join(("random", *WRONG))
-    tests = (TEST, "tests/methods/test_methods_together.py")
+    tests = (TEST, "tests/methods/test_methods_together.py", "tests/methods/test_order.py")
     told = python(copy, "-m", "pytest", "-q", "-rA", "--tb=no", "-k", names, *tests, fails=True)
     assert len(re.findall(r"^PASSED .*random", told, re.MULTILINE)) >= 10
     assert not re.findall(r"^(?:FAILED|ERROR) .*random", told, re.MULTILINE)

@@ -11,17 +11,18 @@ Bayesian neural networks", sections 3.1-3.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import room
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods.pbp import _loop
 from bdl_teach.methods.pbp._loop import Scaling, State, forward, initial_state
 from bdl_teach.methods.pbp._moments import (
@@ -48,9 +49,175 @@ __all__ = [
     "relu_moments",
     "steps",
 ]
-
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
 REMEDY = "look for values of x far outside the others: log Z overflowed"
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """Standardised data, padded to a power of two so that few sizes compile, and the start.
+
+    Attributes:
+        x: Inputs, a tensor ``[rows, d]``.
+        y: Targets, a tensor ``[rows]``.
+        n: How many rows are data.
+        scaling: What they were standardised by.
+        start: The state before any data, in tensors.
+        seed: Seed of the orders.
+    """
+
+    x: Tensor
+    y: Tensor
+    n: int
+    scaling: Scaling
+    start: State
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        hidden_units: Sequence[int],
+        noise_prior: tuple[float, float],
+        seed: int,
+    ) -> Standardised:
+        """Check the arguments of :func:`fit` and prepare them."""
+        x, y = checks.regression_data(x, y)
+        widths = checks.layer_widths("hidden_units", hidden_units)
+        seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
+        noise = _noise_prior(noise_prior)
+        start = initial_state((x.shape[1], *widths, 1), seed, noise)
+        padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
+        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
+
+    def order(self, epoch: int) -> Array:
+        """Return the order of the points in an epoch ``[n]``."""
+        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
+
+    def advance(
+        self, state: State, order: Array, start: int, stop: int, *, refine: bool
+    ) -> tuple[State, Array]:
+        """Learn the points order[start:stop].
+
+        Returns:
+            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
+        """
+        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
+        state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits)
+        return state, trace.numpy()[start:stop]
+
+    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
+        """Return a state as a :class:`Fit`."""
+        arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
+        return Fit(arrays, self.scaling, history or {})
+
+
+def _noise_prior(value: tuple[float, float]) -> tuple[float, float]:
+    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
+    try:
+        alpha, beta = value
+    except (TypeError, ValueError):
+        raise ValueError(f"noise_prior: expected a pair (α, β), got {value!r}") from None
+    alpha, beta = checks.positive("noise_prior", alpha), checks.positive("noise_prior", beta)
+    if alpha <= 1.0:
+        raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
+    return alpha, beta
+
+
+def _padded(rows: Array) -> Tensor:
+    """Pad with zeros to a power of two of rows, at least 64."""
+    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
+    return tf.constant(np.concatenate([rows, padding]))
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    hidden_units: tuple[int, ...] = (50,),
+    epochs: int = 40,
+    noise_prior: tuple[float, float] = NOISE_PRIOR,
+    refine_prior: bool = True,
+    seed: int = 0,
+) -> Fit:
+    """Fit a Bayesian network by probabilistic backpropagation.
+
+    The data are standardised inside; there is no learning rate and no noise level to choose.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        epochs: Passes over the data, each in a new order.
+        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
+            standardised units; the paper has (6, 6).
+        refine_prior: Refine the prior factors after each epoch, as the paper does.
+        seed: Seed of the starting point and of the orders.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: log Z left the finite numbers.
+    """
+    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
+    state, records = data.start, []
+    for epoch in range(checks.count("epochs", epochs)):
+        order = data.order(epoch)
+        state, trace = data.advance(state, order, 0, data.n, refine=refine_prior)
+        score = trace[:, 2].mean()
+        if not np.isfinite(score):
+            raise DivergedError((epoch + 1) * data.n, REMEDY)
+        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), score))
+    return data.fitted(state, _history(records, data.scaling.y_std))
+
+
+def steps(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    hidden_units: tuple[int, ...] = (50,),
+    epochs: int = 1,
+    noise_prior: tuple[float, float] = NOISE_PRIOR,
+    refine_prior: bool = True,
+    seed: int = 0,
+) -> Iterator[Step]:
+    """Do what :func:`fit` does, one point at a time, and yield the posterior after each.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        hidden_units: Width of each hidden ReLU layer.
+        epochs: Passes over the data.
+        noise_prior: α > 1 and β > 0 of the noise precision before any data.
+        refine_prior: Refine the prior factors after each epoch, which is a step of its own.
+        seed: Seed of the starting point and of the orders; the same as in :func:`fit`.
+
+    Yields:
+        A :class:`Step` for each point, and one for each refinement.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
+    state = data.start
+    for epoch in range(checks.count("epochs", epochs)):
+        order = data.order(epoch)
+        for i in range(data.n):
+            state, trace = data.advance(state, order, i, i + 1, refine=False)
+            yield Step(epoch, int(order[i]), float(trace[0, 2]), data.fitted(state))
+        if refine_prior:
+            state, _ = data.advance(state, order, 0, 0, refine=True)
+            yield Step(epoch, None, float("nan"), data.fitted(state))
+
+
+def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:
+    names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
+    columns = dict(zip(names, np.array(records).T, strict=True))
+    noise_std = np.sqrt(columns["beta"] / (columns["alpha"] - 1.0)) * y_std
+    return {**columns, "noise_std": noise_std}
 
 
 @dataclass(frozen=True)
@@ -84,7 +251,7 @@ class Fit:
         """√(β/(α−1)) in the units of y."""
         return float(np.sqrt(self.beta / (self.alpha - 1.0))) * self.scaling.y_std
 
-    def predict(self, x: Any, n_samples: int = 1, seed: int = 1) -> Predictive:
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Propagate means and variances through the network; nothing is sampled.
 
         Args:
@@ -128,165 +295,3 @@ class Step(NamedTuple):
     point: int | None
     log_z: float
     fit: Fit
-
-
-def fit(
-    x: Any,
-    y: Any,
-    *,
-    hidden_units: tuple[int, ...] = (50,),
-    epochs: int = 40,
-    noise_prior: tuple[float, float] = NOISE_PRIOR,
-    refine_prior: bool = True,
-    seed: int = 0,
-) -> Fit:
-    """Fit a Bayesian network by probabilistic backpropagation.
-
-    The data are standardised inside; there is no learning rate and no noise level to choose.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        epochs: Passes over the data, each in a new order.
-        noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
-            standardised units; the paper has (6, 6).
-        refine_prior: Refine the prior factors after each epoch, as the paper does.
-        seed: Seed of the starting point and of the orders.
-
-    Returns:
-        A :class:`Fit`.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: log Z left the finite numbers.
-    """
-    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
-    state, records = data.start, []
-    for epoch in range(checks.count("epochs", epochs)):
-        order = data.order(epoch)
-        state, trace = data.advance(state, order, 0, data.n, refine=refine_prior)
-        score = trace[:, 2].mean()
-        if not np.isfinite(score):
-            raise DivergedError((epoch + 1) * data.n, REMEDY)
-        records.append((epoch, *state.noise.numpy(), *state.prior.numpy(), score))
-    return data.fitted(state, _history(records, data.scaling.y_std))
-
-
-def steps(
-    x: Any,
-    y: Any,
-    *,
-    hidden_units: tuple[int, ...] = (50,),
-    epochs: int = 1,
-    noise_prior: tuple[float, float] = NOISE_PRIOR,
-    refine_prior: bool = True,
-    seed: int = 0,
-) -> Iterator[Step]:
-    """Do what :func:`fit` does, one point at a time, and yield the posterior after each.
-
-    Args:
-        x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
-        hidden_units: Width of each hidden ReLU layer.
-        epochs: Passes over the data.
-        noise_prior: α > 1 and β > 0 of the noise precision before any data.
-        refine_prior: Refine the prior factors after each epoch, which is a step of its own.
-        seed: Seed of the starting point and of the orders; the same as in :func:`fit`.
-
-    Yields:
-        A :class:`Step` for each point, and one for each refinement.
-
-    Raises:
-        ValueError: An argument is out of range or the shapes do not fit.
-    """
-    data = Standardised.of(x, y, hidden_units, noise_prior, seed)
-    state = data.start
-    for epoch in range(checks.count("epochs", epochs)):
-        order = data.order(epoch)
-        for i in range(data.n):
-            state, trace = data.advance(state, order, i, i + 1, refine=False)
-            yield Step(epoch, int(order[i]), float(trace[0, 2]), data.fitted(state))
-        if refine_prior:
-            state, _ = data.advance(state, order, 0, 0, refine=True)
-            yield Step(epoch, None, float("nan"), data.fitted(state))
-
-
-@dataclass(frozen=True)
-class Standardised:
-    """Standardised data, padded to a power of two so that few sizes compile, and the start.
-
-    Attributes:
-        x: Inputs, a tensor ``[rows, d]``.
-        y: Targets, a tensor ``[rows]``.
-        n: How many rows are data.
-        scaling: What they were standardised by.
-        start: The state before any data, in tensors.
-        seed: Seed of the orders.
-    """
-
-    x: Any
-    y: Any
-    n: int
-    scaling: Scaling
-    start: State
-    seed: int
-
-    @classmethod
-    def of(
-        cls, x: Any, y: Any, hidden_units: Any, noise_prior: tuple[float, float], seed: int
-    ) -> Standardised:
-        """Check the arguments of :func:`fit` and prepare them."""
-        x, y = checks.regression_data(x, y)
-        widths = checks.layer_widths("hidden_units", hidden_units)
-        seed, scaling = checks.count("seed", seed, 0), Scaling.of(x, y)
-        noise = _noise_prior(noise_prior)
-        start = initial_state((x.shape[1], *widths, 1), seed, noise)
-        padded = (_padded(scaling.inputs(x)), _padded(scaling.targets(y)))
-        return cls(*padded, len(x), scaling, tf.nest.map_structure(tf.constant, start), seed)
-
-    def order(self, epoch: int) -> Array:
-        """Return the order of the points in an epoch ``[n]``."""
-        return np.random.default_rng([self.seed, epoch]).permutation(self.n)
-
-    def advance(
-        self, state: State, order: Array, start: int, stop: int, *, refine: bool
-    ) -> tuple[State, Array]:
-        """Learn the points order[start:stop].
-
-        Returns:
-            The new state, and α, β (both after it) and log Z (before it) of each point ``[k, 3]``.
-        """
-        limits = tf.constant(start), tf.constant(stop), tf.constant(refine)
-        state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits)
-        return state, trace.numpy()[start:stop]
-
-    def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
-        """Return a state as a :class:`Fit`."""
-        arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
-        return Fit(arrays, self.scaling, history or {})
-
-
-def _noise_prior(value: Any) -> tuple[float, float]:
-    """Return (α, β) with α > 1 and β > 0, or raise ``ValueError``."""
-    try:
-        alpha, beta = value
-    except (TypeError, ValueError):
-        raise ValueError(f"noise_prior: expected a pair (α, β), got {value!r}") from None
-    alpha, beta = checks.positive("noise_prior", alpha), checks.positive("noise_prior", beta)
-    if alpha <= 1.0:
-        raise ValueError(f"noise_prior: expected α > 1, got {alpha}")
-    return alpha, beta
-
-
-def _padded(rows: Array) -> Any:
-    """Pad with zeros to a power of two of rows, at least 64."""
-    padding = np.zeros((room(len(rows)) - len(rows), *rows.shape[1:]), rows.dtype)
-    return tf.constant(np.concatenate([rows, padding]))
-
-
-def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]:
-    names = ("epoch", "alpha", "beta", "prior_alpha", "prior_beta", "log_z")
-    columns = dict(zip(names, np.array(records).T, strict=True))
-    noise_std = np.sqrt(columns["beta"] / (columns["alpha"] - 1.0)) * y_std
-    return {**columns, "noise_std": noise_std}

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods.pbp._moments import (
     adf_update,
     gamma_update,
@@ -43,11 +43,11 @@ class State(NamedTuple):
             parameters: 1/v, m/v, and its shares of α and of β.
     """
 
-    mean: tuple[Any, ...]
-    var: tuple[Any, ...]
-    noise: Any
-    prior: Any
-    factors: Any
+    mean: tuple[Tensor, ...]
+    var: tuple[Tensor, ...]
+    noise: Tensor
+    prior: Tensor
+    factors: Tensor
 
 
 class Scaling(NamedTuple):
@@ -108,7 +108,7 @@ def initial_state(
     return State(mean, var, np.array(noise), np.array([PRIOR_ALPHA, PRIOR_BETA]), factors)
 
 
-def forward(x: Any, mean: Sequence[Any], var: Sequence[Any]) -> tuple[Any, Any]:
+def forward(x: Tensor, mean: Sequence[Tensor], var: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Mean and variance ``[n]`` of the network's output at inputs ``[n, d]``.
 
     Source: Hernández-Lobato & Adams 2015, section 3.1 and eq. 13-18.
@@ -129,8 +129,16 @@ def advance() -> Compiled:
     flag are tensors, so that only shapes compile again.
     """
 
-    def run(state: State, x: Any, y: Any, order: Any, start: Any, stop: Any, refine: Any) -> Any:
-        def learn(i: Any, state: State, trace: Any) -> tuple[Any, State, Any]:
+    def run(
+        state: State,
+        x: Tensor,
+        y: Tensor,
+        order: Tensor,
+        start: Tensor,
+        stop: Tensor,
+        refine: Tensor,
+    ) -> Tensor:
+        def learn(i: Tensor, state: State, trace: Tensor) -> tuple[Tensor, State, Tensor]:
             row = tf.gather(order, [i])
             state, score = learn_point(state, tf.gather(x, row), tf.gather(y, row))
             return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
@@ -143,7 +151,7 @@ def advance() -> Compiled:
     return Compiled(run)
 
 
-def learn_point(state: State, x: Any, y: Any) -> tuple[State, Any]:
+def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
     """One step of assumed density filtering: weights by the gradient of log Z, then α and β."""
     parameters = (state.mean, state.var)
     alpha, beta = state.noise[0], state.noise[1]
@@ -163,7 +171,7 @@ def learn_point(state: State, x: Any, y: Any) -> tuple[State, Any]:
     return State(mean, var, noise, state.prior, state.factors), score
 
 
-def _valid(m: Any, v: Any, new_m: Any, new_v: Any) -> tuple[Any, Any]:
+def _valid(m: Tensor, v: Tensor, new_m: Tensor, new_v: Tensor) -> tuple[Tensor, Tensor]:
     """Keep a weight as it is where its update would leave no Gaussian."""
     good = (new_v > _SMALLEST_VAR) & tf.math.is_finite(new_m) & tf.math.is_finite(new_v)
     return tf.where(good, new_m, m), tf.where(good, new_v, v)
@@ -185,7 +193,7 @@ def refine_prior(state: State) -> State:
     rows = tf.concat([mean[:, None], var[:, None], state.factors], 1)  # [n_weights, 6]
     out = tf.TensorArray(tf.float64, size=rows.shape[0], element_shape=[6])
 
-    def one(i: Any, prior: Any, out: Any) -> tuple[Any, Any, Any]:
+    def one(i: Tensor, prior: Tensor, out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         prior, row = _refine_weight(prior, tf.gather(rows, i))
         return i + 1, prior, out.write(i, row)
 
@@ -200,7 +208,7 @@ def refine_prior(state: State) -> State:
     )
 
 
-def _refine_weight(prior: Any, row: Any) -> tuple[Any, Any]:
+def _refine_weight(prior: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
     """Refine the factor of one weight: [α, β] of λ, and [m, v, four of the factor]."""
     m, v, precision, shift, alpha_share, beta_share = tf.unstack(row)
     cavity_precision, cavity_shift = 1.0 / v - precision, m / v - shift
@@ -218,7 +226,7 @@ def _refine_weight(prior: Any, row: Any) -> tuple[Any, Any]:
     return tf.where(good, new_prior, prior), tf.where(good, new_row, row)
 
 
-def _like(flat: Any, shapes: Sequence[Any]) -> tuple[Any, ...]:
+def _like(flat: Tensor, shapes: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Cut a flat vector into matrices of the given shapes."""
     pieces = tf.split(flat, [int(np.prod(s.shape)) for s in shapes])
     return tuple(tf.reshape(p, s.shape) for p, s in zip(pieces, shapes, strict=True))

@@ -11,11 +11,10 @@ Bayesian neural networks".
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from bdl_teach.backend import tf
+from bdl_teach.backend import Values, tf
 from bdl_teach.densities import gaussian_nll, numpy_or_tensor
 
 _SQRT_HALF = math.sqrt(0.5)
@@ -24,7 +23,7 @@ _SMALLEST_VAR = 1e-290  # below it α = m/√v would overflow
 
 
 @numpy_or_tensor
-def relu_moments(mean: Any, var: Any) -> Any:
+def relu_moments(mean: Values, var: Values) -> Values:
     """Mean and variance of max(0, a) for a ~ N(mean, var), elementwise.
 
     With α = m/√v: the mean is √v h(α), h(α) = φ(α) + α Φ(α), and the variance is
@@ -47,7 +46,7 @@ def relu_moments(mean: Any, var: Any) -> Any:
     return _relu_moments(mean + tf.zeros_like(var), var + tf.zeros_like(mean))
 
 
-def _with_gradient(m: Any, v: Any) -> Any:
+def _with_gradient(m: Values, v: Values) -> Values:
     """Return the moments and their exact derivatives, where autodiff would subtract like terms."""
     std = tf.sqrt(tf.maximum(v, _SMALLEST_VAR))
     alpha = m / std
@@ -59,7 +58,7 @@ def _with_gradient(m: Any, v: Any) -> Any:
     h_minus = tf.maximum(density - alpha * below, 0.0)
     mean, var = std * h_plus, v * tf.maximum(above - h_plus * h_minus, 0.0)
 
-    def gradient(d_mean: Any, d_var: Any) -> tuple[Any, Any]:
+    def gradient(d_mean: Values, d_var: Values) -> tuple[Values, Values]:
         d_m = d_mean * above + d_var * 2.0 * mean * below
         d_v = d_mean * 0.5 * density / std + d_var * (above - h_plus * density)
         return d_m, d_v
@@ -71,7 +70,7 @@ _relu_moments = tf.custom_gradient(_with_gradient)
 
 
 @numpy_or_tensor
-def linear_moments(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> Any:
+def linear_moments(mean: Values, var: Values, weight_mean: Values, weight_var: Values) -> Values:
     """Mean and variance of a = W [z, 1] / √(in + 1) for independent Gaussian W and z.
 
     Args:
@@ -103,7 +102,7 @@ def linear_moments(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> An
 
 
 @numpy_or_tensor
-def adf_update(m: Any, v: Any, dlogz_dm: Any, dlogz_dv: Any) -> Any:
+def adf_update(m: Values, v: Values, dlogz_dm: Values, dlogz_dv: Values) -> Values:
     """Mean and variance of N(w | m, v) times a factor with normaliser Z, elementwise.
 
     Formula: m′ = m + v ∂log Z/∂m and v′ = v − v² [(∂log Z/∂m)² − 2 ∂log Z/∂v].
@@ -129,7 +128,7 @@ def adf_update(m: Any, v: Any, dlogz_dm: Any, dlogz_dv: Any) -> Any:
 
 
 @numpy_or_tensor
-def gamma_update(alpha: Any, beta: Any, residual: Any, var: Any) -> Any:
+def gamma_update(alpha: Values, beta: Values, residual: Values, var: Values) -> Values:
     """Update Gamma(γ | α, β) of a precision by one observation N(residual | 0, 1/γ + var).
 
     Z(α, β) = N(residual | 0, β/(α−1) + var) stands for the exact normaliser; Z₁ and Z₂ have α+1
@@ -166,12 +165,12 @@ def gamma_update(alpha: Any, beta: Any, residual: Any, var: Any) -> Any:
     return new_alpha, tf.where(tf.math.is_inf(growth), growth, new_beta)  # and not 0 · ∞
 
 
-def _log_ratio(residual: Any, before: Any, after: Any, change: Any) -> Any:
+def _log_ratio(residual: Values, before: Values, after: Values, change: Values) -> Values:
     """Exact log N(r | 0, after) − log N(r | 0, before), given change = after − before."""
     return -0.5 * (tf.math.log1p(change / before) - residual**2 * change / (before * after))
 
 
-def log_z(y: Any, mean: Any, var: Any, alpha: Any, beta: Any) -> Any:
+def log_z(y: Values, mean: Values, var: Values, alpha: Values, beta: Values) -> Values:
     """Log evidence of one point, log Z = log N(y | mean, var + β/(α−1)), in nats.
 
     Args:
@@ -186,11 +185,11 @@ def log_z(y: Any, mean: Any, var: Any, alpha: Any, beta: Any) -> Any:
     return -gaussian_nll(y, mean, var + beta / (alpha - 1.0))
 
 
-def _rows_times(rows: Any, weight: Any) -> Any:
+def _rows_times(rows: Values, weight: Values) -> Values:
     return tf.matmul(rows, weight, transpose_b=True)  # [n, in + 1] @ [in + 1, out]
 
 
-def _check(positive: bool = False, minimum: float | None = None, **values: Any) -> None:
+def _check(positive: bool = False, minimum: float | None = None, **values: Values) -> None:
     """Refuse numbers that are not finite or out of range, when the values are known."""
     if not tf.executing_eagerly():
         return
@@ -203,7 +202,7 @@ def _check(positive: bool = False, minimum: float | None = None, **values: Any) 
             raise ValueError(f"{name}: expected finite numbers{bound}, got {array}")
 
 
-def _check_layer(mean: Any, var: Any, weight_mean: Any, weight_var: Any) -> None:
+def _check_layer(mean: Values, var: Values, weight_mean: Values, weight_var: Values) -> None:
     _check(mean=mean, weight_mean=weight_mean)
     _check(var=var, weight_var=weight_var, minimum=0.0)
     if mean.shape.rank not in (1, 2) or mean.shape != var.shape:

@@ -15,15 +15,16 @@ Source: the book chapter of the course, section 5.7; Hernández-Lobato & Adams 2
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.backend import as_float, tf, tfd
+from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.methods.pbp import Fit
 from bdl_teach.methods.pbp._loop import PRIOR_ALPHA, PRIOR_BETA, Scaling, State
@@ -35,14 +36,14 @@ _EPS = 1e-6
 
 
 class _State(NamedTuple):
-    mean: tuple[Any, ...]  # [out, in + 1] each
-    var: tuple[Any, ...]
-    noise: Any  # [2]: α, β
+    mean: tuple[Tensor, ...]  # [out, in + 1] each
+    var: tuple[Tensor, ...]
+    noise: Tensor  # [2]: α, β
 
 
 def fit(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     hidden_units: tuple[int, ...] = (50, 50),
     epochs: int = 1,
@@ -99,8 +100,10 @@ def fit(
 
 @lru_cache(maxsize=8)
 def _program(batch_size: int, noise_update: str) -> Compiled:
-    def run(state: _State, x: Any, y: Any, start: Any, stop: Any, eps: Any) -> Any:
-        def learn(i: Any, state: _State) -> tuple[Any, _State]:
+    def run(
+        state: _State, x: Tensor, y: Tensor, start: Tensor, stop: Tensor, eps: Tensor
+    ) -> Tensor:
+        def learn(i: Tensor, state: _State) -> tuple[Tensor, _State]:
             rows = i * batch_size + tf.range(batch_size)
             weight = tf.cast(rows < x.shape[0], tf.float32)[:, None]  # the last batch is short
             rows = tf.minimum(rows, x.shape[0] - 1)
@@ -113,7 +116,9 @@ def _program(batch_size: int, noise_update: str) -> Compiled:
     return Compiled(run)
 
 
-def _learn(state: _State, x: Any, y: Any, weight: Any, eps: Any, noise_update: str) -> _State:
+def _learn(
+    state: _State, x: Tensor, y: Tensor, weight: Tensor, eps: Tensor, noise_update: str
+) -> _State:
     parameters = (state.mean, state.var)
     alpha, beta = (tf.cast(state.noise[i], tf.float32) for i in range(2))
     with tf.GradientTape() as tape:
@@ -133,13 +138,19 @@ def _learn(state: _State, x: Any, y: Any, weight: Any, eps: Any, noise_update: s
     return _State(mean, var, tf.cast(noise, tf.float64))
 
 
-def _update(m: Any, v: Any, dm: Any, dv: Any) -> tuple[Any, Any]:
+def _update(m: Tensor, v: Tensor, dm: Tensor, dv: Tensor) -> tuple[Tensor, Tensor]:
     return m + v * dm, tf.maximum(v - v**2 * (dm**2 - 2.0 * dv), 0.0)
 
 
 def _update_noise(
-    alpha: Any, beta: Any, square: Any, f_var: Any, total: Any, weight: Any, eps: Any
-) -> Any:
+    alpha: Tensor,
+    beta: Tensor,
+    square: Tensor,
+    f_var: Tensor,
+    total: Tensor,
+    weight: Tensor,
+    eps: Tensor,
+) -> Tensor:
     """Update α and β as the listing does, eps in each denominator included."""
     one = f_var + _safe_divide(beta, alpha, eps)
     two = f_var + beta / (alpha + 1.0)
@@ -153,7 +164,7 @@ def _update_noise(
     return tf.stack([_safe_divide(1.0, growth, eps), _safe_divide(beta, rate, eps)])
 
 
-def _forward(x: Any, mean: Any, var: Any) -> tuple[Any, Any]:
+def _forward(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     z_mean, z_var = x, tf.zeros_like(x)
     for weight_mean, weight_var in zip(mean[:-1], var[:-1], strict=True):
         z_mean, z_var = relu_moments(*linear_moments(z_mean, z_var, weight_mean, weight_var))
@@ -161,7 +172,7 @@ def _forward(x: Any, mean: Any, var: Any) -> tuple[Any, Any]:
     return a_mean, a_var
 
 
-def relu_moments(mean: Any, var: Any) -> tuple[Any, Any]:
+def relu_moments(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
     """Rectified moments as the listing has them, in the precision of the tensors given.
 
     Args:
@@ -184,21 +195,21 @@ def relu_moments(mean: Any, var: Any) -> tuple[Any, Any]:
     return out, out * inner * normal.cdf(-alpha) + spread
 
 
-def _log_density(square: Any, var: Any) -> Any:
+def _log_density(square: Tensor, var: Tensor) -> Tensor:
     return -0.5 * square / (var + _EPS) - HALF_LOG_TWO_PI - 0.5 * tf.math.log(var + _EPS)
 
 
-def _log_ratio(square: Any, v1: Any, v2: Any, eps: Any) -> Any:
+def _log_ratio(square: Tensor, v1: Tensor, v2: Tensor, eps: Tensor) -> Tensor:
     """Log N(r | 0, v1) − log N(r | 0, v2)."""
     quadratic = 0.5 * square * _safe_divide(v2 - v1, v1 * v2, eps)
     return -quadratic - 0.5 * tf.math.log(_safe_divide(v1, v2, eps) + eps)
 
 
-def _safe_divide(a: Any, b: Any, eps: Any = _EPS) -> Any:
+def _safe_divide(a: Tensor, b: Tensor, eps: Tensor = _EPS) -> Tensor:
     return a / tf.where(b >= 0.0, b + eps, b - eps)
 
 
-def _bounded_exp(value: Any) -> Any:
+def _bounded_exp(value: Tensor) -> Tensor:
     return tf.exp(tf.minimum(value, 20.0))
 
 
@@ -221,5 +232,5 @@ def _fitted(state: _State, records: list[tuple[float, ...]], scaling: Scaling) -
     return Fit(State(mean, var, state.noise.numpy(), prior, nothing), scaling, history)
 
 
-def _int(value: Any) -> Any:
+def _int(value: Tensor) -> Tensor:
     return tf.constant(value, tf.int32)

@@ -7,13 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach.backend import tf
+from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import pbp
 from bdl_teach.methods.pbp import _loop as pbp_loop
+from bdl_teach.methods.pbp._loop import State
 from bdl_teach.predictive import Predictive
 
 CHUNK = 256  # steps between the states that a trail keeps
@@ -75,8 +77,8 @@ class Trail:
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
+        x: ArrayLike,
+        y: ArrayLike,
         *,
         hidden_units: tuple[int, ...] = (50,),
         noise_prior: tuple[float, float] = pbp.NOISE_PRIOR,
@@ -100,7 +102,7 @@ class Trail:
         state, last = self._advance(chunk, before, at, at + min(n_steps, 1))
         return self._replay(n_steps, before, state, [*self._noise[: chunk + 1], noise, last])
 
-    def _replay(self, n_steps: int, before: Any, state: Any, noise: list[Array]) -> Replay:
+    def _replay(self, n_steps: int, before: State, state: State, noise: list[Array]) -> Replay:
         epoch = max(n_steps - 1, 0) // (self._data.n + 1)
         taken = self._schedule(epoch)[: n_steps - epoch * (self._data.n + 1)]
         path = np.concatenate(noise)
@@ -119,7 +121,7 @@ class Trail:
         n = self._data.n
         return np.append(self._data.order(epoch) if self._shuffle else np.arange(n), _REFINE)
 
-    def _advance(self, chunk: int, state: Any, start: int, stop: int) -> tuple[Any, Array]:
+    def _advance(self, chunk: int, state: State, start: int, stop: int) -> tuple[State, Array]:
         """Take steps ``start`` to ``stop`` of a chunk; returns also α and β after each."""
         first, skipped = divmod(chunk * CHUNK, self._data.n + 1)
         last = (chunk * CHUNK + CHUNK) // (self._data.n + 1)
@@ -130,7 +132,7 @@ class Trail:
         return state, noise.numpy()[start:stop]
 
 
-def replay(x: Any, y: Any, n_steps: int, **options: Any) -> Replay:
+def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
     """Take ``n_steps`` >= 0 steps of :func:`pbp.steps`; some milliseconds for a thousand.
 
     Args:
@@ -149,7 +151,12 @@ def replay(x: Any, y: Any, n_steps: int, **options: Any) -> Replay:
 
 
 def fit(
-    x: Any, y: Any, *, hidden_units: tuple[int, ...] = (50,), epochs: int = 40, seed: int = 0
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    hidden_units: tuple[int, ...] = (50,),
+    epochs: int = 40,
+    seed: int = 0,
 ) -> pbp.Fit:
     """Do what :func:`pbp.fit` does, many steps a call: sooner where there are few points.
 
@@ -166,7 +173,7 @@ def fit(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    n_steps = checks.count("epochs", epochs) * (len(x) + 1)
+    n_steps = checks.count("epochs", epochs) * (len(checks.inputs("x", x)) + 1)
     return replay(x, y, n_steps, hidden_units=hidden_units, seed=seed).fit
 
 
@@ -174,8 +181,10 @@ def fit(
 def _steps() -> Compiled:
     """Compile: (state, x [n, d], y [n], schedule [k], start, stop) to (state, noise [k, 2])."""
 
-    def run(state: Any, x: Any, y: Any, schedule: Any, start: Any, stop: Any) -> Any:
-        def step(i: Any, state: Any, noise: Any) -> tuple[Any, Any, Any]:
+    def run(
+        state: State, x: Tensor, y: Tensor, schedule: Tensor, start: Tensor, stop: Tensor
+    ) -> Tensor:
+        def step(i: Tensor, state: State, noise: Tensor) -> tuple[Tensor, State, Tensor]:
             row = tf.gather(schedule, [i])
             state = tf.cond(
                 row[0] == _REFINE,

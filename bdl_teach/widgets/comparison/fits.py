@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.methods.catalogue import CATALOGUE
+from bdl_teach.methods.catalogue import CATALOGUE, Fitted
+
+if TYPE_CHECKING:
+    from bdl_teach.methods.exact import NutsFit
 
 ROOM = 32  # points that everything is compiled for
 WIDTH = 20  # units of the one hidden layer
@@ -70,7 +73,7 @@ class GapProblem:
         }
 
 
-def fit(name: str, problem: GapProblem, epochs: int, **own: Any) -> Any:
+def fit(name: str, problem: GapProblem, epochs: int, **own: Any) -> Fitted:
     """Fit a method of the catalogue, in a program that has room for every problem.
 
     Args:
@@ -92,9 +95,11 @@ def fit(name: str, problem: GapProblem, epochs: int, **own: Any) -> Any:
         seed=problem.seed,
         capacity=bbb.Capacity(ROOM, (WIDTH,), 1),
     )
-    return replace(fitted, noise_std=problem.noise_std) if method.repeats else fitted
+    if method.repeats:
+        fitted = replace(fitted, noise_std=problem.noise_std)
+    return cast(Fitted, fitted)
 
 
-def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> Any:
+def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> NutsFit:
     """Sample the true posterior with NUTS."""
-    return fit("nuts", problem, 0, progress=progress)
+    return cast("NutsFit", fit("nuts", problem, 0, progress=progress))
