@@ -168,17 +168,14 @@ def test_of_values_that_have_moved_on_no_further_method_is_fitted(
     explorer.preset("start")
     explorer._fits.clear()
     fitted: list[tuple[str, int]] = []
+    really = comparison_fits.fit
 
-    def moved_on(name: str) -> Any:
-        def fit(problem: GapProblem, epochs: int) -> Any:
-            fitted.append((name, problem.seed))
-            explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
-            return METHODS[name].fit(problem, epochs)
+    def moved_on(name: str, problem: GapProblem, epochs: int) -> Any:
+        fitted.append((name, problem.seed))
+        explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
+        return really(name, problem, epochs)
 
-        return fit
-
-    moving = {name: method._replace(fit=moved_on(name)) for name, method in METHODS.items()}
-    monkeypatch.setattr(comparison, "METHODS", moving)
+    monkeypatch.setattr(comparison_fits, "fit", moved_on)
     explorer.set(seed=1).wait()
     assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
 
