@@ -126,7 +126,8 @@ class Method:
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: Any) -> Fitted:
         """Fit it with those of the common arguments that it takes, and with its own options."""
-        taken = {name: value for name, value in common.items() if name in self.takes}
+        takes = self.takes
+        taken = {name: value for name, value in common.items() if name in takes}
         return self.call(x, y, **{**taken, **self.options})
 
 

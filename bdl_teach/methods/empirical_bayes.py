@@ -27,14 +27,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.methods import _mean_field, local_reparam
-from bdl_teach.methods._mean_field import (
-    Block,
-    Capacity,
-    LoopInputs,
-    Plan,
-    lay_out,
-    make_block,
-)
+from bdl_teach.methods._mean_field import Block, Capacity, LoopInputs, Plan, lay_out, make_block
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
