@@ -69,7 +69,6 @@ def test_all_but_the_data_is_given_by_name_and_has_a_default(name):
     assert [p.name for p in parameters[2:] if p.default is p.empty] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
 def defaults(fit: Any) -> dict[str, Any]:
     """What a fit takes where it is not told, by name."""
     parameters = inspect.signature(fit).parameters.values()
@@ -97,6 +96,7 @@ def test_local_reparameterization_is_bayes_by_backprop_but_for_its_estimator():
     assert defaults(local_reparam.fit) == {**defaults(bbb.fit), "estimator": "local"}
 
 
+@pytest.mark.parametrize("module", MODULES)
 def test_what_has_been_fitted_cannot_be_changed(module):
     kinds = vars(importlib.import_module(f"bdl_teach.methods.{module}")).values()
     found = [kind for kind in kinds if is_dataclass(kind)]
