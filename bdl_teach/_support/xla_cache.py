@@ -23,6 +23,7 @@ VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is kept
 LIMIT = 256 * 2**20  # bytes kept, all processors together; the chapters need 70 MB
 ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
 _FLAGS = "TF_XLA_FLAGS"
+_ADDED = "BDL_TEACH_XLA_FLAGS_ADDED"  # tells a child process, which chooses anew, from the user
 _MINE = "tf_xla_persistent_cache_directory"
 
 
@@ -33,13 +34,15 @@ def prepare() -> Path | None:
         The folder; None where nothing is kept: not wanted, no room, nowhere to write, or a
         processor that does not say what it is.
     """
-    given = os.environ.get(_FLAGS, "")
+    given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
     folder = None if _MINE in given else _folder()
     if folder is None or not _usable(folder):
+        if _FLAGS in os.environ:
+            os.environ[_FLAGS] = given
         return None
     tidy(folder.parent)
     flags = f"--{_MINE}={folder} --tf_xla_disable_strict_signature_checks=true"
-    os.environ[_FLAGS] = f"{given} {flags}".strip()
+    os.environ[_FLAGS], os.environ[_ADDED] = f"{given} {flags}".strip(), flags
     # At each program loaded it says, as an error, that the host lacks features that are none.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     return folder

@@ -100,8 +100,9 @@ def test_an_error_of_the_program_itself_is_raised(tmp_path: Path) -> None:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    for name in ("TF_XLA_FLAGS", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("TF_XLA_FLAGS", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", xla_cache._ADDED):
+        monkeypatch.setenv(name, "")  # so that what is set here is taken back
+        monkeypatch.delenv(name)
     monkeypatch.setenv(xla_cache.VARIABLE, str(tmp_path))
     monkeypatch.setattr(xla_cache, "ROOM", 0)
     return tmp_path
@@ -128,6 +129,22 @@ def test_each_tensorflow_processor_and_set_of_flags_has_a_folder_of_its_own(
 def other(monkeypatch: pytest.MonkeyPatch) -> Path | None:
     monkeypatch.delenv("TF_XLA_FLAGS")
     return xla_cache.prepare()
+
+
+def test_a_child_process_chooses_anew(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_clustering_debug")
+    first = xla_cache.prepare()
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
+    second = xla_cache.prepare()
+    assert first != second
+    assert str(first) not in os.environ["TF_XLA_FLAGS"]
+    assert os.environ["TF_XLA_FLAGS"].split()[:2] == [
+        "--tf_xla_clustering_debug",
+        f"--tf_xla_persistent_cache_directory={second}",
+    ]
+    monkeypatch.setenv(xla_cache.VARIABLE, "")
+    assert xla_cache.prepare() is None
+    assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_clustering_debug"
 
 
 def test_a_processor_is_its_model_and_its_features(tmp_path: Path) -> None:
