@@ -36,7 +36,7 @@ def lecture_style() -> None:
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 
 
-def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None:
+def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> None:
     """Finish a panel of a chapter's figure: a title that says what to see, labels, legend.
 
     Args:
@@ -49,7 +49,8 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: Any) -> None
     ax.set_title(title, loc="left", fontsize=13)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    ax.legend(**{"frameon": False, "fontsize": 11, **legend})
+    options: dict[str, Any] = {"frameon": False, "fontsize": 11, **legend}
+    ax.legend(**options)
 
 
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:

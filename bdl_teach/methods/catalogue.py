@@ -51,7 +51,7 @@ class Fitted(Protocol):
 class Fit(Protocol):
     """A method: a function of the data that returns a :class:`Fitted`."""
 
-    def __call__(self, x: ArrayLike, y: ArrayLike, *, seed: int = 0, **options: Any) -> Fitted:
+    def __call__(self, x: ArrayLike, y: ArrayLike, *, seed: int = 0, **options: object) -> Fitted:
         """Fit the method to data.
 
         All but the data is given by name and has a default. What several methods take has one
@@ -101,8 +101,8 @@ class Method:
     _: KW_ONLY
     function: str = "fit"
     bench: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    compared: Mapping[str, Any] | None = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    compared: Mapping[str, object] | None = field(default_factory=dict)
     repeats: bool = False
     live: str = ""
     pace: Literal["live", "slow", "background"] = "live"
@@ -124,11 +124,12 @@ class Method:
         """Names of the arguments that the function takes."""
         return frozenset(inspect.signature(self.call).parameters)
 
-    def fit(self, x: ArrayLike, y: ArrayLike, **common: Any) -> Fitted:
+    def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
         """Fit it with those of the common arguments that it takes, and with its own options."""
         takes = self.takes
         taken = {name: value for name, value in common.items() if name in takes}
-        return self.call(x, y, **{**taken, **self.options})
+        given: dict[str, Any] = {**taken, **self.options}
+        return self.call(x, y, **given)
 
 
 CATALOGUE: Mapping[str, Method] = {  # the quickest first

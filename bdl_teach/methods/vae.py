@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -249,7 +249,7 @@ def fit(
     return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
 
 
-def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
+def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
     """Fit a plain autoencoder: the same two networks, but z = μ(x), and no KL term.
 
     Args:
@@ -260,7 +260,7 @@ def fit_autoencoder(x: ArrayLike, **settings: Any) -> Fit:
         A :class:`Fit` with ``variational=False``. Its ``sample`` decodes z ~ N(0, I) all the
         same: that its codes are not spread like that is what goes wrong.
     """
-    return fit(x, **{**settings, "variational": False})
+    return fit(x, **cast("dict[str, Any]", {**settings, "variational": False}))
 
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:

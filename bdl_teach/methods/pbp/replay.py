@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,7 +132,7 @@ class Trail:
         return state, noise.numpy()[start:stop]
 
 
-def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
+def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: object) -> Replay:
     """Take ``n_steps`` >= 0 steps of :func:`pbp.steps`; some milliseconds for a thousand.
 
     Args:
@@ -147,7 +147,7 @@ def replay(x: ArrayLike, y: ArrayLike, n_steps: int, **options: Any) -> Replay:
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    return Trail(x, y, **options).at(n_steps)
+    return Trail(x, y, **cast("dict[str, Any]", options)).at(n_steps)
 
 
 def fit(

@@ -55,12 +55,12 @@ class GapProblem:
         return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Array | float]:
         """The points and their noise, as they are."""
         return {"x": self.data.x, "y": self.data.y, "noise_std": self.noise_std}
 
     @property
-    def repeated(self) -> dict[str, Any]:
+    def repeated(self) -> dict[str, Array | float]:
         """The same posterior from 32 rows, whatever n is: each point r times, noise √r as loud.
 
         Methods without padding of their own then run in one program: Σ (y − f)²/2s² is the same.
@@ -73,7 +73,7 @@ class GapProblem:
         }
 
 
-def fit(name: str, problem: GapProblem, epochs: int, **own: Any) -> Fitted:
+def fit(name: str, problem: GapProblem, epochs: int, **own: object) -> Fitted:
     """Fit a method of the catalogue, in a program that has room for every problem.
 
     Args:
