@@ -11,30 +11,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import mutate
 import pytest
+from guide import GUIDE, blocks, listed
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-PARTS = ("bdl_teach", "tests", "tools", "notebooks", "pyproject.toml", "README.md")
 CHAPTER = "04_local_reparameterization"  # the chapter and the set that the lists are about
 DATASET = "alzheimers"
-
-
-def section(title: str) -> str:
-    """A recipe, without those inside it."""
-    (found,) = re.findall(rf"^##+ {title}\n(.*?)(?=^##|\Z)", GUIDE, re.MULTILINE | re.DOTALL)
-    return found
-
-
-def blocks(title: str) -> dict[str, str]:
-    """What a recipe shows, by the file that it goes to."""
-    return dict(re.findall(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", section(title), re.M | re.S))
-
-
-def listed(title: str) -> list[str]:
-    """The files of a recipe's list: those named before each colon."""
-    lines = re.findall(r"^\d\. ([^:]+):", section(title), re.MULTILINE)
-    return [path for line in lines for path in re.findall(r"`([\w/.]+\.\w+)`", line)]
 
 
 def insert(path: Path, before: str, text: str) -> None:
@@ -52,12 +35,7 @@ def append(path: Path, text: str) -> None:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the checkout with the guide's explorer and exercise in it."""
     folder = tmp_path_factory.mktemp("checkout")
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.ipynb")
-            shutil.copytree(ROOT / part, folder / part, ignore=ignored)
-        else:
-            shutil.copy(ROOT / part, folder)
+    mutate.copy_checkout(folder)
     new = blocks("An explorer")
     for path in ("bdl_teach/widgets/coin.py", "tests/widgets/test_coin.py"):
         assert not (folder / path).exists()

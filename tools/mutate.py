@@ -104,6 +104,16 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def copy_checkout(place: Path) -> None:
+    """Copy what the tests need into an empty folder."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, place / part, ignore=ignore)
+        else:
+            shutil.copy(ROOT / part, place / part)
+
+
 @contextmanager
 def copies(count: int) -> Iterator[queue.Queue[Path]]:
     """Copies of the checkout, as many as there are jobs; gone afterwards."""
@@ -111,13 +121,8 @@ def copies(count: int) -> Iterator[queue.Queue[Path]]:
         places: queue.Queue[Path] = queue.Queue()
         for k in range(count):
             place = Path(folder) / str(k)
-            ignore = shutil.ignore_patterns("__pycache__")
             place.mkdir()
-            for part in PARTS:
-                if (ROOT / part).is_dir():
-                    shutil.copytree(ROOT / part, place / part, ignore=ignore)
-                else:
-                    shutil.copy(ROOT / part, place / part)
+            copy_checkout(place)
             places.put(place)
         yield places
 

@@ -14,15 +14,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import guide
+import mutate
 import pytest
 
 from bdl_teach import methods
 from bdl_teach.methods.catalogue import CATALOGUE, MODULES, OTHER_TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-(SECTION,) = re.findall(r"^## A method\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL)
-BLOCKS = dict(re.findall(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", SECTION, re.M | re.S))
+SECTION, BLOCKS = guide.section("A method"), guide.blocks("A method")
 FILES = MODULE, TEST, ENTRY = (
     "bdl_teach/methods/random_features.py",
     "tests/methods/test_random_features.py",
@@ -93,9 +93,7 @@ def python(folder: Path, *arguments: str, fails: bool = False) -> str:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the package and its tests with the guide's method in it, and the wrong ones."""
     folder = tmp_path_factory.mktemp("house")
-    for part in ("bdl_teach", "tests", "tools"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", folder)
+    mutate.copy_checkout(folder)
     entries = [BLOCKS[ENTRY]]
     for name, (right, wrong) in WRONG.items():
         assert BLOCKS[MODULE].count(right) == 1, right

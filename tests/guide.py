@@ -1,0 +1,23 @@
+"""CONTRIBUTING.md as the tests read it: its recipes, the files they list, what they show."""
+
+import re
+from pathlib import Path
+
+GUIDE = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """A recipe, without those inside it."""
+    (found,) = re.findall(rf"^##+ {title}\n(.*?)(?=^##|\Z)", GUIDE, re.MULTILINE | re.DOTALL)
+    return found
+
+
+def blocks(title: str) -> dict[str, str]:
+    """What a recipe shows, by the file that it goes to."""
+    return dict(re.findall(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", section(title), re.M | re.S))
+
+
+def listed(title: str) -> list[str]:
+    """The files of a recipe's list: those named before each colon."""
+    lines = re.findall(r"^\d\. ([^:]+):", section(title), re.MULTILINE)
+    return [path for line in lines for path in re.findall(r"`([\w/.]+\.\w+)`", line)]
