@@ -78,14 +78,15 @@ class Compiled:
         with suppress(tf.errors.OpError):
             self._program = self._build()
             return self._program(*arguments)
+        self._program = self._build(with_xla=False)
+        result = self._program(*arguments)
         _LOG.warning(
             "XLA cannot keep its programs (%s): this refit runs in plain graph mode, more slowly. "
             'To keep none, set %s="" and restart.',
             str(error).partition(" [Op:")[0],
             xla_cache.VARIABLE,
         )
-        self._program = self._build(with_xla=False)
-        return self._program(*arguments)
+        return result
 
     def _build(self, with_xla: bool = True) -> Callable[..., Tensor]:
         def body(*arguments: Tensor) -> Tensor:

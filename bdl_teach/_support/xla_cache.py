@@ -80,8 +80,8 @@ def clear() -> bool:
 
 
 def _folder() -> Path | None:
-    chosen, processor = os.environ.get(VARIABLE), _processor()
-    if chosen == "" or not processor:
+    chosen = os.environ.get(VARIABLE)
+    if chosen == "" or not (processor := _processor()):
         return None
     place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
     what = (_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))

@@ -101,6 +101,16 @@ def test_an_error_of_the_program_itself_is_raised(tmp_path: Path) -> None:
     assert "Error" in run(tmp_path, wrong).stderr
 
 
+def test_what_fails_without_xla_too_is_not_put_down_to_the_kept_programs(tmp_path: Path) -> None:
+    wrong = (
+        "f = compiled.Compiled(lambda x: tf.strings.to_number(tf.strings.as_string(x) + 'm'))\n"
+        "try: f(tf.constant([1.0, 2.0]))\n"
+        "except tf.errors.OpError as error: print(type(error).__name__, file=sys.stderr)"
+    )
+    said = run(tmp_path, wrong).stderr
+    assert "InvalidArgumentError" in said and "cannot keep" not in said
+
+
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("TF_XLA_FLAGS", "XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL", xla_cache._ADDED):

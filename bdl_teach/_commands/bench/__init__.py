@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
             command = commands.add_parser(name, help=text, description=f"Measure {text}.")
             command.add_argument("--json", action="store_true", help="print it for a script")
             measurement(name).add_arguments(command)
-            text = "end with 1 if a limit is missed"
-            command.add_argument("--strict", action="store_true", help=text)
+            missed = "end with 1 if a limit is missed"
+            command.add_argument("--strict", action="store_true", help=missed)
     return parser
 
 
