@@ -16,7 +16,7 @@ def scores(world: World) -> dict[str, float]:
     among = np.abs(x[:, 0]) <= 0.5
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
-    fits = {
+    fits: dict[str, bbb.Fit | point.Fit] = {
         "mle": point.fit(data.x, data.y, seed=seed),
         "bbb": bbb.fit(data.x, data.y, prior=prior, seed=seed),
         "cold": bbb.fit(data.x, data.y, prior=prior, kl_weight=0.1, seed=seed),
