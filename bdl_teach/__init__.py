@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _NAMES = (
     "backend",
     "calibration",
+    "claims",
     "datasets",
     "densities",
     "elbo",

@@ -18,6 +18,7 @@ from guide import GUIDE, blocks, listed
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = "05_local_reparameterization"  # the chapter and the set that the lists are about
 DATASET = "alzheimers"
+CLAIMS = "import sys; from bdl_teach import claims; sys.exit(claims.main(sys.argv[1:]))"
 
 
 def insert(path: Path, before: str, text: str) -> None:
@@ -33,7 +34,7 @@ def append(path: Path, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the checkout with the guide's explorer and exercise in it."""
+    """A copy of the checkout with the guide's explorer, exercise and claim in it."""
     folder = tmp_path_factory.mktemp("checkout")
     mutate.copy_checkout(folder)
     new = blocks("An explorer")
@@ -49,6 +50,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     exercise = blocks("An exercise")
     for path in ("bdl_teach/exercises/chapter1.py", "tests/exercises/answers/chapter1.py"):
         append(folder / path, exercise[path])
+    for path, code in blocks("A claim").items():
+        if path.startswith("bdl_teach"):
+            assert not (folder / path).exists()
+            (folder / path).write_text(code, encoding="utf-8")
+        else:
+            append(folder / path, code)
     text = "notebooks/text/01_from_mle_to_bayes.py"
     last = '# %% slideshow={"slide_type": "fragment"}\nexercises.progress(1)'
     insert(folder / text, last, exercise[text])
@@ -73,16 +80,16 @@ def pytest_in(folder: Path, *arguments: str, fails: bool = False) -> str:
 
 def test_every_file_that_the_guide_names_is_there() -> None:
     for path in re.findall(r"`((?:bdl_teach|tests|tools|notebooks)/[\w/.]*)`", GUIDE):
-        new = re.search(r"NAME|NN_|chapterN|PREVIOUS|NEXT|random_features|coin", path)
+        new = re.search(r"NAME|NN_|chapterN|PREVIOUS|NEXT|random_features|coin|two_starts", path)
         assert new or (ROOT / path).exists(), path
 
 
-def test_the_guide_has_five_recipes_and_links_to_each() -> None:
+def test_the_guide_has_six_recipes_and_links_to_each() -> None:
     recipes = re.findall(r"^##+ (An? .*)$", GUIDE, re.MULTILINE)
     links = re.findall(r"\]\(#([\w-]+)\)", GUIDE)
     assert recipes[:2] == ["A method", "An explorer"]
-    assert {recipe.lower().replace(" ", "-") for recipe in recipes} == set(links[:6])
-    assert len(recipes) == 6  # a preset is part of an explorer
+    assert {recipe.lower().replace(" ", "-") for recipe in recipes} == set(links[:7])
+    assert len(recipes) == 7  # a preset is part of an explorer
     headings = re.findall(r"^##+ (.*)$", GUIDE, re.MULTILINE)
     assert set(links) <= {heading.lower().replace(" ", "-") for heading in headings}
 
@@ -97,12 +104,13 @@ def test_the_explorer_of_the_guide_is_one_of_all(copy: Path) -> None:
 
 
 def test_the_guide_s_code_is_typed_and_tidy(copy: Path) -> None:
-    paths = [path for path in blocks("An explorer") if "coin" in path]
+    claim = next(iter(blocks("A claim")))
+    paths = [claim, *(path for path in blocks("An explorer") if "coin" in path)]
     ruff = [sys.executable, "-m", "ruff"]
     subprocess.run([*ruff, "check", "--no-cache", *paths], cwd=copy, check=True)
     subprocess.run([*ruff, "format", "--check", "--no-cache", *paths], cwd=copy, check=True)
     mypy = [sys.executable, "-m", "mypy", "--cache-dir", os.devnull, "--follow-imports", "silent"]
-    subprocess.run([*mypy, "bdl_teach/widgets/coin.py"], cwd=copy, check=True)
+    subprocess.run([*mypy, "bdl_teach/widgets/coin.py", claim], cwd=copy, check=True)
 
 
 def test_the_exercise_of_the_guide_is_one_of_all(copy: Path) -> None:
@@ -112,6 +120,33 @@ def test_the_exercise_of_the_guide_is_one_of_all(copy: Path) -> None:
     assert [path.replace("chapterN", "chapter1") for path in listed("An exercise")][:2] == [
         path for path in blocks("An exercise") if path.endswith("chapter1.py")
     ]
+
+
+def test_the_claim_of_the_guide_holds_is_sampled_and_is_said(copy: Path) -> None:
+    """In worlds that nobody looked at, by the guide's own command."""
+    tests = "marks or two-starts or (experiments and not sample)"
+    said = pytest_in(copy, "tests/claims", "-rp", "-k", tests)
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 10
+    assert "::test_a_sample_of_worlds_contradicts_no_claim[two-starts]" in said
+    options = ["--first-world=5000", f"--store={copy / 'store'}"]
+    command = [sys.executable, "-c", CLAIMS, "starts-disagree-outside", *options]
+    env = {**os.environ, "PYTHONPATH": str(copy)}
+    done = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and " of 20    holds" in done.stdout, done.stdout
+    assert [path.replace("NAME", "two_starts") for path in listed("A claim")][:1] == [
+        path for path in blocks("A claim") if path.startswith("bdl_teach")
+    ]
+
+
+def test_a_claim_that_nobody_says_is_missed(copy: Path) -> None:
+    text = copy / "notebooks/text/03_bayes_by_backprop.py"
+    whole = text.read_text(encoding="utf-8")
+    try:
+        text.write_text(whole.replace("starts-disagree-outside", "starts-disagree"), "utf-8")
+        said = pytest_in(copy, "tests/claims", "-k", "marks", fails=True)
+    finally:
+        text.write_text(whole, encoding="utf-8")
+    assert "starts-disagree-outside" in said and "2 failed" in said
 
 
 def test_an_exercise_whose_answers_are_forgotten_is_missed(copy: Path) -> None:

@@ -21,7 +21,7 @@ FLOORS = (  # each imports what is named before it, or beside it
     "optimise predictive",
     "datasets methods",
     "plots _support.alt_text",
-    "exercises reproduce widgets",
+    "claims exercises reproduce widgets",
     "_commands __main__",
 )
 HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}

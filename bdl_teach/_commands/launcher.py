@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdl_teach import reproduce
+from bdl_teach import claims, reproduce
 from bdl_teach._commands import environment, notebooks
 from bdl_teach._commands.environment import Trouble
 from bdl_teach._support.report import say
@@ -38,7 +38,10 @@ ABOUT = (
     "it makes .venv."
 )
 NO_TESTS = "An installed package has no tests: they come with a checkout, or with the sdist."
-HOMES = {"reproduce": "bdl_teach.reproduce"}  # commands that are not in this folder
+HOMES = {  # of commands that are not in this folder
+    "claims": "bdl_teach.claims",
+    "reproduce": "bdl_teach.reproduce",
+}
 INSIDE = (
     "import sys; from bdl_teach._commands.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
 )
@@ -101,6 +104,8 @@ def make_parser() -> argparse.ArgumentParser:
     data.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
     text = "lay a paper's figures beside ours; `reproduce --list` says which papers"
     reproduce.add_arguments(_add(commands, "reproduce", run_reproduce, text))
+    text = "run what the course says of methods over many worlds; `claims --list` says what"
+    claims.add_arguments(_add(commands, "claims", run_claims, text))
     text = "measure: `bench live` a refit, `bench browser` key press to paint"
     bench = _add(commands, "bench", run_bench, text, passes_on=True, add_help=False)
     bench.set_defaults(help=bench.format_help())
@@ -233,6 +238,13 @@ def run_reproduce(options: argparse.Namespace, _: list[str]) -> int:
     if options.list:
         return reproduce.show()
     return run_inside("reproduce", *reproduce.as_arguments(options))
+
+
+def run_claims(options: argparse.Namespace, _: list[str]) -> int:
+    """Run claims from inside the environment; listing them needs none."""
+    if options.list:
+        return claims.print_list(options)
+    return run_inside("claims", *claims.as_arguments(options))
 
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:

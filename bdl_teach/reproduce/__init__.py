@@ -13,7 +13,7 @@ import argparse
 import ast
 import errno
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bdl_teach._support.report import say
@@ -40,20 +40,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("table", nargs="?", choices=files(), metavar="TABLE", help=", ".join(files()))
     what.add_argument("--list", action="store_true", help="say what each table is; run nothing")
+    parser.add_argument("--quick", action="store_true", help="a few tasks that take seconds")
+    parser.add_argument("--only", metavar="PATTERN", help="the tasks whose name contains it")
+    add_running(parser)
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Add what every command that runs tasks takes: where they run, where results are kept."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--jobs", type=int, metavar="N", help="processes side by side, -1 for every core; default 1"
+        "--jobs",
+        type=_jobs,
+        metavar="N",
+        help="processes side by side, -1 for every core; default 1",
     )
     where.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786"
     )
-    parser.add_argument("--quick", action="store_true", help="a few tasks that take seconds")
-    parser.add_argument("--only", metavar="PATTERN", help="the tasks whose name contains it")
     parser.add_argument("--fresh", action="store_true", help="forget the results of these tasks")
     parser.add_argument("--csv", type=_absolute, metavar="FILE", help="write the table there too")
     parser.add_argument(
         "--store", type=_absolute, metavar="FOLDER", help="for results; default: your cache folder"
     )
+
+
+def _jobs(text: str) -> int:
+    """A number of processes: 1 or more, or -1.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    try:
+        jobs = int(text)
+    except ValueError:
+        jobs = 0
+    if jobs == 0 or jobs < -1:
+        raise argparse.ArgumentTypeError(f"expected a number >= 1, or -1, got {text}")
+    return jobs
 
 
 def _absolute(path: str) -> Path:
@@ -63,13 +86,17 @@ def _absolute(path: str) -> Path:
 
 def as_arguments(options: argparse.Namespace) -> list[str]:
     """The command line that gives these options."""
-    flags = [f"--{name}" for name in ("list", "quick", "fresh") if getattr(options, name)]
-    values = [
-        f"--{name}={value}"
-        for name in ("jobs", "scheduler", "only", "csv", "store")
-        if (value := getattr(options, name)) is not None
-    ]
-    return [*([options.table] if options.table else []), *flags, *values]
+    return [*([options.table] if options.table else []), *as_flags(options, "quick", "only")]
+
+
+def as_flags(options: argparse.Namespace, *own: str) -> list[str]:
+    """The words that give a command's own options of these names, and those of `add_running`."""
+    words = []
+    for name in (*own, "list", "fresh", "jobs", "scheduler", "csv", "store"):
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}"))
+    return words
 
 
 def main(argv: Sequence[str]) -> int:
@@ -79,12 +106,15 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if options.list:
         return show()
-    if options.jobs is not None and (options.jobs == 0 or options.jobs < -1):
-        parser.error(f"--jobs: expected a number >= 1, or -1, got {options.jobs}")
     runner = importlib.import_module("bdl_teach.reproduce.runner")
     module = importlib.import_module(f"{tables.__name__}.{options.table.replace('-', '_')}")
+    return in_sentences(lambda: runner.reproduce(module.TABLE, options))
+
+
+def in_sentences(run: Callable[[], int]) -> int:
+    """Return the code of `run`; a fault that can be foreseen is a sentence, and 1."""
     try:
-        code: int = runner.reproduce(module.TABLE, options)
+        return run()
     except KeyboardInterrupt:
         say("Stopped. What had finished is kept; the same command goes on from there.")
         return 130
@@ -93,7 +123,6 @@ def main(argv: Sequence[str]) -> int:
         named = f"{error.filename}: {error.strerror}." if error.filename else str(error)
         say(FULL if full else named)
         return 1
-    return code
 
 
 def show() -> int:

@@ -1,4 +1,4 @@
-"""Run the tasks of a table that are not done yet, keep each result, print the table."""
+"""Run tasks that are not done yet, keep each result; lay a table's beside the published ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
@@ -50,6 +51,72 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
+class Job(NamedTuple):
+    """A task with what runs it and where its figures are kept.
+
+    Attributes:
+        task: The task; no two jobs of one run have its key.
+        run: Maps the task's arguments to figures by name.
+        module: Name of the module whose code, and that of what it leads to, makes the figures.
+        version: The fingerprint of that code.
+        store: Where the figures are kept.
+    """
+
+    task: Task
+    run: Callable[..., Mapping[str, float]]
+    module: str
+    version: str
+    store: Store
+
+
+def jobs_of(
+    name: str,
+    run: Callable[..., Mapping[str, float]],
+    module: str,
+    tasks: Sequence[Task],
+    options: argparse.Namespace,
+) -> list[Job]:
+    """Make jobs of tasks that one function runs and that are kept under one name.
+
+    Raises:
+        OSError: The store cannot be made.
+    """
+    version = fingerprint(module)
+    store = Store(folder(options), name, version)
+    return [Job(task, run, module, version, store) for task in tasks]
+
+
+def folder(options: argparse.Namespace) -> Path:
+    """Where the results of this run are kept."""
+    return Path(options.store or default_folder())
+
+
+def finish(
+    jobs: Sequence[Job], options: argparse.Namespace
+) -> tuple[dict[str, Figures], dict[str, list[str]]]:
+    """Run what is missing, side by side as the options say; keep each result as it comes.
+
+    Returns:
+        The figures of each task that has some, by its key; and the tasks that failed or were not
+        kept, by what went wrong.
+
+    Raises:
+        OSError: The store cannot be written; the cluster does not answer; a worker died.
+    """
+    if options.fresh:
+        for job in jobs:
+            job.store.forget(job.task)
+    done = {job.task.key: kept for job in jobs if (kept := job.store.get(job.task)) is not None}
+    waiting = [job for job in jobs if job.task.key not in done]
+    faults: dict[str, list[str]] = {}
+    if waiting:
+        with backend(options) as parallel:
+            with children_deaf_to_ctrl_c():
+                outcomes = parallel(calls(waiting, options))
+            faults = collect(outcomes, jobs, done)
+    return done, faults
+
+
 def reproduce(table: Table, options: argparse.Namespace) -> int:
     """Run what is missing of a table and print it; 1 if a task failed or was not kept.
 
@@ -61,34 +128,23 @@ def reproduce(table: Table, options: argparse.Namespace) -> int:
         some = ", ".join(task.key for task in table.tasks(bool(options.quick))[:3])
         say(f"No task of {table.name} is named like {options.only!r}. They are: {some} ...")
         return 2
-    version = fingerprint(table.run.__module__)
-    store = Store(options.store or default_folder(), table.name, version)
-    if options.fresh:
-        for task in tasks:
-            store.forget(task)
-    done = {task.key: kept for task in tasks if (kept := store.get(task)) is not None}
-    waiting = [task for task in tasks if task.key not in done]
-    faults: dict[str, list[str]] = {}
-    if waiting:
-        with backend(options) as parallel:
-            with children_deaf_to_ctrl_c():
-                outcomes = parallel(calls(table, version, waiting, options))
-            faults = collect(outcomes, tasks, done, store)
+    jobs = jobs_of(table.name, table.run, table.run.__module__, tasks, options)
+    done, faults = finish(jobs, options)
     rows = table.summarise([(t.arguments, done[t.key]) for t in tasks if t.key in done])
     print(report.as_text(table, rows))
     if options.csv:
         write_whole(options.csv, report.as_csv(table, rows))
-    return tell(faults, len(tasks), store)
+    return tell(faults, len(tasks), jobs[0].store.folder)
 
 
-def calls(
-    table: Table, version: str, tasks: Sequence[Task], options: argparse.Namespace
-) -> list[Any]:
-    """Wrap each task for joblib; workers on this machine are told whose children they are."""
+def calls(jobs: Sequence[Job], options: argparse.Namespace) -> list[Any]:
+    """Wrap each job for joblib; workers on this machine are told whose children they are."""
     parent = os.getpid() if options.scheduler is None else None
     return [
-        joblib.delayed(execute)(table.run, version, task.key, dict(task.arguments), parent)
-        for task in tasks
+        joblib.delayed(execute)(
+            job.run, job.module, job.version, job.task.key, dict(job.task.arguments), parent
+        )
+        for job in jobs
     ]
 
 
@@ -106,6 +162,7 @@ def choose(table: Table, options: argparse.Namespace) -> list[Task]:
 
 def execute(
     run: Callable[..., Mapping[str, float]],
+    module: str,
     version: str,
     key: str,
     arguments: dict[str, Any],
@@ -114,7 +171,7 @@ def execute(
     """Run one task, here or in another process; no exception leaves it, only a sentence."""
     if parent is not None and parent != os.getpid():
         end_with(parent)
-    if fingerprint(run.__module__) != version:
+    if fingerprint(module) != version:
         return Outcome(key, None, OTHER_CODE)
     try:
         figures = {str(name): float(value) for name, value in run(**arguments).items()}
@@ -214,36 +271,36 @@ def connect(address: str) -> Any:
 
 
 def collect(
-    outcomes: Iterator[Outcome], tasks: Sequence[Task], done: dict[str, Figures], store: Store
+    outcomes: Iterator[Outcome], jobs: Sequence[Job], done: dict[str, Figures]
 ) -> dict[str, list[str]]:
     """Keep each result as it comes, behind a progress bar; return tasks by what went wrong."""
-    by_key = {task.key: task for task in tasks}
+    by_key = {job.task.key: job for job in jobs}
     faults: dict[str, list[str]] = {}
     every = 0.2 if sys.stderr.isatty() else 10.0
-    with tqdm(total=len(tasks), initial=len(done), unit="task", mininterval=every) as bar:
+    with tqdm(total=len(jobs), initial=len(done), unit="task", mininterval=every) as bar:
         for key, figures, fault in outcomes:
             if figures is None:
                 faults.setdefault(fault, []).append(key)
             else:
                 done[key] = figures
-                fault = keep(store, by_key[key], figures)
+                fault = keep(by_key[key], figures)
                 if fault:
                     faults.setdefault(fault, []).append(key)
             bar.update()
     return faults
 
 
-def keep(store: Store, task: Task, figures: Figures) -> str:
+def keep(job: Job, figures: Figures) -> str:
     """Write one result; "" or why it could not be kept (it still counts in this table)."""
     try:
-        store.put(task, figures)
+        job.store.put(job.task, figures)
     except OSError as error:
         full = error.errno == errno.ENOSPC
         return f"not kept, {'the disk is full' if full else error.strerror or str(error)}"
     return ""
 
 
-def tell(faults: Mapping[str, Sequence[str]], n_tasks: int, store: Store) -> int:
+def tell(faults: Mapping[str, Sequence[str]], n_tasks: int, kept_in: Path) -> int:
     """Say each fault once, with the tasks it befell; return the exit code."""
     for fault, keys in faults.items():
         more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
@@ -252,6 +309,6 @@ def tell(faults: Mapping[str, Sequence[str]], n_tasks: int, store: Store) -> int
         befallen = sum(map(len, faults.values()))
         say(
             f"{befallen} of {n_tasks} tasks failed or were not kept. "
-            f"The others are kept in {store.folder}: the same command runs only what is missing."
+            f"The others are kept in {kept_in}: the same command runs only what is missing."
         )
     return 1 if faults else 0

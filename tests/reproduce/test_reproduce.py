@@ -278,8 +278,26 @@ def test_a_fingerprint_changes_with_the_code_and_with_the_libraries(tmp_path, mo
     assert fresh("def run():\n    return 1\n") not in (one, two)
 
 
+def test_a_fingerprint_holds_how_figures_are_made_not_what_is_said_of_them(tmp_path, monkeypatch):
+    code = tmp_path / "said.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def fresh(number: int, sentence: str, after: str = "") -> str:
+        declared = f"A = Experiment(\n    {sentence!r},\n    run,\n)\n"
+        start = f"Experiment = max\ndef run():\n    return {number}\n"
+        code.write_text(start + declared.replace("run,", "'run',") + after)
+        sources.fingerprint.cache_clear()
+        return sources.fingerprint("said")
+
+    one = fresh(1, "One says this.")
+    assert fresh(1, "One says that.") == one
+    assert len({one, fresh(2, "One says this."), fresh(1, "One says this.", "b = 3\n")}) == 3
+
+
 def test_a_worker_with_other_code_refuses():
-    outcome = runner.execute(mean_and_error, "another", "key", {"values": [1.0]})
+    outcome = runner.execute(
+        mean_and_error, "bdl_teach.reproduce.table", "another", "key", {"values": [1.0]}
+    )
     assert outcome.figures is None
     assert "another version" in outcome.fault
 

@@ -1,0 +1,143 @@
+"""What the course says of methods, as experiments: `python3 -m bdl_teach claims`.
+
+A *world* is a data set and a start. A claim is an id, one sentence, a function from a world to an
+effect, and a rule (``claim.py``). It holds if the mean effect of many worlds lies where the rule
+wants it, by two standard errors. No conclusion rests on one run.
+
+Importing this package needs the standard library only: the launcher reads its command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from bdl_teach import reproduce
+from bdl_teach.claims import listing
+
+if TYPE_CHECKING:
+    from bdl_teach.claims.judge import Finding
+
+ABOUT = "Run the course's claims about methods as experiments over many worlds."
+EPILOG = (
+    "A world is a data set and a start. A claim holds if the mean effect lies where its rule wants "
+    "it by two standard errors. The command ends with 1 if one does not hold; from 20 worlds on, "
+    "also if one is left open. " + reproduce.EPILOG
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `claims`."""
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "ids", nargs="*", type=_known, metavar="ID", help="of a claim, or such as 'pbp-*'"
+    )
+    parser.add_argument("--list", action="store_true", help="say what is claimed; run nothing")
+    parser.add_argument("--worlds", type=_count, default=20, metavar="N", help="default 20")
+    parser.add_argument(
+        "--first-world", type=_number, default=0, metavar="N", help="number of the first; default 0"
+    )
+    reproduce.add_running(parser)
+
+
+def _known(text: str) -> str:
+    """An id, or a pattern that some id has.
+
+    Raises:
+        ArgumentTypeError: No claim is named so.
+    """
+    ids = listing.entries()
+    if not any(fnmatchcase(one, text) for one in ids):
+        close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]
+        raise argparse.ArgumentTypeError(
+            f"no claim is named like {text!r}; some are: {', '.join(close)}"
+        )
+    return text
+
+
+def _number(text: str, least: int = 0) -> int:
+    """A whole number.
+
+    Raises:
+        ArgumentTypeError: It is none, or too small.
+    """
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a number >= {least}, got {text}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    """A whole number >= 1."""
+    return _number(text, 1)
+
+
+def as_arguments(options: argparse.Namespace) -> list[str]:
+    """The command line that gives these options."""
+    return [*options.ids, *reproduce.as_flags(options, "worlds", "first_world")]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=ABOUT)
+    add_arguments(parser)
+    options = parser.parse_args(argv)
+    if options.list:
+        return print_list(options)
+    runner = importlib.import_module("bdl_teach.claims.runner")
+    return reproduce.in_sentences(lambda: runner.run_all(_chosen(options.ids), options))
+
+
+def print_list(options: argparse.Namespace) -> int:
+    """Print each claim asked for: its id, what must be measured, its sentence."""
+    ids, said = _chosen(options.ids), listing.entries().values()
+    for path in listing.files().values():
+        here = [entry for entry in said if entry.module == path and entry.id in ids]
+        if here:
+            print(f"{listing.about(path)}\n")
+        for entry in here:
+            print(f"  {entry.id}\n    {entry.sentence}\n    {entry.measure}: {entry.rule}\n")
+    return 0
+
+
+def _chosen(patterns: Sequence[str]) -> set[str]:
+    """The ids that some patterns name; all of them if there are none."""
+    return {
+        one
+        for one in listing.entries()
+        if not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
+    }
+
+
+def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
+    """Run a few worlds of some claims here and now, and print what comes of them.
+
+    A chapter calls this where it makes the statement.
+
+    Args:
+        *ids: Of the claims.
+        worlds: How many worlds, >= 1.
+        first_world: Number of the first.
+
+    Returns:
+        What came of each claim, in the order of ``ids``: ``effects``, ``mean``, ``error``,
+        ``verdict``, and whether it ``falls``.
+
+    Raises:
+        ValueError: There is no such claim, or no world.
+    """
+    unknown = [one for one in ids if one not in listing.entries()]
+    if unknown or not ids:
+        known = ", ".join(listing.entries())
+        raise ValueError(f"ids: expected some of {known}; got {', '.join(unknown) or 'none'}")
+    if worlds < 1 or first_world < 0:
+        raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
+    runner = importlib.import_module("bdl_teach.claims.runner")
+    report = importlib.import_module("bdl_teach.claims.report")
+    found = runner.run_here(ids, range(first_world, first_world + worlds))
+    findings: list[Finding] = sorted(found, key=lambda finding: ids.index(finding.claim.id))
+    print(report.as_sentences(findings))
+    return findings

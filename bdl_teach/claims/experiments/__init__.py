@@ -1,0 +1,1 @@
+"""Experiments, one topic a module; what begins with an underscore several of them share."""

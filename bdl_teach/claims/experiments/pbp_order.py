@@ -1,0 +1,42 @@
+"""PBP learns the points one by one: what their order does (chapter 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach.claims.claim import Claim, Experiment, World, above
+from bdl_teach.methods.pbp import replay
+
+
+def left_to_right(world: World) -> dict[str, float]:
+    """Epistemic sd (units of y) at the left and the right end, before and after 16 of 32 points.
+
+    The stepper's network, 50 units, its points taken from left to right.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    trail = replay.Trail(data.x, data.y, shuffle=False, seed=world.start_seed)
+    ends = {"left": np.linspace(-0.5, -0.3, 21), "right": np.linspace(0.3, 0.5, 21)}
+    return {
+        f"{end}-{step}": float(trail.at(step).predict(x[:, None])[0].epistemic_std.mean())
+        for end, x in ends.items()
+        for step in (0, 16)
+    }
+
+
+ORDER = Experiment(
+    "pbp-order",
+    left_to_right,
+    (
+        Claim(
+            "unseen-side-shrinks-less",
+            "After half an epoch from left to right, the sd of the function has shrunk less on "
+            "the side that is still unseen.",
+            "sd after 16 points over sd before, right − left",
+            "",
+            above(0.0, share=0.9),
+            lambda f: f["right-16"] / f["right-0"] - f["left-16"] / f["left-0"],
+        ),
+    ),
+    seconds=0.05,
+)

@@ -1,0 +1,90 @@
+"""Run experiments in worlds, on the runner and the store of ``reproduce``, and judge the claims."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from types import ModuleType
+
+from bdl_teach._support.files import write_whole
+from bdl_teach.claims import experiments, listing, report
+from bdl_teach.claims.claim import Experiment, Figures, World
+from bdl_teach.claims.judge import Finding, judge
+from bdl_teach.reproduce import runner
+from bdl_teach.reproduce.table import Task
+
+
+def load(ids: Collection[str]) -> list[Experiment]:
+    """Import the experiments on which some claims rest; no ids: all of them."""
+    wanted = [entry for entry in listing.entries().values() if not ids or entry.id in ids]
+    stems = dict.fromkeys(entry.module.stem for entry in wanted)
+    modules = [importlib.import_module(f"{experiments.__name__}.{stem}") for stem in stems]
+    chosen = {entry.id for entry in wanted}
+    return [e for m in modules for e in of_module(m) if any(c.id in chosen for c in e.claims)]
+
+
+def of_module(module: ModuleType) -> list[Experiment]:
+    """The experiments of a module."""
+    return [value for value in vars(module).values() if isinstance(value, Experiment)]
+
+
+def in_world(run: Callable[[World], Figures], world: int) -> Figures:
+    """Run an experiment in the world of a number: what the runner can be told in JSON."""
+    return run(World(world))
+
+
+def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
+    """Run what is missing, print what came of each claim; 1 if one may not be said.
+
+    Raises:
+        OSError: The store or the CSV file cannot be written.
+    """
+    numbers = range(options.first_world, options.first_world + options.worlds)
+    chosen = load(ids)
+    jobs = [job for one in chosen for job in jobs_of(one, numbers, options)]
+    done, faults = runner.finish(jobs, options)
+    findings = judge_all(chosen, ids, numbers, done)
+    print(report.as_text(findings))
+    if options.csv:
+        write_whole(options.csv, report.as_csv(findings))
+    code = runner.tell(faults, len(jobs), runner.folder(options))
+    return code or int(any(finding.falls for finding in findings))
+
+
+def run_here(ids: Collection[str], numbers: Sequence[int]) -> list[Finding]:
+    """Run experiments in this process, one world after another, and keep nothing."""
+    chosen = load(ids)
+    done = {key(one, n): in_world(one.run, n) for one in chosen for n in numbers}
+    return judge_all(chosen, ids, numbers, done)
+
+
+def jobs_of(
+    experiment: Experiment, numbers: Sequence[int], options: argparse.Namespace
+) -> list[runner.Job]:
+    """One job a world."""
+    tasks = [Task(key(experiment, n), {"world": n}) for n in numbers]
+    run = partial(in_world, experiment.run)
+    name = f"claims-{experiment.name}"
+    return runner.jobs_of(name, run, experiment.run.__module__, tasks, options)
+
+
+def key(experiment: Experiment, number: int) -> str:
+    """What the task of an experiment in a world is called."""
+    return f"{experiment.name}/world-{number:04}"
+
+
+def judge_all(
+    chosen: Sequence[Experiment],
+    ids: Collection[str],
+    numbers: Sequence[int],
+    done: Mapping[str, Figures],
+) -> list[Finding]:
+    """Judge the claims asked for by the worlds that have figures."""
+    return [
+        judge(claim, [float(claim.effect(done[k])) for n in numbers if (k := key(one, n)) in done])
+        for one in chosen
+        for claim in one.claims
+        if not ids or claim.id in ids
+    ]

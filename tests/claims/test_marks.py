@@ -1,0 +1,72 @@
+"""Sentences and claims are paired both ways: no claim unsaid, no mark without its claim.
+
+A sentence about what methods do is marked with its claim, right after the full stop, where no
+reader sees it: ``<!-- claim: some-id -->`` in a chapter's text and in TEACHING.md, and
+``# claim: some-id`` above a preset, a question, a statement to judge. Several ids stand with
+commas between them. A cell that calls ``claims.show("some-id")`` states it, too.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bdl_teach.claims import listing
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = re.compile(r"(?:<!--|#) claim: ([a-z0-9-]+(?:, [a-z0-9-]+)*)(?: -->|$)", re.MULTILINE)
+SHOWN = re.compile(r"\bclaims\.show\(([^)]*)\)")
+# Claims that nothing states yet. This list is to be empty: an id goes when its mark comes.
+UNSTATED = {
+    "a-tenth-of-the-kl-is-narrower",
+    "a-tenth-of-the-kl-scores-higher-among-the-data",
+    "bbb-beats-mle-outside",
+    "bbb-does-not-beat-mle-among-the-data",
+    "evidence-avoids-the-worst-prior",
+    "evidence-can-prefer-a-worse-test",
+    "evidence-loses-little",
+    "geometric-ends-higher-at-32",
+    "minibatches-of-one-end-higher",
+    "splits-make-a-fixed-scorer-correlate",
+    "unseen-side-shrinks-less",
+}
+
+
+def marked(text: str) -> list[str]:
+    """The ids that a text states."""
+    ids = [one for found in MARK.findall(text) for one in found.split(", ")]
+    return ids + [one for call in SHOWN.findall(text) for one in re.findall(r'"([^"]+)"', call)]
+
+
+def stated() -> dict[str, list[str]]:
+    """For each id that is marked somewhere, the files where it is."""
+    package = [p for p in (ROOT / "bdl_teach").rglob("*.py") if "claims" not in p.parts]
+    texts = sorted((ROOT / "notebooks" / "text").glob("*.py"))
+    found: dict[str, list[str]] = {}
+    for path in [*texts, ROOT / "notebooks" / "TEACHING.md", ROOT / "README.md", *package]:
+        for one in marked(path.read_text(encoding="utf-8")):
+            found.setdefault(one, []).append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_what_is_marked_is_a_claim() -> None:
+    unknown = {one: files for one, files in stated().items() if one not in listing.entries()}
+    assert unknown == {}, "no such claim: `python3 -m bdl_teach claims --list` says which there are"
+
+
+def test_what_is_claimed_is_said_somewhere() -> None:
+    silent = set(listing.entries()) - set(stated())
+    assert silent == UNSTATED, "mark the sentence, see this module's docstring; or take it out"
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("# It does. <!-- claim: a-b --> And this, too. <!-- claim: c-d, e-2 -->", "a-b c-d e-2"),
+        ("    # claim: a-b\n    QUESTION = 1", "a-b"),
+        ("# **Claim:** KL <!-- claim -->, # claim: a-b is a comment", ""),
+        ('found = claims.show(\n    "a-b", "c-d", worlds=4\n)', "a-b c-d"),
+    ],
+)
+def test_a_mark_is_found_where_it_stands(text: str, ids: str) -> None:
+    assert marked(text) == ids.split()
