@@ -37,6 +37,18 @@ class FreeEnergy:
         """F in nats."""
         return self.kl_weight * self.complexity + self.likelihood
 
+    def __str__(self) -> str:
+        """Say F as the sum that it is; the numbers add up as they are printed."""
+        digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
+        factor = f"{self.kl_weight:.4g}"
+        complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
+        total = float(factor) * float(complexity) + float(likelihood)
+        times = "" if self.kl_weight == 1 else f"{factor} × "
+        return (
+            f"free energy {total:.0f} nats = {times}{complexity} (complexity) + {likelihood} "
+            f"(likelihood)"
+        )
+
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
     """One-draw estimate of KL[q ‖ P(w)]: Σ log q(w | θ) − log P(w), at w = μ + σ ε.

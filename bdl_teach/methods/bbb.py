@@ -9,6 +9,7 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -25,7 +26,7 @@ __all__ = ["ARTICLE", "REMEDY", "Capacity", "Fit", "fit"]
 
 # The start and the schedule of the source article, for ``fit(x, y, **ARTICLE)``: from the prior's
 # whole width, σ = 0.69, at a fixed rate. They end some 60 nats higher than the defaults do.
-ARTICLE = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
+ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 
 def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
