@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for what
-# most sliders ask for, one for more points, and one for all the rest, each some 30 MB of the kernel.
+# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for
+# what most sliders ask for, one for more points, one for all the rest; each is 30 MB of the kernel.
 # The last goes through draws and chunks of 32 points in a loop, so that few of them take less time.
 SMALL_ROOM = (32, (20, 20), 1)
 LONG_ROOM = (64, (20, 20), 1)
