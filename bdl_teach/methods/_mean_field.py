@@ -44,7 +44,8 @@ REMEDY = (
 )
 TOLERANCE = 20.0  # nats by which longer runs may be below a fit that is called converged
 _LONGER = 3000  # steps of a longer run
-_AFRESH = ((-3.0, 0.1), (-3.0, 0.3), (-2.0, 0.2), (-1.0, 0.2))  # ρ and learning rate of new starts
+_RATE = 0.3  # their learning rate
+_AFRESH = (-2.0, -5.0, -1.0, -3.0)  # ρ of their new starts: as unlike as may be
 N_LONGER = 1 + len(_AFRESH)
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 _NEXT_START = 10**6  # from the seed of one start to that of the next
@@ -345,9 +346,8 @@ class Fit:
         """
         if k == 0:
             return self.refined(_LONGER)
-        rho, learning_rate = _AFRESH[k - 1]
         seed = self.problem.seed + _NEXT_START * k
-        return self._quietly(_LONGER, learning_rate, initial_rho=rho, seed=seed)
+        return self._quietly(_LONGER, _RATE, initial_rho=_AFRESH[k - 1], seed=seed)
 
     @cached_property
     def converged(self) -> bool:
