@@ -7,6 +7,7 @@ and KL[q ‖ P(w | D)] = F + log P(D).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,38 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
+
+
+@dataclass(frozen=True)
+class FreeEnergy:
+    """What a q costs on the whole data set: kl_weight · complexity + likelihood.
+
+    Attributes:
+        complexity: KL[q ‖ P(w)] in nats, before its weight.
+        likelihood: −E_q[log P(D | w)] in nats.
+        kl_weight: Factor on the complexity.
+    """
+
+    complexity: float
+    likelihood: float
+    kl_weight: float = 1.0
+
+    @property
+    def total(self) -> float:
+        """F in nats."""
+        return self.kl_weight * self.complexity + self.likelihood
+
+    def __str__(self) -> str:
+        """Say F as the sum that it is; the numbers add up as they are printed."""
+        digits = 0 if self.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
+        factor = f"{self.kl_weight:.4g}"
+        complexity, likelihood = f"{self.complexity:.{digits}f}", f"{self.likelihood:.0f}"
+        total = float(factor) * float(complexity) + float(likelihood)
+        times = "" if self.kl_weight == 1 else f"{factor} × "
+        return (
+            f"free energy {total:.0f} nats = {times}{complexity} (complexity) + {likelihood} "
+            f"(likelihood)"
+        )
 
 
 def complexity_cost(eps: Tensor, std: Tensor, log_prior: Tensor, mask: Tensor = 1.0) -> Tensor:
@@ -51,6 +84,27 @@ def likelihood_cost(y: Tensor, f: Tensor, noise_std: Tensor, row_weight: Tensor 
     """
     nll = 0.5 * ((y - f) / noise_std) ** 2 + tf.math.log(noise_std) + HALF_LOG_TWO_PI
     return tf.reduce_sum(nll * row_weight, axis=[-2, -1])
+
+
+def expected_likelihood_cost(
+    y: Tensor, mean: Tensor, var: Tensor, noise_std: Tensor, row_weight: Tensor = 1.0
+) -> Tensor:
+    """−Σ E[log N(y | f, noise²)] over the data points, for outputs f of known mean and variance.
+
+    E(y − f)² = (y − mean)² + var, whatever else the distribution of f is.
+
+    Args:
+        y: Targets ``[n, 1]``.
+        mean: Mean of the network's outputs ``[n, 1]``.
+        var: Their variance ``[n, 1]``.
+        noise_std: Standard deviation of the noise, > 0.
+        row_weight: ``[n, 1]``: 1 for a point that counts, 0 for one that does not.
+
+    Returns:
+        Nats.
+    """
+    spread = 0.5 * tf.reduce_sum(var * row_weight, axis=[-2, -1]) / noise_std**2
+    return likelihood_cost(y, mean, noise_std, row_weight) + spread
 
 
 def free_energy(complexity: Tensor, likelihood: Tensor, kl_weight: Tensor) -> Tensor:

@@ -6,8 +6,10 @@ tensors, so that changing them never compiles anything again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf
+
+Fitted = TypeVar("Fitted")
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 
@@ -190,3 +194,36 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
     kept = np.flatnonzero(np.diff(steps, prepend=0))  # fewer steps than records repeat a step
     columns = dict(zip(names, records[kept].T, strict=True))
     return {"step": steps[kept], **columns}
+
+
+def best_of(
+    fit: Callable[[int], Fitted], seeds: Sequence[int], cost: Callable[[Fitted], float]
+) -> Fitted:
+    """Fit from each seed, as many at a time as there are cores, and keep the lowest cost.
+
+    A compiled loop holds no lock of Python's, so that threads do for side by side. A start that
+    diverges is passed over.
+
+    Args:
+        fit: Maps a seed to a fit.
+        seeds: At least one.
+        cost: What to compare, once there are two.
+
+    Raises:
+        DivergedError: Every start diverged: that of the first.
+    """
+
+    def attempt(seed: int) -> Fitted | DivergedError:
+        try:
+            return fit(seed)
+        except DivergedError as error:
+            return error
+
+    first = attempt(seeds[0])  # alone: it may have to be compiled
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        outcomes = [first, *pool.map(attempt, seeds[1:])]
+    fitted = [one for one in outcomes if not isinstance(one, DivergedError)]
+    if not fitted:
+        assert isinstance(first, DivergedError)
+        raise first
+    return fitted[0] if len(fitted) == 1 else min(fitted, key=cost)

@@ -16,7 +16,7 @@ import pytest
 from guide import GUIDE, blocks, listed
 
 ROOT = Path(__file__).resolve().parents[1]
-CHAPTER = "04_local_reparameterization"  # the chapter and the set that the lists are about
+CHAPTER = "05_local_reparameterization"  # the chapter and the set that the lists are about
 DATASET = "alzheimers"
 CLAIMS = "import sys; from bdl_teach import claims; sys.exit(claims.main(sys.argv[1:]))"
 
@@ -175,8 +175,8 @@ def test_these_files_and_no_others_have_to_do_with_a_chapter() -> None:
     names = {
         "NN_topic": CHAPTER,
         "chapterN": f"chapter{number}",
-        "PREVIOUS": "03_bayes_by_backprop",
-        "NEXT": "05_empirical_bayes",
+        "PREVIOUS": "04_how_right_is_it",
+        "NEXT": "06_empirical_bayes",
     }
     wanted = set()
     for path in listed("A chapter"):

@@ -5,17 +5,17 @@ with what well-known mistakes would have computed. A check never raises: a stub,
 an error inside the answer is met with a sentence. What was solved is kept in a small file in the
 user's data folder (``_record.py``), so that it outlives the kernel.
 
-Exercise 5.6 stands in ``chapter5.py`` under the line ``# Exercise 5.6.`` To add one, say 5.10:
+Exercise 6.6 stands in ``chapter6.py`` under the line ``# Exercise 6.6.`` To add one, say 6.10:
 
-1. ``chapter5.py``: at the end, under ``# Exercise 5.10.``, its helpers, and at the top level of the
+1. ``chapter6.py``: at the end, under ``# Exercise 6.10.``, its helpers, and at the top level of the
    module an :class:`Exercise` (for statements a :class:`Choice`); there it is found, no list names
    it. What its parts and those of a :class:`Mistake` must be, the two classes say. Draw its cases
    from a generator of its own, so that those of other exercises stay as they are. ``_faces.py`` has
    the numbers that wrong answers like to use.
-2. ``tests/exercises/answers/chapter5.py``: in ``RIGHT`` an answer written in another way than the
+2. ``tests/exercises/answers/chapter6.py``: in ``RIGHT`` an answer written in another way than the
    reference, in ``ALSO`` more of them, in ``WRONG`` at least four wrong ones, each with what must
    be said. What holds of every exercise, ``test_exercises.py`` beside it tries unasked.
-3. ``notebooks/05_….ipynb`` and its paired text: the heading with number and title, a cell with the
+3. ``notebooks/06_….ipynb`` and its paired text: the heading with number and title, a cell with the
    stub and the check (tag ``exercise``), a hidden one with a worked solution (tag ``solution``).
 """
 

@@ -116,7 +116,7 @@ class Exercise:
     Attributes:
         number: Chapter and place in it, such as ``"3.1"``; the first part names the module.
         title: What to do, and about what, as the notebook's heading has it: ``"Compute: the KL"``.
-        section: Sections of the notebook to read: ``"3.5"``, or ``"6.6 and 6.7"``.
+        section: Sections of the notebook to read: ``"3.5"``, or ``"7.6 and 7.7"``.
         reference: A right answer. It returns a number, an array, or a tuple of these, takes NumPy's
             float64, and leaves its arguments as they are.
         cases: Arguments to try it on; together they tell every known mistake from the others.

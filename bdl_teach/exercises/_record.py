@@ -14,6 +14,8 @@ from bdl_teach._support.files import write_whole
 SOLVED, OPEN, WRONG = "✓", "·", "✗"
 VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is kept
 _ORDER = (OPEN, WRONG, SOLVED)
+_NUMBERING = 2  # the file says which one its numbers are of: exercise 4.3 was another one before
+_MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # chapters of a file that says nothing
 
 
 def place() -> Path | None:
@@ -66,14 +68,13 @@ class Progress:
         if self._path is None or self._is_special():
             return
         try:
-            held = json.loads(self._path.read_text(encoding="utf-8"))
-            self._tried = {str(n): _entry(value) for n, value in held.items()}
+            self._tried = _entries(json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             if not self._told:
                 self._tried = {}
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
-        except (ValueError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError):
             aside = self._path.with_suffix(".damaged")
             os.replace(self._path, aside)
             self._tell(f"{self._path} was no record of yours; it is now {aside}")
@@ -81,7 +82,8 @@ class Progress:
     def _write(self) -> None:
         if self._path is None or self._is_special():
             return
-        text = json.dumps(self._tried, ensure_ascii=False, indent=0)
+        held = {"numbering": _NUMBERING, "tried": self._tried}
+        text = json.dumps(held, ensure_ascii=False, indent=0)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, text)
@@ -99,6 +101,22 @@ class Progress:
         if not self._told:
             print(f"({sentence}. What you solve now counts until the kernel ends.)")
         self._told = True
+
+
+def _entries(held: dict[str, object]) -> dict[str, tuple[str, int]]:
+    """Read what the file holds; what was solved under a chapter's old number moves along."""
+    if "numbering" not in held:
+        return {_moved(number): _entry(value) for number, value in held.items()}
+    tried = held["tried"] if held["numbering"] == _NUMBERING else None
+    if not isinstance(tried, dict):
+        raise ValueError(f"expected exercises of numbering {_NUMBERING}, got {held!r}")
+    return {number: _entry(value) for number, value in tried.items()}
+
+
+def _moved(number: str) -> str:
+    """The number that an exercise has now, from the one that it had first."""
+    chapter, dot, place = number.partition(".")
+    return f"{_MOVED.get(chapter, chapter)}{dot}{place}"
 
 
 def _entry(value: object) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Exercises of chapter 5: empirical Bayes."""
+"""Exercises of chapter 5: local reparameterization."""
 
 from __future__ import annotations
 
@@ -13,125 +13,104 @@ _A = np.array
 
 # Exercise 5.1.
 
-_RNG = np.random.default_rng(51)
+_RNG = np.random.default_rng(4)
 
 
-def _weights(count: int) -> tuple[Any, Any]:
-    """Means of either sign and standard deviations."""
-    return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
+def _layer(n: int, n_in: int, n_out: int) -> tuple[Any, Any, Any]:
+    """Inputs ``[n, in]``, means and standard deviations ``[in, out]``."""
+    return (
+        _RNG.normal(size=(n, n_in)).round(2),
+        _RNG.normal(size=(n_in, n_out)).round(2),
+        _RNG.uniform(0.1, 1.2, (n_in, n_out)).round(2),
+    )
 
 
-def _kl(mu: Any, sigma: Any) -> Any:
-    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
+_LAYERS = (
+    _layer(2, 3, 1),
+    _layer(4, 5, 3),
+    _layer(3, 1, 7),
+    (_A([[2.0, -1.0]]), _A([[0.5], [1.2]]), _A([[0.3], [0.7]])),
+)
 
 
-KL = Exercise(
+def _moments(x: Any, mu: Any, sigma: Any) -> Any:
+    return x @ mu, x**2 @ sigma**2
+
+
+_X, _MU, _SIGMA = _layer(3, 4, 2)
+_SURE = (_X, 0 * _MU, 1e-6 * _SIGMA)  # almost certain: what is added to a variance shows
+
+
+MOMENTS = Exercise(
     "5.1",
-    "Compute: the KL at the best prior",
-    "5.4",
-    _kl,
-    (
-        (_A([0.3]), _A([0.5])),
-        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
-        (_A([5.0, -5.0]), _A([0.01, 1.0])),
-        _weights(3),
-        _weights(7),
-        (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
-        (_A([0.08]), _A([0.7])),  # what is added in the logarithm shows
-    ),
+    "Compute: mean and variance of what reaches a unit",
+    "5.3",
+    _moments,
+    (*_LAYERS, _SURE),
     (
         Mistake(
-            "the ½ is missing",
-            "the KL of two Gaussians has ½ before its logarithm of variances.",
-            lambda m, s: np.sum(np.log1p((m / s) ** 2)),
+            "a small number added",
+            "add nothing to δ, and set no least value: with σ = 10⁻⁶ it is 10⁻¹².",
+            tuple(
+                face
+                for eps in EPS
+                for face in (
+                    lambda x, m, s, eps=eps: (x @ m, x**2 @ s**2 + eps),
+                    lambda x, m, s, eps=eps: (x @ m, np.maximum(x**2 @ s**2, eps)),
+                )
+            ),
         ),
         Mistake(
             "σ for σ²",
-            "the ratio is μ²/σ², both squared: γ² with γ = μ/σ.",
-            lambda m, s: 0.5 * np.sum(np.log1p(m**2 / s)),
+            "variances add, standard deviations do not: square σ.",
+            lambda x, m, s: (x @ m, x**2 @ s),
         ),
         Mistake(
-            "μ is not squared",
-            "the ratio is μ²/σ², both squared.",
+            "x not squared",
+            "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
+            lambda x, m, s: (x @ m, x @ s**2),
+        ),
+        Mistake(
+            "standard deviations added",
+            "x σ adds standard deviations; variances add: Var[x w] = x² σ².",
+            (lambda x, m, s: (x @ m, x @ s), lambda x, m, s: (x @ m, np.abs(x) @ s)),
+        ),
+        Mistake(
+            "squared after the sum",
+            "the squares belong to each term, x² σ²: every weight has an ε of its own.",
             (
-                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s**2)),
-                lambda m, s: 0.5 * np.sum(np.log1p(m / s**2)),
+                lambda x, m, s: (x @ m, (x @ s) ** 2),
+                lambda x, m, s: (x @ m, (np.abs(x) @ s) ** 2),
             ),
-            breaks=True,
-        ),
-        Mistake(
-            "the squares are missing",
-            "the ratio is μ²/σ² = γ², not γ.",
-            (
-                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
-                lambda m, s: 0.5 * np.sum(np.log1p(m / s)),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "not in nats",
-            "the logarithm is the natural one, np.log or np.log1p.",
-            (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
-        ),
-        Mistake(
-            "eps in the denominator",
-            "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
-            tuple(
-                [
-                    *(lambda m, s, eps=eps: _kl(m, np.sqrt(s**2 + eps)) for eps in EPS),
-                    *(lambda m, s, eps=eps: _kl(m, s + eps) for eps in EPS[:4]),
-                ]
-            ),
-        ),
-        Mistake(
-            "eps in the logarithm",
-            "1 + μ²/σ² is at least 1: its logarithm needs no help.",
-            tuple(
-                lambda m, s, eps=eps: 0.5 * np.sum(np.log(1 + (m / s) ** 2 + eps))
-                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
-            ),
-        ),
-        Mistake(
-            "one prior for all",
-            "(5.9) gives each weight a prior of its own; what is shared is (5.10).",
-            lambda m, s: np.sum(np.log(_shared(m, s) / s)),
-        ),
-        Mistake(
-            "the KL the other way round",
-            "it is KL[q‖p], with the prior second.",
-            lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
-        ),
-        Mistake(
-            "the ratio is upside down",
-            "a weight with μ = 0 costs nothing: σ² stands below.",
-            lambda m, s: 0.5 * np.sum(np.log1p((s / m) ** 2)),
-            breaks=True,
-        ),
-        Mistake(
-            "the KL to N(0, 1)",
-            "the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
-            lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
-        ),
-        Mistake(
-            "not summed",
-            "one number is wanted: the KL of independent weights is the sum of theirs.",
-            lambda m, s: 0.5 * np.log1p((m / s) ** 2),
         ),
         Mistake(
             "mean for sum",
-            "every weight costs its own nats: a sum.",
-            lambda m, s: _kl(m, s) / np.size(m),
-        ),
-        Mistake("wrong sign", "a KL is never negative.", lambda m, s: -_kl(m, s)),
-        Mistake(
-            "the 1 is missing",
-            "½ ln(μ²/σ²) is −∞ for a weight with μ = 0, and a KL is never negative: 1 + μ²/σ².",
-            lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
+            "a unit adds up its inputs: nothing is divided by their number.",
+            (
+                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m)),
+                lambda x, m, s: (x @ m, x**2 @ s**2 / len(m)),
+                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m) ** 2),
+            ),
         ),
         Mistake(
-            "one ratio for all",
-            "each weight has its own μ²/σ²: take the logarithm first, then the sum.",
-            lambda m, s: 0.5 * np.log1p(np.sum(m**2) / np.sum(s**2)),
+            "standard deviation for variance",
+            "the exercise asks for δ, not √δ.",
+            lambda x, m, s: (x @ m, np.sqrt(x**2 @ s**2)),
+        ),
+        Mistake(
+            "the mean's weights squared away",
+            "the mean is linear: γ = xμ.",
+            lambda x, m, s: (x**2 @ m, x**2 @ s**2),
+        ),
+        Mistake(
+            "second moment for variance",
+            "δ is the variance: μ² does not belong in it.",
+            lambda x, m, s: (x @ m, x**2 @ (s**2 + m**2)),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return the mean first.",
+            lambda x, m, s: _moments(x, m, s)[::-1],
         ),
     ),
 )
@@ -140,96 +119,95 @@ KL = Exercise(
 # Exercise 5.2.
 
 
-def _shared(mu: Any, sigma: Any) -> Any:
-    return np.sqrt(np.mean(mu**2 + sigma**2))
+def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
+    return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
 
 
-SHARED = Exercise(
+_X, _MU, _SIGMA = _layer(3, 4, 2)
+
+# The last layer is almost certain: what is added under the root shows.
+_WITH_ZETA = tuple(
+    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1]))) for layer in (*_LAYERS, _SURE)
+)
+
+DRAW = Exercise(
     "5.2",
-    "Compute: one prior for a whole layer",
-    "5.4",
-    _shared,
-    (
-        (_A([0.3, -0.1]), _A([0.5, 0.2])),
-        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
-        (_A([3.0, 3.0, 3.0, 0.0]), _A([0.1, 0.1, 0.1, 4.0])),
-        _weights(1),
-        _weights(7),
-        (_A([2e-6, -3e-6]), _A([1e-6, 5e-6])),  # what is added under the root shows
-    ),
+    "Compute: one local draw",
+    "5.3",
+    _draw,
+    _WITH_ZETA,
     (
         Mistake(
-            "σ_p² for σ_p",
-            "this is the variance; a standard deviation is asked for.",
-            lambda m, s: np.mean(m**2 + s**2),
+            "variance for standard deviation",
+            "δ is a variance; the noise is multiplied by its root.",
+            lambda x, m, s, z: x @ m + (x**2 @ s**2) * z,
         ),
         Mistake(
-            "sum for mean",
-            "weights that share a prior vote on its variance: an average.",
-            lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
+            "ε times x·σ",
+            "Σ x σ lets every input share one ε, fully correlated; the sd of the sum is √Σ x²σ².",
+            lambda x, m, s, z: x @ m + (x @ s) * z,
         ),
         Mistake(
-            "a prior for each weight",
-            "the layer shares one: average μ² + σ² over it.",
-            lambda m, s: np.sqrt(m**2 + s**2),
+            "ε times |x|·σ",
+            "Σ |x| σ adds standard deviations; add variances, then take the root.",
+            lambda x, m, s, z: x @ m + (np.abs(x) @ s) * z,
         ),
         Mistake(
-            "standard deviations averaged",
-            "the derivative of the KL in σ_p averages variances: take the root last.",
-            lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
+            "one draw for all rows",
+            "each row needs noise of its own: use all of ζ, not its first row.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1],
         ),
         Mistake(
-            "σ is missing",
-            "E_q[w²] is μ² + σ²: an unsure weight asks for room as well.",
-            lambda m, s: np.sqrt(np.mean(m**2)),
-        ),
-        Mistake(
-            "μ is missing",
-            "E_q[w²] is μ² + σ²: the prior is centred at 0, not at μ.",
-            lambda m, s: np.sqrt(np.mean(s**2)),
-        ),
-        Mistake(
-            "centred at the mean of μ",
-            "the prior's mean stays at 0: take μ², not its deviation from the average.",
-            lambda m, s: np.sqrt(np.var(m) + np.mean(s**2)),
-        ),
-        Mistake(
-            "averaged before squaring",
-            "it is μ² + σ² that is averaged: μ of both signs must not cancel.",
-            lambda m, s: np.hypot(np.mean(m), np.mean(s)),
-        ),
-        Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
-        Mistake(
-            "n − 1 for n",
-            "nothing has been estimated before: (5.10) divides by the number of weights.",
-            lambda m, s: np.sqrt(np.sum(m**2 + s**2) / (len(m) - 1)),
+            "one draw for all units",
+            "each unit needs noise of its own: use all of ζ, not its first column.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:, :1],
         ),
         Mistake(
             "σ for σ²",
-            "E_q[w²] is μ² + σ²: square σ.",
-            lambda m, s: np.sqrt(np.mean(m**2 + s)),
+            "δ adds variances: square σ.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s) * z,
         ),
         Mistake(
-            "μ for μ²",
-            "E_q[w²] is μ² + σ²: square μ.",
-            (
-                lambda m, s: np.sqrt(np.mean(m + s**2)),
-                lambda m, s: np.sqrt(np.mean(np.abs(m) + s**2)),
-            ),
+            "x not squared",
+            "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
+            lambda x, m, s, z: x @ m + np.sqrt(x @ s**2) * z,
             breaks=True,
         ),
         Mistake(
             "eps under the root",
-            "the weights of a layer that is switched off are 10⁻⁶: nothing may be added.",
-            tuple(lambda m, s, eps=eps: np.sqrt(np.mean(m**2 + s**2) + eps) for eps in EPS),
+            "add nothing to δ, and set no least value: with σ = 10⁻⁶ there is hardly any noise.",
+            tuple(
+                lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in EPS
+            ),
         ),
         Mistake(
-            "squared after adding",
-            "(μ + σ)² has a term 2μσ that E_q[w²] = μ² + σ² has not.",
+            "mean for sum",
+            "a unit adds up its inputs: nothing is divided by their number.",
             (
-                lambda m, s: np.sqrt(np.mean((m + s) ** 2)),
-                lambda m, s: np.sqrt(np.mean((np.abs(m) + s) ** 2)),
+                lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2 / len(m)) * z,
+                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2 / len(m)) * z,
+                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2) * z / len(m),
             ),
+        ),
+        Mistake(
+            "ζ is missing",
+            "γ + √δ is one sd above the mean, each time: multiply √δ by the noise.",
+            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2),
+        ),
+        Mistake(
+            "the mean is missing",
+            "the noise is added to γ = xμ.",
+            lambda x, m, s, z: np.sqrt(x**2 @ s**2) * z,
+        ),
+        Mistake(
+            "the scale is missing",
+            "standard normal noise has sd 1; the output needs √δ.",
+            lambda x, m, s, z: x @ m + z,
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with this ζ the definition adds.",
+            lambda x, m, s, z: x @ m - np.sqrt(x**2 @ s**2) * z,
         ),
     ),
 )
@@ -237,188 +215,169 @@ SHARED = Exercise(
 
 # Exercise 5.3.
 
-STATEMENTS = Choice(
+INDEPENDENCE = Choice(
     "5.3",
-    "Explain: true or false",
-    "5.4, 5.6, 5.7 and 5.10",
-    frozenset("bce"),
+    "Explain: what is independent of what?",
+    "5.4",
+    {"a", "c", "e"},
     statements={
-        "a": "which evidence does the bound with a learnt prior stay below (section 5.6)?",
-        "b": "what happens to μ²/σ² when μ and σ grow alike (section 5.7)?",
-        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0 (section 5.7)?",
-        "d": "what does γ/(1 + γ²) do for large γ (section 5.7)?",
-        "e": "which of the two has more freedom to fit the prior to q (section 5.4)?",
-        "f": "are there two networks of one width among the pairs that gave 0.97 (section 5.10)?",
+        "a": "the weights of two units are different weights, so their outputs are independent.",
+        "b": "rows that share one W covary: Σ_i x_mi x_ni σ_i² is not 0 in general.",
+        "c": "each row has its own ζ, and ζ is all the randomness that there is.",
+        "d": "two evaluations at the same x would give two values: there is no function behind it.",
+        "e": "each single output has the same distribution; a sum over rows needs no more than "
+        "that for its mean.",
     },
 )
 
 
 # Exercise 5.4.
 
-
-def _sigmoid(rho: Any) -> Any:
-    return 1.0 / (1.0 + np.exp(-rho))
-
-
-def _softplus(rho: Any) -> Any:
-    return np.logaddexp(0.0, rho)
-
-
-_STEPS = (
-    (0.5, -1.0, 0.7, -14.7),
-    (-2.0, 0.5, -1.9, 4.0),
-    (_A([1.0, -3.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0])),
-    (_A([0.0, -0.4]), _A([-2.5, 0.1]), _A([1.3, 0.2]), _A([0.8, -1.6])),
-    tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
+_UNITS = (
+    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2)),
+    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5)),
+    (_A([[2.0], [-1.0]]), _A([0.5])),
+    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3)),
+    (_RNG.normal(size=(7, 2)), _A([0.2, 1.7])),
 )
 
-DELTA_GAMMA = Exercise(
+
+def _covariance(x: Any, sigma: Any) -> Any:
+    return (x * sigma**2) @ x.T
+
+
+COVARIANCE = Exercise(
     "5.4",
-    "Compute: Δγ",
-    "5.5 and 5.7",
-    lambda gamma, rho, eps, dnll_dw: dnll_dw * _softplus(rho) + gamma / (1 + gamma**2),
-    _STEPS,
+    "Change: one W for all rows",
+    "5.4",
+    _covariance,
+    (*_UNITS, (_A([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]]), _A([8.0, 12.0, 2e-4]))),
     (
         Mistake(
-            "the KL is missing",
-            "the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
-            lambda g, r, e, d: d * _softplus(r),
+            "only the diagonal",
+            "these are the variances; rows that share W also covary with each other.",
+            lambda x, s: np.diag(np.diag(_covariance(x, s))),
         ),
         Mistake(
-            "softplus forgotten",
-            "∂w/∂γ = σ, and σ = softplus(ρ).",
-            lambda g, r, e, d: d * r + g / (1 + g**2),
+            "no diagonal",
+            "the diagonal holds the variances.",
+            lambda x, s: _covariance(x, s) - np.diag(np.diag(_covariance(x, s))),
         ),
         Mistake(
-            "∂w/∂γ is missing",
-            "w = σ (γ + ε): a step of γ moves w by σ.",
-            lambda g, r, e, d: d + g / (1 + g**2),
+            "mean for sum",
+            "b is a sum over the inputs, and so is its covariance.",
+            lambda x, s: _covariance(x, s) / len(s),
         ),
         Mistake(
-            "the ½ is missing",
-            "½ ln(1 + γ²) has the slope γ/(1 + γ²), not twice that.",
-            lambda g, r, e, d: d * _softplus(r) + 2 * g / (1 + g**2),
+            "σ for σ²",
+            "a covariance is built from variances: square σ.",
+            lambda x, s: (x * s) @ x.T,
         ),
         Mistake(
-            "the slope of weight decay",
-            "½γ² would pull with γ; the logarithm lets large γ go.",
-            lambda g, r, e, d: d * _softplus(r) + g,
+            "x squared",
+            "x_mi x_ni is a product of two rows, and may be negative.",
+            lambda x, s: (x**2 * s**2) @ (x**2).T,
         ),
         Mistake(
-            "wrong sign of the KL",
-            "the KL is added to the loss.",
-            lambda g, r, e, d: d * _softplus(r) - g / (1 + g**2),
+            "|x| for x",
+            "rows with inputs of opposite sign covary negatively.",
+            lambda x, s: _covariance(np.abs(x), s),
         ),
         Mistake(
-            "wrong sign",
-            "Δγ is the gradient; the minus comes in the update.",
-            lambda g, r, e, d: -d * _softplus(r) - g / (1 + g**2),
+            "one ε for all inputs",
+            "(x_m·σ)(x_n·σ) is the covariance if all weights shared one ε; they have one each.",
+            lambda x, s: np.outer(x @ s, x @ s),
         ),
         Mistake(
-            "the derivative of softplus for softplus",
-            "∂w/∂γ is σ itself.",
-            lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
+            "correlation for covariance",
+            "do not divide by the standard deviations.",
+            lambda x, s: _covariance(x, s) / np.sqrt(np.outer(*[np.diag(_covariance(x, s))] * 2)),
         ),
         Mistake(
-            "∂w/∂σ for ∂w/∂γ",
-            "w = σ (γ + ε): a step of γ moves w by σ; γ + ε is what a step of σ moves it by.",
-            lambda g, r, e, d: d * (g + e) + g / (1 + g**2),
+            "columns for rows",
+            "xᵀx compares inputs; xxᵀ compares data points.",
+            lambda x, s: (x.T @ x) * s**2,
         ),
-        Mistake(
-            "ε where there is none",
-            "w = σγ + σε: only the first term contains γ.",
-            lambda g, r, e, d: d * _softplus(r) * e + g / (1 + g**2),
-        ),
-        Mistake(
-            "the KL for its slope",
-            "½ ln(1 + γ²) is the KL; its derivative is asked for.",
-            lambda g, r, e, d: d * _softplus(r) + 0.5 * np.log1p(g**2),
-        ),
-        Mistake(
-            "the inner derivative is missing",
-            "by the chain rule, ½ ln(1 + γ²) has the slope ½ · 2γ/(1 + γ²).",
-            (
-                lambda g, r, e, d: d * _softplus(r) + 0.5 / (1 + g**2),
-                lambda g, r, e, d: d * _softplus(r) + 1 / (1 + g**2),
-            ),
-        ),
-        Mistake(
-            "exp for softplus",
-            "σ is ln(1 + e^ρ), not e^ρ.",
-            lambda g, r, e, d: d * np.exp(r) + g / (1 + g**2),
-        ),
-        Mistake(
-            "the likelihood is missing",
-            "w = σ (γ + ε) contains γ: the nll moves as well.",
-            lambda g, r, e, d: g / (1 + g**2),
-        ),
+        Mistake("the weights' variance is missing", "where is σ?", lambda x, s: x @ x.T),
     ),
 )
 
 
 # Exercise 5.5.
 
-DELTA_RHO = Exercise(
+
+def _variance(n_data: Any, size: Any, var: Any, cov: Any) -> Any:
+    return n_data**2 * (var / size + (size - 1) / size * cov)
+
+
+MINIBATCH = Exercise(
     "5.5",
-    "Change: Δρ when the mean moves along",
-    "5.5",
-    lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * _sigmoid(rho),
-    _STEPS,
+    "Change: the variance of a minibatch's gradient",
+    "5.1",
+    _variance,
+    (
+        (1000, 1, 2.0, 0.5),
+        (1000, 10, 2.0, 0.5),
+        (743, 7, 2.31, -0.17),
+        (513, 64, 1.53, 1.07),
+        (60000, 128, 0.3, 0.0),
+        (90000, 2000, 0.004, 2e-5),
+    ),
     (
         Mistake(
-            "the mean held still",
-            "this is Δρ of Bayes by Backprop; here μ = γσ moves with σ: ∂w/∂σ = γ + ε.",
-            lambda g, r, e, d: d * e * _sigmoid(r),
+            "the covariance is missing",
+            "this is right only for independent points; M(M−1) pairs covary.",
+            lambda n, m, v, c: n**2 * v / m,
         ),
         Mistake(
-            "softplus forgotten",
-            "this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e),
+            "N for N²",
+            "the cost is scaled by N/M, its variance by (N/M)².",
+            lambda n, m, v, c: n * (v / m + (m - 1) / m * c),
         ),
         Mistake(
-            "softplus for its derivative",
-            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
-            lambda g, r, e, d: d * (g + e) * _softplus(r),
+            "N/M not squared",
+            "a factor in front of a sum enters its variance squared: (N/M)².",
+            lambda n, m, v, c: n * (v + (m - 1) * c),
         ),
         Mistake(
-            "ε forgotten",
-            "w = γσ + εσ: both terms contain σ.",
-            lambda g, r, e, d: d * g * _sigmoid(r),
+            "the factor N² is missing",
+            "this is the variance of the *mean* over the minibatch; the estimate is N times it.",
+            lambda n, m, v, c: v / m + (m - 1) / m * c,
         ),
         Mistake(
-            "a KL where there is none",
-            "½ ln(1 + γ²) does not contain ρ.",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
+            "a point paired with itself",
+            "of the M² pairs, M are a point with itself: they carry the variance.",
+            lambda n, m, v, c: n**2 * (v / m + c),
         ),
         Mistake(
-            "wrong sign in the exponent",
-            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(-r),
+            "pairs counted once",
+            "each pair stands twice in the square of a sum.",
+            lambda n, m, v, c: n**2 * (v / m + (m - 1) / (2 * m) * c),
         ),
         Mistake(
-            "exp for softplus",
-            "σ is ln(1 + e^ρ), not e^ρ: its derivative is 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e) * np.exp(r),
+            "pairs counted twice",
+            "of i and j, M(M−1) ordered pairs can be made: both orders are in this number.",
+            lambda n, m, v, c: n**2 * (v / m + 2 * (m - 1) / m * c),
         ),
         Mistake(
-            "σ twice",
-            "∂w/∂σ is γ + ε, without another σ.",
-            lambda g, r, e, d: d * (g + e) * _softplus(r) * _sigmoid(r),
+            "pairs of all data",
+            "only the M points of the minibatch are in the sum: M(M−1) pairs.",
+            lambda n, m, v, c: (n / m) ** 2 * (m * v + n * (n - 1) * c),
         ),
         Mistake(
-            "wrong sign",
-            "Δρ is the gradient; the minus comes in the update.",
-            lambda g, r, e, d: -d * (g + e) * _sigmoid(r),
+            "the factor N/M is missing",
+            "this is the variance of the plain sum; the minibatch stands for all N points.",
+            lambda n, m, v, c: m * v + m * (m - 1) * c,
         ),
         Mistake(
-            "the derivative of the sigmoid",
-            "softplus has the derivative 1/(1 + e^(−ρ)); that of the sigmoid is one too many.",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(r) * _sigmoid(-r),
+            "nothing averages out",
+            "the variances fall as 1/M.",
+            lambda n, m, v, c: n**2 * (v + (m - 1) / m * c),
         ),
         Mistake(
-            "∂nll/∂w is missing",
-            "by the chain rule: ∂nll/∂w · ∂w/∂σ · ∂σ/∂ρ.",
-            lambda g, r, e, d: (g + e) * _sigmoid(r),
+            "standard deviation for variance",
+            "no root: the exercise asks for the variance.",
+            lambda n, m, v, c: np.sqrt(_variance(n, m, v, c)),
         ),
     ),
 )
@@ -426,342 +385,234 @@ DELTA_RHO = Exercise(
 
 # Exercise 5.6.
 
+
+def _ratio(x: Any) -> Any:
+    square = (x / np.max(np.abs(x))) ** 2
+    return square.sum() ** 2 / (square**2).sum()
+
+
+def _gain(x: Any) -> Any:
+    """(5.4) as it stands."""
+    return (x**2).sum() ** 2 / (x**4).sum()
+
+
 _RNG_5_6 = np.random.default_rng(5)
 
+# Ordinary batches, and among them those where what one might scale by is 0: the first input, the
+# last, the largest, the sum, the spread, the median. Then the sizes that the exercise speaks of.
+_BATCHES = (
+    _RNG_5_6.normal(size=7),
+    _RNG_5_6.uniform(0.5, 1.5, 20),
+    _A([-3.0]),
+    np.full(8, 1.3),
+    _A([0.0, 0.0, -2.0, 0.0, -1.1]),
+    _A([1.5, -2.5, 3.0, -2.0, 0.0]),
+    _A([0.7, 0.0, 2.2]),
+    1e200 * _A([1.0, -2.0, 0.5]),
+    1e-120 * _A([3.0, 1.0]),
+    1e-83 * _A([3.0, -2.0, 1.0]),
+    _A([1e-120, -1e200, 3e199, 1.0]),
+)
 
-def _prior_var(x: Any, y: Any, s: float) -> Any:
-    precision, pull = x @ x / s**2, x @ y / s**2
-    return max((pull**2 - precision) / precision**2, 0.0)
-
-
-def _kept(x: Any, y: Any, s: float) -> bool:
-    return bool(_prior_var(x, y, s) > 0)
-
-
-RELEVANCE = Exercise(
+RATIO = Exercise(
     "5.6",
-    "Compute: is this weight worth keeping?",
-    "5.6",
-    lambda x, y, noise_std: _prior_var(x, y, noise_std),
-    (
-        (_A([0.5, -1.2, 2.0]), _A([0.4, -1.0, 1.1]), 0.5),
-        (_A([1.0, 1.0]), _A([0.3, 0.2]), 0.3),
-        (_A([1.0, -1.0, 0.5]), _A([0.1, 0.1, -0.2]), 0.4),
-        (_A([2.0, 1.0]), _A([-4.0, -2.5]), 1.5),
-        (_A([0.8]), _A([0.5]), 0.45),  # b² is a little above s ...
-        (_A([-0.8]), _A([0.4]), 0.42),  # ... and a little below
-        (_RNG_5_6.normal(size=7).round(2), _RNG_5_6.normal(size=7).round(2), 0.7),
-        (_A([1.1, 0.3, -2.2]), _A([2.3, -0.4, -3.9]), 2.3),
-        # small inputs: what is added below a line shows
-        (_A([2e-4, 3e-4]), _A([0.5, 0.9]), 0.1),
-        (_A([0.5, -0.7]), _A([0.013, -0.011]), 0.004),  # hardly any noise
-    ),
+    "Break: a gain that cannot overflow",
+    "5.2",
+    _ratio,
+    tuple((x,) for x in _BATCHES),
     (
         Mistake(
-            "a negative variance",
-            "where b² <= s the evidence is largest at σ_p = 0: return 0.",
-            lambda x, y, s: ((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
+            "overflow",
+            "x or a power of it leaves the floating-point numbers (float64 holds 10^±308, "
+            "float32 10^±38); the ratio does not depend on the scale of x, so choose one.",
+            (
+                _gain,
+                lambda x: ((x**2).sum() / np.sqrt((x**4).sum())) ** 2,
+                lambda x: (np.linalg.norm(x) / np.linalg.norm(x, 4)) ** 4,
+                lambda x: _gain(x / np.linalg.norm(x)),
+                lambda x: _gain(x / np.sqrt((x**2).mean())),
+                lambda x: _ratio(np.sqrt(x**2)),
+                lambda x: np.exp(2 * np.log((x**2).sum()) - np.log((x**4).sum())),
+            ),
+            breaks=True,
         ),
         Mistake(
-            "α for σ_p²",
-            "this is the prior's precision; its variance is 1/α.",
-            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else np.inf,
+            "a scale that can be 0",
+            "the sum, the mean, the spread or one of the inputs may be 0, or far below the rest; "
+            "divide by the largest |x|.",
+            tuple(
+                lambda x, scale=scale: _gain(x / scale(x))
+                for scale in (
+                    *(np.sum, np.mean, np.max, np.min, np.std, np.median, np.ptp),
+                    lambda x: np.median(np.abs(x)),
+                    lambda x: x[0],
+                    lambda x: x[-1],
+                )
+            ),
+            breaks=True,
         ),
         Mistake(
-            "σ_p for σ_p²",
-            "the variance is asked for, not its root.",
-            lambda x, y, s: np.sqrt(_prior_var(x, y, s)),
+            "only the large ones are scaled",
+            "the fourth power of 10⁻¹²⁰ is 0 in floating point: divide small inputs by their "
+            "largest as well.",
+            lambda x: _gain(x / max(np.abs(x).max(), 1.0)),
+            breaks=True,
         ),
         Mistake(
-            "the noise is missing",
-            "s and b are divided by the variance of the noise.",
-            lambda x, y, s: _prior_var(x, y, 1.0),
+            "eps in the denominator",
+            "inputs of 10⁻¹²⁰ are small on purpose: add nothing, and set no least value.",
+            tuple(
+                face
+                for eps in EPS
+                for face in (
+                    lambda x, eps=eps: _gain(x / (np.abs(x).max() + eps)),
+                    lambda x, eps=eps: (x**2).sum() ** 2 / ((x**4).sum() + eps),
+                )
+            ),
+            breaks=True,
         ),
         Mistake(
-            "σ for σ²",
-            "s and b are divided by the variance of the noise, not by its root.",
-            lambda x, y, s: _prior_var(x, y, np.sqrt(s)),
+            "upside down",
+            "the shared variance stands above: the gain is at least 1.",
+            (lambda x: 1 / _ratio(x), lambda x: 1 / _gain(x)),
+            breaks=True,
         ),
         Mistake(
-            "the precision for the variance",
-            "this is α; the variance is 1/α = (b² − s)/s².",
-            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else 0.0,
+            "the number of points",
+            "M is the gain only if all |x| are equal.",
+            lambda x: float(len(x)),
         ),
         Mistake(
-            "|b² − s|",
-            "where b² <= s nothing is left to be kept: the variance is 0, not the distance.",
-            lambda x, y, s: np.abs((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
+            "x for x²",
+            "the two sums are over x² and x⁴.",
+            (
+                lambda x: x.sum() ** 2 / (x**2).sum(),
+                lambda x: (x / np.abs(x).max()).sum() ** 2 / ((x / np.abs(x).max()) ** 2).sum(),
+            ),
+            breaks=True,
         ),
         Mistake(
-            "s for s²",
-            "it is (b² − s)/s²: the square root of it has to have the unit of b/s.",
-            lambda x, y, s: _prior_var(x, y, s) * (x @ x / s**2),
+            "the square is inside",
+            "(Σx²)² and Σx⁴ are not the same: square after the sum above.",
+            lambda x: (x**4).sum() / (x**4).sum(),
+            breaks=True,
         ),
         Mistake(
-            "b for b²",
-            "it is (b² − s)/s²: the pull is squared, so that its sign does not matter.",
-            lambda x, y, s: max((x @ y - x @ x) / s**2 / (x @ x / s**2) ** 2, 0.0),
+            "the square is missing",
+            "the numerator is (Σx²)², the square of the sum.",
+            (
+                lambda x: (x**2).sum() / (x**4).sum(),
+                lambda x: ((x / np.abs(x).max()) ** 2).sum() / ((x / np.abs(x).max()) ** 4).sum(),
+            ),
+            breaks=True,
         ),
         Mistake(
-            "the posterior's variance",
-            "1/(α + s) is the variance of the weight after the data; the prior's is 1/α.",
-            lambda x, y, s: 1 / (1 / _prior_var(x, y, s) + x @ x / s**2) if _kept(x, y, s) else 0.0,
-        ),
-        Mistake(
-            "an infinite variance",
-            "a pruned weight has α = ∞ and so the variance 0.",
-            lambda x, y, s: _prior_var(x, y, s) if _kept(x, y, s) else np.inf,
-        ),
-        Mistake(
-            "pruned, or not shrunk at all",
-            "where the weight is kept the variance is (b² − s)/s²: b²/s² less 1/s.",
-            lambda x, y, s: (x @ y / (x @ x)) ** 2 if _kept(x, y, s) else 0.0,
-        ),
-        Mistake(
-            "the square of least squares",
-            "(b/s)² is inflated by the noise of the estimate: subtract 1/s.",
-            lambda x, y, s: (x @ y / (x @ x)) ** 2,
+            "divided by M",
+            "the gain itself is asked for, not its share of M.",
+            (lambda x: _ratio(x) / len(x), lambda x: _gain(x) / len(x)),
+            breaks=True,
         ),
     ),
-    atol=0.0,  # a pruned weight has a variance of 0, not of 10⁻⁸
 )
 
 
 # Exercise 5.7.
 
-STABLE = Exercise(
+
+def _signs(*shape: int) -> Any:
+    return _RNG.choice([-1.0, 1.0], shape)
+
+
+def _with_signs(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+    (n, n_in), n_out = x.shape, mu.shape[1]
+    return x, mu, sigma, _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
+
+
+_FLIPPED = tuple(
+    _with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))
+)
+
+
+def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
+    return x @ mu + ((x * s) @ (sigma * eps)) * r
+
+
+_SURE_FLIPPED = (
+    _A([[4.0, -0.6], [0.3, 5.0]]),
+    _A([[0.0, 7.0], [0.0, -0.2]]),
+    _A([[2e-4, 9.0], [5e-5, 1e-3]]),
+    _A([[0.4, -1.3], [-2.2, 0.7]]),
+    _A([[1.0, -1.0], [-1.0, -1.0]]),
+    _A([[-1.0, 1.0], [1.0, 1.0]]),
+)
+
+
+FLIPOUT = Exercise(
     "5.7",
-    "Break: a KL for every γ",
-    "5.5",
-    lambda gamma: np.log(np.hypot(1.0, gamma)),
-    (
-        (_A([0.0, 0.5, -3.0]),),
-        (_A([20.0, -150.0, 0.07, 1.0]),),
-        (_A([1e100, -1e150]),),
-        (_A([1e200, 0.0]),),
-        (_A([-1e300]),),
-    ),
+    "Extend: Flipout",
+    "5.6",
+    _flipout,
+    (*_FLIPPED, _SURE_FLIPPED),
     (
         Mistake(
-            "ln|γ|",
-            "this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
-            lambda g: np.log(np.abs(g)),
+            "no signs",
+            "this is the shared W: all rows see the same change of the weights.",
+            lambda x, m, d, e, r, s: x @ (m + d * e),
         ),
         Mistake(
-            "overflow",
-            "γ² is above the largest float from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²) and "
-            "never squares.",
-            lambda g: 0.5 * np.log1p(g**2),
-        ),
-        Mistake(
-            "cut off",
-            "a γ that is held below 10¹⁵⁴ cannot overflow, but 10³⁰⁰ has a KL of its own.",
-            tuple(
-                lambda g, most=most: 0.5 * np.log1p(np.clip(g, -most, most) ** 2)
-                for most in (1e100, 1e150, 1e153, 1e154, np.sqrt(np.finfo(float).max))
-            ),
-        ),
-        Mistake(
-            "the logarithm of a negative number",
-            "γ has either sign: take ln|γ| where you take a logarithm of it.",
+            "signs on the mean",
+            "only the change σε changes its sign; μ stays.",
             (
-                lambda g: np.log(g),
-                lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(g)),
-                lambda g: np.log(g) + 0.5 * np.log1p(1 / g**2),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "1/γ² at γ = 0",
-            "ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
-            lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
-            breaks=True,
-        ),
-        Mistake(
-            "the ½ is missing",
-            "ln √(1 + γ²) is half of ln(1 + γ²).",
-            (lambda g: 2 * np.log(np.hypot(1.0, g)), lambda g: np.log1p(g**2)),
-        ),
-        Mistake(
-            "the square is missing",
-            "for large γ the KL is ln|γ|, but near 0 it is ½γ², not ½|γ|.",
-            (lambda g: 0.5 * np.log1p(np.abs(g)), lambda g: 0.5 * np.log1p(g)),
-            breaks=True,
-        ),
-        Mistake(
-            "ln(1 + |γ|)",
-            "this agrees for large γ only; at 0 its slope is 1.",
-            lambda g: np.log1p(np.abs(g)),
-        ),
-        Mistake(
-            "summed",
-            "return the KL of each weight here.",
-            lambda g: np.sum(np.log(np.hypot(1.0, g))),
-        ),
-        Mistake(
-            "two formulas that do not meet",
-            "½ ln(1 + γ²) is a little more than ln|γ|: 0.35 at 1, and still 0.00002 at 150.",
-            tuple(
-                lambda g, start=start: np.where(
-                    np.abs(g) > start, np.log(np.abs(g)), 0.5 * np.log1p(g**2)
-                )
-                for start in (1.0, 2.0, 5.0, 10.0, 100.0)
-            ),
-        ),
-    ),
-    rtol=3e-7,  # the exercise is about large γ: 10³⁰⁰ is beyond float32 in any case
-)
-
-
-# Exercise 5.8.
-
-
-def _spread(x: Any, sigma: Any) -> Any:
-    return np.sqrt(x**2 @ sigma**2)
-
-
-PREACTIVATION = Exercise(
-    "5.8",
-    "Break: the noise of a pre-activation",
-    "5.8",
-    _spread,
-    (
-        (_A([[1.0, -2.0]]), _A([[0.5], [0.1]])),
-        (_RNG_5_6.normal(size=(3, 4)), _RNG_5_6.uniform(0.1, 1.0, (4, 2))),
-        (np.ones((2, 3)), _A([[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]])),
-        (_RNG_5_6.normal(size=(2, 1)), _RNG_5_6.uniform(0.1, 1.0, (1, 7))),
-        # almost certain weights: what is added under the root shows
-        (_RNG_5_6.normal(size=(2, 3)), 1e-6 * _RNG_5_6.uniform(0.1, 1.0, (3, 1))),
-    ),
-    (
-        Mistake(
-            "one ε for all inputs",
-            "x·σ is what a single ε shared by every weight would do; independent weights add "
-            "their variances.",
-            lambda x, s: x @ s,
-        ),
-        Mistake(
-            "one ε for all inputs, made positive",
-            "independent weights add their variances, not their standard deviations.",
-            lambda x, s: np.abs(x @ s),
-        ),
-        Mistake(
-            "absolute values added",
-            "independent weights add their variances, not their standard deviations.",
-            lambda x, s: np.abs(x) @ s,
-        ),
-        Mistake("δ for √δ", "this is the variance; take its root.", lambda x, s: x**2 @ s**2),
-        Mistake(
-            "σ for σ²",
-            "the variance of x w is x² σ².",
-            lambda x, s: np.sqrt(x**2 @ s),
-        ),
-        Mistake(
-            "x is not squared",
-            "the variance of x w is x² σ²: both are squared.",
-            (lambda x, s: np.sqrt(x @ s**2), lambda x, s: np.sqrt(np.abs(x) @ s**2)),
-            breaks=True,
-        ),
-        Mistake(
-            "eps under the root",
-            "with σ = 10⁻⁶ there is hardly any noise: add nothing, and set no least value.",
-            tuple(lambda x, s, eps=eps: np.sqrt(x**2 @ s**2 + eps) for eps in EPS),
-        ),
-        Mistake(
-            "averaged over the inputs",
-            "a unit sums over its inputs.",
-            (
-                lambda x, s: np.sqrt(x**2 @ s**2 / len(s)),
-                lambda x, s: np.sqrt(x**2 @ s**2) / len(s),
-            ),
-        ),
-    ),
-)
-
-
-# Exercise 5.9.
-
-PROBABILITY = Exercise(
-    "5.9",
-    "Extend: the posterior predictive of a label",
-    "5.1",
-    lambda logits: _sigmoid(logits).mean(axis=0),
-    (
-        (_A([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]]),),
-        (_RNG_5_6.normal(1.0, 3.0, (6, 4)),),
-        (_A([[2.0], [-7.0]]),),
-        (_RNG_5_6.normal(-1.0, 4.0, (5, 7)),),
-        (_A([[0.4, -1.7, 3.0]]),),
-        (_A([[-14.0, -9.0], [-11.5, -12.0], [-12.5, -10.0]]),),  # all but certain of 0
-    ),
-    (
-        Mistake(
-            "plug-in",
-            "this is the sigmoid of the mean logit; average the probabilities.",
-            lambda f: _sigmoid(f.mean(axis=0)),
-        ),
-        Mistake(
-            "a vote",
-            "a network that says 0.51 does not say 1: average probabilities, not decisions.",
-            lambda f: (f > 0).mean(axis=0),
-        ),
-        Mistake(
-            "averaged over the inputs",
-            "the draws are in the first axis.",
-            lambda f: _sigmoid(f).mean(axis=1),
-        ),
-        Mistake("not averaged", "one probability an input: average.", lambda f: _sigmoid(f)),
-        Mistake(
-            "log odds for a probability",
-            "a logit has to go through the sigmoid.",
-            lambda f: f.mean(axis=0),
-        ),
-        Mistake(
-            "sum for mean",
-            "probabilities above 1 are none: divide by the number of draws.",
-            lambda f: _sigmoid(f).sum(axis=0),
-        ),
-        Mistake(
-            "exp for the sigmoid",
-            "e^f are the odds; the probability is 1/(1 + e^(−f)).",
-            lambda f: np.exp(f).mean(axis=0),
-        ),
-        Mistake(
-            "one Gaussian for the draws",
-            "this is an approximation for when only their mean and variance are known; here "
-            "the draws are there.",
-            lambda f: _sigmoid(f.mean(axis=0) / np.sqrt(1 + np.pi / 8 * f.var(axis=0))),
-        ),
-        Mistake(
-            "mean of logarithms",
-            "average the probabilities themselves.",
-            (
-                lambda f: np.exp(np.log(_sigmoid(f)).mean(axis=0)),
-                lambda f: np.log(_sigmoid(f)).mean(axis=0),
+                lambda x, m, d, e, r, s: ((x * s) @ (m + d * e)) * r,
+                lambda x, m, d, e, r, s: (x * s) @ (m + d * e),
+                lambda x, m, d, e, r, s: (x @ (m + d * e)) * r,
+                lambda x, m, d, e, r, s: (x @ m + (x * s) @ (d * e)) * r,
             ),
         ),
         Mistake(
-            "softmax over the draws",
-            "every draw is a network of its own: a sigmoid for each, then the mean.",
-            lambda f: (np.exp(f) / np.exp(f).sum(axis=0)).mean(axis=0),
+            "only the signs of the inputs",
+            "multiply the result by r as well, or units stay correlated in pairs.",
+            lambda x, m, d, e, r, s: x @ m + (x * s) @ (d * e),
         ),
         Mistake(
-            "softmax over the inputs",
-            "every input is a patient of its own: a sigmoid for each.",
-            lambda f: (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)).mean(axis=0),
+            "only the signs of the outputs",
+            "multiply the inputs by s as well.",
+            lambda x, m, d, e, r, s: x @ m + (x @ (d * e)) * r,
         ),
         Mistake(
-            "the median",
-            "the predictive is the mean of the draws' probabilities.",
-            (
-                lambda f: np.median(_sigmoid(f), axis=0),
-                lambda f: _sigmoid(np.median(f, axis=0)),
-            ),
+            "r and s swapped",
+            "s [n, in] belongs to the inputs, r [n, out] to the outputs.",
+            lambda x, m, d, e, r, s: x @ m + ((x * r) @ (d * e)) * s,
         ),
         Mistake(
-            "P(y = 0)",
-            "the logit is that of y = 1.",
-            lambda f: _sigmoid(-f).mean(axis=0),
+            "the first row's signs for all",
+            "each row has signs of its own; with the same for all, the rows covary again.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s[0]) @ (d * e)) * r[0],
+        ),
+        Mistake(
+            "σ is missing",
+            "the change of the weights is σ ⊙ ε.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ e) * r,
+        ),
+        Mistake(
+            "σ² for σ",
+            "the change of the weights is σ ⊙ ε: ε has sd 1, and σ is an sd already.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ (d**2 * e)) * r,
+        ),
+        Mistake(
+            "ε is missing",
+            "the change of the weights is σ ⊙ ε; without ε only the signs are random.",
+            lambda x, m, d, e, r, s: x @ m + ((x * s) @ d) * r,
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with these signs the definition adds.",
+            lambda x, m, d, e, r, s: x @ m - ((x * s) @ (d * e)) * r,
+        ),
+        Mistake(
+            "the mean is missing",
+            "the flipped change is added to xμ.",
+            lambda x, m, d, e, r, s: ((x * s) @ (d * e)) * r,
         ),
     ),
 )

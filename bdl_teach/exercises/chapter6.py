@@ -1,187 +1,137 @@
-"""Exercises of chapter 6: probabilistic backpropagation."""
+"""Exercises of chapter 6: empirical Bayes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import norm
 
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome, close
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import EPS
 
 _A = np.array
 
 # Exercise 6.1.
 
-
-def _log_normal(y: Any, m: Any, v: Any) -> Any:
-    return -0.5 * (np.log(2 * np.pi * v) + (y - m) ** 2 / v)
+_RNG = np.random.default_rng(51)
 
 
-LOG_Z = Exercise(
+def _weights(count: int) -> tuple[Any, Any]:
+    """Means of either sign and standard deviations."""
+    return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
+
+
+def _kl(mu: Any, sigma: Any) -> Any:
+    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
+
+
+KL = Exercise(
     "6.1",
-    "Compute: log Z of one point",
-    "6.6 and 6.7",
-    lambda y, m, v, alpha, beta: _log_normal(y, m, v + beta / (alpha - 1)),
+    "Compute: the KL at the best prior",
+    "6.4",
+    _kl,
     (
-        (0.7, -0.4, 1.5, 6.0, 6.0),
-        (0.6, 0.8, 0.4, 40.0, 2.0),
-        (2.0, 2.0, 0.3, 3.0, 0.2),
-        (-9.0, 1.3, 0.7, 1.5, 2.4),
-        (4.1, 1.7, 0.05, 11.0, 17.0),
-        (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: what is added to it shows
-        (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: what is added to it shows
+        (_A([0.3]), _A([0.5])),
+        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
+        (_A([5.0, -5.0]), _A([0.01, 1.0])),
+        _weights(3),
+        _weights(7),
+        (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
+        (_A([0.08]), _A([0.7])),  # what is added in the logarithm shows
     ),
     (
         Mistake(
-            "wrong sign",
-            "this is the negative log-likelihood; log Z is what the updates ascend.",
-            lambda y, m, v, a, b: -_log_normal(y, m, v + b / (a - 1)),
-        ),
-        Mistake(
-            "the logarithm is divided by v",
-            "only the square stands over the variance: −½[log 2πv + (y−m)²/v].",
-            lambda y, m, v, a, b: (
-                -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1))
-            ),
-        ),
-        Mistake(
-            "log 2π is missing",
-            "without it exp(log Z) is no density; add −½ log 2π.",
-            lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) + 0.5 * np.log(2 * np.pi),
-        ),
-        Mistake(
-            "the noise is missing",
-            "v is the variance of the network's output; y has the noise's β/(α−1) as well.",
-            lambda y, m, v, a, b: _log_normal(y, m, v),
-        ),
-        Mistake(
-            "β/α for β/(α−1)",
-            "the mean of the variance 1/γ is β/(α−1); α/β is the mean of γ.",
-            lambda y, m, v, a, b: _log_normal(y, m, v + b / a),
-        ),
-        Mistake(
-            "precision for variance",
-            "α/β is a precision; the noise variance is β/(α−1).",
-            (
-                lambda y, m, v, a, b: _log_normal(y, m, v + a / b),
-                lambda y, m, v, a, b: _log_normal(y, m, v + (a - 1) / b),
-            ),
-        ),
-        Mistake(
             "the ½ is missing",
-            "both terms have it: −½[log 2πv + (y−m)²/v].",
-            (
-                lambda y, m, v, a, b: 2 * _log_normal(y, m, v + b / (a - 1)),
-                lambda y, m, v, a, b: (
-                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * (y - m) ** 2 / (v + b / (a - 1))
-                ),
-                lambda y, m, v, a, b: (
-                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * np.log(2 * np.pi * (v + b / (a - 1)))
-                ),
-                lambda y, m, v, a, b: (
-                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * np.log(v + b / (a - 1))
-                ),
-            ),
+            "the KL of two Gaussians has ½ before its logarithm of variances.",
+            lambda m, s: np.sum(np.log1p((m / s) ** 2)),
         ),
         Mistake(
-            "wrong sign of one term",
-            "both are subtracted: −½[log 2πv + (y−m)²/v].",
-            (
-                lambda y, m, v, a, b: (
-                    _log_normal(y, m, v + b / (a - 1)) + (y - m) ** 2 / (v + b / (a - 1))
-                ),
-                lambda y, m, v, a, b: (
-                    _log_normal(y, m, v + b / (a - 1)) + np.log(2 * np.pi * (v + b / (a - 1)))
-                ),
-                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) + np.log(v + b / (a - 1)),
-            ),
+            "σ for σ²",
+            "the ratio is μ²/σ², both squared: γ² with γ = μ/σ.",
+            lambda m, s: 0.5 * np.sum(np.log1p(m**2 / s)),
         ),
         Mistake(
-            "the residual is not squared",
-            "it is (y − m)² that stands over the variance.",
+            "μ is not squared",
+            "the ratio is μ²/σ², both squared.",
             (
-                lambda y, m, v, a, b: (
-                    -0.5 * (np.log(2 * np.pi * (v + b / (a - 1))) + (y - m) / (v + b / (a - 1)))
-                ),
-                lambda y, m, v, a, b: (
-                    -0.5
-                    * (np.log(2 * np.pi * (v + b / (a - 1))) + np.abs(y - m) / (v + b / (a - 1)))
-                ),
+                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s**2)),
+                lambda m, s: 0.5 * np.sum(np.log1p(m / s**2)),
             ),
+            breaks=True,
+        ),
+        Mistake(
+            "the squares are missing",
+            "the ratio is μ²/σ² = γ², not γ.",
+            (
+                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
+                lambda m, s: 0.5 * np.sum(np.log1p(m / s)),
+            ),
+            breaks=True,
         ),
         Mistake(
             "not in nats",
-            "the logarithm is the natural one, np.log.",
-            (
-                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) / np.log(2),
-                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) / np.log(10),
+            "the logarithm is the natural one, np.log or np.log1p.",
+            (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
+        ),
+        Mistake(
+            "eps in the denominator",
+            "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
+            tuple(
+                [
+                    *(lambda m, s, eps=eps: _kl(m, np.sqrt(s**2 + eps)) for eps in EPS),
+                    *(lambda m, s, eps=eps: _kl(m, s + eps) for eps in EPS[:4]),
+                ]
             ),
         ),
         Mistake(
             "eps in the logarithm",
-            "far from m the result is then log eps, whatever y is: write the logarithm of a "
-            "Gaussian out.",
+            "1 + μ²/σ² is at least 1: its logarithm needs no help.",
             tuple(
-                face
-                for eps in EPS
-                for face in (
-                    lambda y, m, v, a, b, eps=eps: np.log(
-                        np.exp(_log_normal(y, m, v + b / (a - 1))) + eps
-                    ),
-                    lambda y, m, v, a, b, eps=eps: np.log(
-                        np.maximum(np.exp(_log_normal(y, m, v + b / (a - 1))), eps)
-                    ),
-                )
+                lambda m, s, eps=eps: 0.5 * np.sum(np.log(1 + (m / s) ** 2 + eps))
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
             ),
         ),
         Mistake(
-            "eps in the variance",
-            "v + β/(α−1) is positive as it is: nothing may be added.",
-            tuple(
-                lambda y, m, v, a, b, eps=eps: _log_normal(y, m, v + b / (a - 1) + eps)
-                for eps in EPS[:4]
-            ),
+            "one prior for all",
+            "(6.9) gives each weight a prior of its own; what is shared is (6.10).",
+            lambda m, s: np.sum(np.log(_shared(m, s) / s)),
         ),
         Mistake(
-            "variance for sd",
-            "v + β/(α−1) is a variance: it is not squared again. A scale is its root.",
-            lambda y, m, v, a, b: _log_normal(y, m, (v + b / (a - 1)) ** 2),
+            "the KL the other way round",
+            "it is KL[q‖p], with the prior second.",
+            lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
         ),
         Mistake(
-            "variances and standard deviations mixed",
-            "v and β/(α−1) are variances, and these add.",
-            (
-                lambda y, m, v, a, b: _log_normal(y, m, v + np.sqrt(b / (a - 1))),
-                lambda y, m, v, a, b: _log_normal(y, m, v + (b / (a - 1)) ** 2),
-                lambda y, m, v, a, b: _log_normal(y, m, v**2 + b / (a - 1)),
-                lambda y, m, v, a, b: _log_normal(y, m, np.sqrt(v) + b / (a - 1)),
-                lambda y, m, v, a, b: _log_normal(y, m, v**2 + (b / (a - 1)) ** 2),
-                lambda y, m, v, a, b: _log_normal(y, m, (np.sqrt(v) + np.sqrt(b / (a - 1))) ** 2),
-            ),
+            "the ratio is upside down",
+            "a weight with μ = 0 costs nothing: σ² stands below.",
+            lambda m, s: 0.5 * np.sum(np.log1p((s / m) ** 2)),
+            breaks=True,
         ),
         Mistake(
-            "the network's variance is missing",
-            "y is uncertain by the noise and by the weights: v + β/(α−1).",
-            lambda y, m, v, a, b: _log_normal(y, m, b / (a - 1)),
+            "the KL to N(0, 1)",
+            "the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
+            lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
         ),
         Mistake(
-            "β/(α+1) for β/(α−1)",
-            "that is the most probable noise variance; its mean is β/(α−1).",
-            lambda y, m, v, a, b: _log_normal(y, m, v + b / (a + 1)),
+            "not summed",
+            "one number is wanted: the KL of independent weights is the sum of theirs.",
+            lambda m, s: 0.5 * np.log1p((m / s) ** 2),
         ),
         Mistake(
-            "sd for variance",
-            "v + β/(α−1) is a variance already: no root.",
-            lambda y, m, v, a, b: _log_normal(y, m, np.sqrt(v + b / (a - 1))),
+            "mean for sum",
+            "every weight costs its own nats: a sum.",
+            lambda m, s: _kl(m, s) / np.size(m),
+        ),
+        Mistake("wrong sign", "a KL is never negative.", lambda m, s: -_kl(m, s)),
+        Mistake(
+            "the 1 is missing",
+            "½ ln(μ²/σ²) is −∞ for a weight with μ = 0, and a KL is never negative: 1 + μ²/σ².",
+            lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
         ),
         Mistake(
-            "density for log density",
-            "take the logarithm.",
-            lambda y, m, v, a, b: np.exp(_log_normal(y, m, v + b / (a - 1))),
+            "one ratio for all",
+            "each weight has its own μ²/σ²: take the logarithm first, then the sum.",
+            lambda m, s: 0.5 * np.log1p(np.sum(m**2) / np.sum(s**2)),
         ),
     ),
 )
@@ -190,120 +140,96 @@ LOG_Z = Exercise(
 # Exercise 6.2.
 
 
-def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
-    return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
+def _shared(mu: Any, sigma: Any) -> Any:
+    return np.sqrt(np.mean(mu**2 + sigma**2))
 
 
-ADF = Exercise(
+SHARED = Exercise(
     "6.2",
-    "Compute: one ADF update",
-    "6.3",
-    _adf,
+    "Compute: one prior for a whole layer",
+    "6.4",
+    _shared,
     (
-        (_A([0.3]), _A([0.25]), _A([0.63]), _A([-0.11])),
-        (_A([0.0, -1.2]), _A([1.5, 0.4]), _A([0.2, 1.6]), _A([-0.2, 1.0])),
-        (_A([-0.8]), _A([0.7]), _A([-0.4]), _A([0.9])),  # a heavy tail: a far point widens
-        (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([0.5, -0.3, 0.1]), _A([0.4, 0.6, -0.1])),
-        (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([300.0, -41.0]), _A([-1e4, 600.0])),  # sure weights
-        (_A([1.0]), _A([9.0]), _A([1.1]), _A([0.6])),  # an unsure one makes a long step
+        (_A([0.3, -0.1]), _A([0.5, 0.2])),
+        (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
+        (_A([3.0, 3.0, 3.0, 0.0]), _A([0.1, 0.1, 0.1, 4.0])),
+        _weights(1),
+        _weights(7),
+        (_A([2e-6, -3e-6]), _A([1e-6, 5e-6])),  # what is added under the root shows
     ),
     (
         Mistake(
-            "wrong sign of the mean's step",
-            "the mean goes up the gradient of log Z, towards weights that explain the point.",
-            lambda m, v, gm, gv: (m - v * gm, _adf(m, v, gm, gv)[1]),
+            "σ_p² for σ_p",
+            "this is the variance; a standard deviation is asked for.",
+            lambda m, s: np.mean(m**2 + s**2),
         ),
         Mistake(
-            "the outer square is lost",
-            "the bracket is multiplied by v², as both of its terms are per squared weight.",
-            lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv)),
+            "sum for mean",
+            "weights that share a prior vote on its variance: an average.",
+            lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
         ),
         Mistake(
-            "the inner square is lost",
-            "the bracket is (∂log Z/∂m)² − 2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm - 2 * gv)),
+            "a prior for each weight",
+            "the layer shares one: average μ² + σ² over it.",
+            lambda m, s: np.sqrt(m**2 + s**2),
         ),
         Mistake(
-            "both squares are lost",
-            "v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v] has two.",
-            lambda m, v, gm, gv: (m + v * gm, v - v * (gm - 2 * gv)),
+            "standard deviations averaged",
+            "the derivative of the KL in σ_p averages variances: take the root last.",
+            lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
         ),
         Mistake(
-            "the factor 2 is missing",
-            "it is −2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 - gv)),
+            "σ is missing",
+            "E_q[w²] is μ² + σ²: an unsure weight asks for room as well.",
+            lambda m, s: np.sqrt(np.mean(m**2)),
         ),
         Mistake(
-            "never wider",
-            "a surprising point may widen the Gaussian: where the bracket is negative, v grows.",
+            "μ is missing",
+            "E_q[w²] is μ² + σ²: the prior is centred at 0, not at μ.",
+            lambda m, s: np.sqrt(np.mean(s**2)),
+        ),
+        Mistake(
+            "centred at the mean of μ",
+            "the prior's mean stays at 0: take μ², not its deviation from the average.",
+            lambda m, s: np.sqrt(np.var(m) + np.mean(s**2)),
+        ),
+        Mistake(
+            "averaged before squaring",
+            "it is μ² + σ² that is averaged: μ of both signs must not cancel.",
+            lambda m, s: np.hypot(np.mean(m), np.mean(s)),
+        ),
+        Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
+        Mistake(
+            "n − 1 for n",
+            "nothing has been estimated before: (6.10) divides by the number of weights.",
+            lambda m, s: np.sqrt(np.sum(m**2 + s**2) / (len(m) - 1)),
+        ),
+        Mistake(
+            "σ for σ²",
+            "E_q[w²] is μ² + σ²: square σ.",
+            lambda m, s: np.sqrt(np.mean(m**2 + s)),
+        ),
+        Mistake(
+            "μ for μ²",
+            "E_q[w²] is μ² + σ²: square μ.",
             (
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.maximum(gm**2 - 2 * gv, 0)),
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.abs(gm**2 - 2 * gv)),
+                lambda m, s: np.sqrt(np.mean(m + s**2)),
+                lambda m, s: np.sqrt(np.mean(np.abs(m) + s**2)),
             ),
+            breaks=True,
         ),
         Mistake(
-            "v² for v",
-            "the mean moves by v ∂log Z/∂m; v² is for the variance.",
-            lambda m, v, gm, gv: (m + v**2 * gm, _adf(m, v, gm, gv)[1]),
+            "eps under the root",
+            "the weights of a layer that is switched off are 10⁻⁶: nothing may be added.",
+            tuple(lambda m, s, eps=eps: np.sqrt(np.mean(m**2 + s**2) + eps) for eps in EPS),
         ),
         Mistake(
-            "the new variance in the mean's step",
-            "both steps start from the old v.",
-            lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "gm and gv swapped",
-            "the derivative in m is squared; that in v is multiplied by 2.",
+            "squared after adding",
+            "(μ + σ)² has a term 2μσ that E_q[w²] = μ² + σ² has not.",
             (
-                lambda m, v, gm, gv: _adf(m, v, gv, gm),
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gv**2 - 2 * gm)),
+                lambda m, s: np.sqrt(np.mean((m + s) ** 2)),
+                lambda m, s: np.sqrt(np.mean((np.abs(m) + s) ** 2)),
             ),
-        ),
-        Mistake(
-            "wrong sign in the bracket",
-            "it is (∂log Z/∂m)² minus 2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 + 2 * gv)),
-        ),
-        Mistake(
-            "wrong sign of the variance's step",
-            "it is v *minus* v² times the bracket.",
-            lambda m, v, gm, gv: (m + v * gm, v + v**2 * (gm**2 - 2 * gv)),
-        ),
-        Mistake(
-            "the bracket is lost",
-            "v² multiplies both terms: v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v].",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
-        ),
-        Mistake(
-            "a least variance",
-            "a weight may be as sure as it likes: v′ is what the formula says.",
-            tuple(
-                lambda m, v, gm, gv, least=least: (
-                    _adf(m, v, gm, gv)[0],
-                    np.maximum(_adf(m, v, gm, gv)[1], least),
-                )
-                for least in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-            ),
-        ),
-        Mistake(
-            "√v for v",
-            "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
-            lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (new mean, new variance).",
-            lambda m, v, gm, gv: _adf(m, v, gm, gv)[::-1],
-        ),
-        Mistake(
-            "the step is not scaled by v",
-            "an uncertain weight moves more: m + v ∂log Z/∂m.",
-            lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "sd for variance",
-            "return the new variance, not its root.",
-            lambda m, v, gm, gv: (m + v * gm, np.sqrt(_adf(m, v, gm, gv)[1])),
         ),
     ),
 )
@@ -314,15 +240,15 @@ ADF = Exercise(
 STATEMENTS = Choice(
     "6.3",
     "Explain: true or false",
-    "6.2, 6.7, 6.9 and 6.10",
-    frozenset("bdf"),
+    "6.4, 6.6, 6.7 and 6.10",
+    frozenset("bce"),
     statements={
-        "a": "which of the two arguments of the KL is the approximation, in ADF (section 6.2)?",
-        "b": "how does a Gaussian get the mean and the variance of two peaks (section 6.2)?",
-        "c": "is what is thrown away after each point the same in each order (section 6.9)?",
-        "d": "how does ADF know that it has seen a point before (section 6.9)?",
-        "e": "what else lies between y and the mean of the network (section 6.10)?",
-        "f": "what does α do at each point (section 6.7)?",
+        "a": "which evidence does the bound with a learnt prior stay below (section 6.6)?",
+        "b": "what happens to μ²/σ² when μ and σ grow alike (section 6.7)?",
+        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0 (section 6.7)?",
+        "d": "what does γ/(1 + γ²) do for large γ (section 6.7)?",
+        "e": "which of the two has more freedom to fit the prior to q (section 6.4)?",
+        "f": "are there two networks of one width among the pairs that gave 0.97 (section 6.10)?",
     },
 )
 
@@ -330,336 +256,169 @@ STATEMENTS = Choice(
 # Exercise 6.4.
 
 
-def _relu(m: Any, v: Any) -> Any:
-    s = np.sqrt(v)
-    density, above = np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / s)
-    mean = m * above + s * density
-    return mean, v * above - mean * (mean - m)
+def _sigmoid(rho: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-rho))
 
 
-def _by_ratio(m: Any, v: Any, eps: float = 0.0, above: Any = None) -> Any:
-    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ in the denominator."""
-    s, phi, mass = np.sqrt(v), np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / np.sqrt(v))
-    ratio = phi / ((mass if above is None else above(mass)) + eps)
-    given = m + s * ratio
-    mean = mass * given
-    return mean, mean * given * (1 - mass) + mass * v * (1 - ratio * (ratio + m / s))
+def _softplus(rho: Any) -> Any:
+    return np.logaddexp(0.0, rho)
 
 
-def _truncated(m: Any, v: Any) -> Any:
-    """Mean and variance of a, given a > 0."""
-    ratio = np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi) / ndtr(m / np.sqrt(v))
-    return m + np.sqrt(v) * ratio, v * (1 - ratio * (ratio + m / np.sqrt(v)))
-
-
-def _few_digits(got: Any, m: Any, v: Any) -> Any:
-    """What to compare: far below 0 the subtraction leaves float32 two digits.
-
-    There a hundredth power stands for the value: 0.3 % of it are the tolerance, and below −8 a
-    smaller one: a tenth of it. What has been added below a line is far more than that.
-    """
-    alpha = m / np.sqrt(v)
-    power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
-    return np.sign(got) * np.abs(got) ** power
-
-
-def _with_density(m: Any, v: Any, factor: float) -> Any:
-    """The moments with another factor than 1/√(2π) in φ."""
-    phi, above = factor * np.exp(-0.5 * m**2 / v), ndtr(m / np.sqrt(v))
-    mean = m * above + np.sqrt(v) * phi
-    return mean, (m**2 + v) * above + m * np.sqrt(v) * phi - mean**2
-
-
-RELU = Exercise(
-    "6.4",
-    "Compute: a Gaussian through a ReLU",
-    "6.5",
-    _relu,
-    (
-        (_A([0.0]), _A([1.0])),
-        (_A([-1.0, 0.5, 3.0]), _A([1.0, 4.0, 0.25])),
-        (_A([2.0]), _A([9.0])),
-        (_A([-1.3, 0.8, -0.2, 5.1, 0.4]), _A([0.6, 0.3, 2.2, 1.7, 3.1])),
-        (_A([-3.0]), _A([0.25])),
-        (_A([-24.0]), _A([4.0])),  # a mean of 10⁻³⁴
-        (_A([0.004, -0.002]), _A([1e-4, 3e-5])),  # what is added to v shows
-        (_A([-50.0, 1.0, -7.5]), _A([1.0, 1.5, 1.0])),
-    ),
-    (
-        Mistake(
-            "relu of the mean",
-            "the mean of the outputs is not the output of the mean.",
-            (
-                lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
-                lambda m, v: (np.maximum(m, 0), v * (m > 0)),
-                lambda m, v: (np.maximum(m, 0), v + 0 * m),
-                lambda m, v: (np.maximum(m, 0), v * ndtr(m / np.sqrt(v))),
-            ),
-        ),
-        Mistake(
-            "second moment for variance",
-            "subtract the square of the mean.",
-            lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
-        ),
-        Mistake(
-            "truncated for rectified",
-            "dividing by Φ(α) gives the moments given a > 0; the zeros count, too.",
-            (
-                _truncated,
-                lambda m, v: (_truncated(m, v)[0], _relu(m, v)[1]),
-                lambda m, v: (_relu(m, v)[0], _truncated(m, v)[1]),
-                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / ndtr(m / np.sqrt(v))),
-                lambda m, v: [moment / ndtr(m / np.sqrt(v)) for moment in _relu(m, v)],
-                lambda m, v: (_relu(m, v)[0] / ndtr(m / np.sqrt(v)), _relu(m, v)[1]),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "0/0",
-            "far below 0 both φ(α) and Φ(α) are 0: use h(α), which divides by nothing.",
-            _by_ratio,
-            breaks=True,
-        ),
-        Mistake(
-            "eps or a least value in the denominator",
-            "Φ(−6) is 10⁻⁹ on purpose: use h(α), which divides by nothing.",
-            tuple(
-                face
-                for eps in EPS
-                for face in (
-                    lambda m, v, eps=eps: _by_ratio(m, v, eps),
-                    lambda m, v, eps=eps: _by_ratio(m, v, above=lambda p: np.maximum(p, eps)),
-                )
-            ),
-        ),
-        Mistake(
-            "0 far below",
-            "both moments are small there, and not 0: h(α) gives them as it is.",
-            tuple(
-                face
-                for limit in (-3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -10.0)
-                for face in (
-                    lambda m, v, limit=limit: [q * (m > limit * np.sqrt(v)) for q in _relu(m, v)],
-                    lambda m, v, limit=limit: [q * (m > limit) for q in _relu(m, v)],
-                )
-            ),
-        ),
-        Mistake(
-            "sd for variance",
-            "return the variance.",
-            lambda m, v: (_relu(m, v)[0], np.sqrt(_relu(m, v)[1])),
-        ),
-        Mistake(
-            "variance for sd",
-            "α = m/√v, and √v multiplies φ: the argument v is a variance.",
-            (lambda m, v: _relu(m, v**2), lambda m, v: (_relu(m, v**2)[0], _relu(m, v)[1])),
-        ),
-        Mistake(
-            "h(α)² for h(α) h(−α)",
-            "the bracket of the variance is Φ(α) − h(α) h(−α).",
-            lambda m, v: (_relu(m, v)[0], v * ndtr(m / np.sqrt(v)) - _relu(m, v)[0] ** 2),
-        ),
-        Mistake(
-            "the scale is missing",
-            "h(α) is for v = 1: the mean takes √v, the variance v.",
-            (
-                lambda m, v: (_relu(m, v)[0] / np.sqrt(v), _relu(m, v)[1] / v),
-                lambda m, v: (_relu(m, v)[0] / np.sqrt(v), _relu(m, v)[1]),
-                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / v),
-                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / np.sqrt(v)),
-            ),
-        ),
-        Mistake(
-            "the φ part is missing",
-            "m Φ(α) alone is 0 at m = 0, where half of the draws are positive.",
-            lambda m, v: (m * ndtr(m / np.sqrt(v)), _relu(m, v)[1]),
-        ),
-        Mistake(
-            "φ without 1/√(2π)",
-            "φ is a density: exp(−α²/2)/√(2π).",
-            lambda m, v: _with_density(m, v, 1.0),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (mean, variance).",
-            lambda m, v: _relu(m, v)[::-1],
-        ),
-    ),
-    compared=_few_digits,
+_STEPS = (
+    (0.5, -1.0, 0.7, -14.7),
+    (-2.0, 0.5, -1.9, 4.0),
+    (_A([1.0, -3.0]), _A([-1.0, 2.0]), _A([0.3, -0.8]), _A([2.0, 5.0])),
+    (_A([0.0, -0.4]), _A([-2.5, 0.1]), _A([1.3, 0.2]), _A([0.8, -1.6])),
+    tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
 )
+
+DELTA_GAMMA = Exercise(
+    "6.4",
+    "Compute: Δγ",
+    "6.5 and 6.7",
+    lambda gamma, rho, eps, dnll_dw: dnll_dw * _softplus(rho) + gamma / (1 + gamma**2),
+    _STEPS,
+    (
+        Mistake(
+            "the KL is missing",
+            "the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
+            lambda g, r, e, d: d * _softplus(r),
+        ),
+        Mistake(
+            "softplus forgotten",
+            "∂w/∂γ = σ, and σ = softplus(ρ).",
+            lambda g, r, e, d: d * r + g / (1 + g**2),
+        ),
+        Mistake(
+            "∂w/∂γ is missing",
+            "w = σ (γ + ε): a step of γ moves w by σ.",
+            lambda g, r, e, d: d + g / (1 + g**2),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "½ ln(1 + γ²) has the slope γ/(1 + γ²), not twice that.",
+            lambda g, r, e, d: d * _softplus(r) + 2 * g / (1 + g**2),
+        ),
+        Mistake(
+            "the slope of weight decay",
+            "½γ² would pull with γ; the logarithm lets large γ go.",
+            lambda g, r, e, d: d * _softplus(r) + g,
+        ),
+        Mistake(
+            "wrong sign of the KL",
+            "the KL is added to the loss.",
+            lambda g, r, e, d: d * _softplus(r) - g / (1 + g**2),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δγ is the gradient; the minus comes in the update.",
+            lambda g, r, e, d: -d * _softplus(r) - g / (1 + g**2),
+        ),
+        Mistake(
+            "the derivative of softplus for softplus",
+            "∂w/∂γ is σ itself.",
+            lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
+        ),
+        Mistake(
+            "∂w/∂σ for ∂w/∂γ",
+            "w = σ (γ + ε): a step of γ moves w by σ; γ + ε is what a step of σ moves it by.",
+            lambda g, r, e, d: d * (g + e) + g / (1 + g**2),
+        ),
+        Mistake(
+            "ε where there is none",
+            "w = σγ + σε: only the first term contains γ.",
+            lambda g, r, e, d: d * _softplus(r) * e + g / (1 + g**2),
+        ),
+        Mistake(
+            "the KL for its slope",
+            "½ ln(1 + γ²) is the KL; its derivative is asked for.",
+            lambda g, r, e, d: d * _softplus(r) + 0.5 * np.log1p(g**2),
+        ),
+        Mistake(
+            "the inner derivative is missing",
+            "by the chain rule, ½ ln(1 + γ²) has the slope ½ · 2γ/(1 + γ²).",
+            (
+                lambda g, r, e, d: d * _softplus(r) + 0.5 / (1 + g**2),
+                lambda g, r, e, d: d * _softplus(r) + 1 / (1 + g**2),
+            ),
+        ),
+        Mistake(
+            "exp for softplus",
+            "σ is ln(1 + e^ρ), not e^ρ.",
+            lambda g, r, e, d: d * np.exp(r) + g / (1 + g**2),
+        ),
+        Mistake(
+            "the likelihood is missing",
+            "w = σ (γ + ε) contains γ: the nll moves as well.",
+            lambda g, r, e, d: g / (1 + g**2),
+        ),
+    ),
+)
+
 
 # Exercise 6.5.
 
-_RNG = np.random.default_rng(6)
-
-
-def _layer(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float | None = None) -> Any:
-    mean, var = np.append(mean, 1.0), np.append(var, 0.0)
-    scale = 1 / len(mean) if scale is None else scale
-    out_var = w_mean**2 @ var + w_var @ mean**2 + w_var @ var
-    return np.sqrt(scale) * (w_mean @ mean), scale * out_var
-
-
-def _layer_without(mean: Any, var: Any, w_mean: Any, w_var: Any, part: str) -> Any:
-    z_mean, z_var = np.append(mean, 1.0), np.append(var, 0.0)
-    parts = {"w": w_mean**2 @ z_var, "z": w_var @ z_mean**2, "both": w_var @ z_var}
-    out = sum(value for name, value in parts.items() if name != part)
-    return (w_mean @ z_mean) / np.sqrt(len(z_mean)), out / len(z_mean)
-
-
-LAYER = Exercise(
+DELTA_RHO = Exercise(
     "6.5",
-    "Change: a Gaussian through a linear layer",
-    "6.4",
-    lambda mean, var, weight_mean, weight_var: _layer(mean, var, weight_mean, weight_var),
-    tuple(
-        (_RNG.normal(size=k), _RNG.uniform(0.1, 1, k), _RNG.normal(size=s), _RNG.uniform(0.1, 1, s))
-        for k, s in ((2, (3, 3)), (4, (1, 5)), (1, (5, 2)), (7, (2, 8)))
-    )
-    + (
-        # All but certain, and not certain at all: what limits a variance shows.
-        (
-            np.array([0.4, -1.3]),
-            np.array([2e-6, 3e-5]),
-            np.array([[0.02, -0.1, 0.3], [1.1, 0.2, 0.7]]),
-            np.array([[4e-6, 7e-5, 1e-6], [30.0, 2e-4, 8.0]]),
-        ),
-        (np.array([5.2]), np.array([14.0]), np.array([[-4.0, 9.0]]), np.array([[6.0, 25.0]])),
-    ),
+    "Change: Δρ when the mean moves along",
+    "6.5",
+    lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * _sigmoid(rho),
+    _STEPS,
     (
         Mistake(
-            "the scale is missing",
-            "divide the mean by √(in + 1) and the variance by in + 1.",
-            lambda m, v, a, b: _layer(m, v, a, b, 1.0),
+            "the mean held still",
+            "this is Δρ of Bayes by Backprop; here μ = γσ moves with σ: ∂w/∂σ = γ + ε.",
+            lambda g, r, e, d: d * e * _sigmoid(r),
         ),
         Mistake(
-            "a small number added",
-            "a variance of 10⁻⁶ is what is known: add nothing, and set no least value.",
-            tuple(
-                face
-                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
-                for face in (
-                    lambda m, v, a, b, eps=eps: (
-                        _layer(m, v, a, b)[0],
-                        _layer(m, v, a, b)[1] + eps,
-                    ),
-                    lambda m, v, a, b, eps=eps: _layer(m, v + eps, a, b),
-                    lambda m, v, a, b, eps=eps: _layer(m, v, a, b + eps),
-                )
-            ),
+            "softplus forgotten",
+            "this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e),
         ),
         Mistake(
-            "1/√in for 1/√(in + 1)",
-            "the bias is an input too, of value 1.",
-            lambda m, v, a, b: _layer(m, v, a, b, 1 / len(m)),
+            "softplus for its derivative",
+            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
+            lambda g, r, e, d: d * (g + e) * _softplus(r),
         ),
         Mistake(
-            "the variance is divided by √(in + 1)",
-            "a variance scales with the square: divide it by in + 1.",
-            lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b)[1] * np.sqrt(len(m) + 1)),
+            "ε forgotten",
+            "w = γσ + εσ: both terms contain σ.",
+            lambda g, r, e, d: d * g * _sigmoid(r),
         ),
         Mistake(
-            "the variance is divided by (in + 1)²",
-            "dividing a by √(in + 1) divides its variance by in + 1.",
-            lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b)[1] / (len(m) + 1)),
+            "a KL where there is none",
+            "½ ln(1 + γ²) does not contain ρ.",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
         ),
         Mistake(
-            "only one of the two is scaled",
-            "divide the mean by √(in + 1) and the variance by in + 1.",
-            (
-                lambda m, v, a, b: (_layer(m, v, a, b, 1.0)[0], _layer(m, v, a, b)[1]),
-                lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b, 1.0)[1]),
-            ),
+            "wrong sign in the exponent",
+            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(-r),
         ),
         Mistake(
-            "second moment for variance",
-            "E[a²] contains m_w² m_z², which belongs to the square of the mean.",
-            lambda m, v, a, b: (
-                _layer(m, v, a, b)[0],
-                _layer(m, v, a, b)[1] + a**2 @ np.append(m, 1.0) ** 2 / (len(m) + 1),
-            ),
+            "exp for softplus",
+            "σ is ln(1 + e^ρ), not e^ρ: its derivative is 1/(1 + e^(−ρ)).",
+            lambda g, r, e, d: d * (g + e) * np.exp(r),
         ),
         Mistake(
-            "a mean is not squared",
-            "Var[wz] = m_w² v_z + v_w m_z² + v_w v_z: both means are squared.",
-            (
-                lambda m, v, a, b: (
-                    _layer(m, v, a, b)[0],
-                    _layer(m, v, a, b)[1] + (a - a**2)[:, :-1] @ v / (len(m) + 1),
-                ),
-                lambda m, v, a, b: (
-                    _layer(m, v, a, b)[0],
-                    _layer(m, v, a, b)[1] + b[:, :-1] @ (m - m**2) / (len(m) + 1),
-                ),
-                lambda m, v, a, b: (
-                    _layer(m, v, a, b)[0],
-                    _layer(m, v, a, b)[1]
-                    + ((a - a**2)[:, :-1] @ v + b[:, :-1] @ (m - m**2)) / (len(m) + 1),
-                ),
-            ),
+            "σ twice",
+            "∂w/∂σ is γ + ε, without another σ.",
+            lambda g, r, e, d: d * (g + e) * _softplus(r) * _sigmoid(r),
         ),
         Mistake(
-            "the bias is first",
-            "the bias is the last column: append the 1, do not put it in front.",
-            lambda m, v, a, b: _layer(m, v, np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)),
+            "wrong sign",
+            "Δρ is the gradient; the minus comes in the update.",
+            lambda g, r, e, d: -d * (g + e) * _sigmoid(r),
         ),
         Mistake(
-            "sd for variance",
-            "return the variance, not its root.",
-            lambda m, v, a, b: (_layer(m, v, a, b)[0], np.sqrt(_layer(m, v, a, b)[1])),
+            "the derivative of the sigmoid",
+            "softplus has the derivative 1/(1 + e^(−ρ)); that of the sigmoid is one too many.",
+            lambda g, r, e, d: d * (g + e) * _sigmoid(r) * _sigmoid(-r),
         ),
         Mistake(
-            "mean and variance swapped",
-            "return (mean, variance).",
-            lambda m, v, a, b: _layer(m, v, a, b)[::-1],
-        ),
-        Mistake(
-            "the variance of z is missing",
-            "the input is uncertain as well: m_w² v_z.",
-            lambda m, v, a, b: _layer_without(m, v, a, b, "w"),
-        ),
-        Mistake(
-            "the product of the two variances is missing",
-            "Var[wz] = m_w² v_z + v_w m_z² + v_w v_z.",
-            lambda m, v, a, b: _layer_without(m, v, a, b, "both"),
-        ),
-        Mistake(
-            "the variance of the weights is missing",
-            "without v_w nothing would ever be uncertain at the first layer.",
-            lambda m, v, a, b: _layer_without(m, v, a, b, "z"),
-        ),
-        Mistake(
-            "the mean is divided by in + 1",
-            "the activations are divided by √(in + 1), and so is their mean; in + 1 is for "
-            "variances.",
-            lambda m, v, a, b: (
-                _layer(m, v, a, b)[0] / np.sqrt(len(m) + 1),
-                _layer(m, v, a, b)[1],
-            ),
-        ),
-        Mistake(
-            "the bias is missing",
-            "append a 1 to the inputs: the last column multiplies it.",
-            lambda m, v, a, b: (
-                _layer(m, v, a, b)[0] - a[:, -1] / np.sqrt(len(m) + 1),
-                _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
-            ),
-        ),
-        Mistake(
-            "the bias's input is uncertain",
-            "the input that is appended is a known 1: its variance is 0.",
-            lambda m, v, a, b: (
-                _layer(m, v, a, b)[0],
-                _layer(m, v, a, b)[1] + (a**2 + b)[:, -1] / (len(m) + 1),
-            ),
-        ),
-        Mistake(
-            "the bias's variance is missing",
-            "the bias is the last column, with an input of mean 1 and variance 0.",
-            lambda m, v, a, b: (
-                _layer(m, v, a, b)[0],
-                _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
-            ),
+            "∂nll/∂w is missing",
+            "by the chain rule: ∂nll/∂w · ∂w/∂σ · ∂σ/∂ρ.",
+            lambda g, r, e, d: (g + e) * _sigmoid(r),
         ),
     ),
 )
@@ -667,513 +426,254 @@ LAYER = Exercise(
 
 # Exercise 6.6.
 
-
-def _gamma(
-    alpha: Any,
-    beta: Any,
-    r: Any,
-    v: Any,
-    *,
-    shift: float = 0.0,
-    eps: float = 0.0,
-    ratio: Callable[[Any, Any], Any] = lambda l10, l21: l21 - l10,
-    one: Callable[[Any], Any] = lambda alpha: np.log1p(1 / alpha),
-    back: Callable[[Any], Any] = np.expm1,
-    sign: float = -1.0,
-) -> Any:
-    """(6.13); what can be given makes its mistakes."""
-    v0, v1, v2 = (v + beta / (alpha + k + shift) for k in (-1.0, 0.0, 1.0))
-    at = alpha + shift
-
-    def log_ratio(before: Any, after: Any, change: Any) -> Any:
-        return -0.5 * (np.log1p(change / before) - r**2 * change / (before * after))
-
-    l10 = log_ratio(v0, v1, -beta / (at * (at - 1)))
-    l21 = log_ratio(v1, v2, -beta / (at * (at + 1)))
-    new = 1 / (back(ratio(l10, l21) + one(alpha)) + eps)
-    return new, new * beta / alpha * np.exp(sign * l10)
+_RNG_6_6 = np.random.default_rng(5)
 
 
-def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
-    """What to compare: the steps, beside which α = 10¹² is large; β's in units of β/α."""
-    return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
+def _prior_var(x: Any, y: Any, s: float) -> Any:
+    precision, pull = x @ x / s**2, x @ y / s**2
+    return max((pull**2 - precision) / precision**2, 0.0)
 
 
-# At α = 10¹² float64 leaves the step three digits.
-_STEP = 3e-3
-_NOISES = (
-    (6.0, 6.0, 0.1, 0.2),
-    (6.0, 5.3, -2.2, 0.3),
-    (2.3, 0.9, 0.7, 0.11),
-    (51.0, 4.0, 0.9, 0.02),
-    (1e4, 2.5e3, 1.1, 1e-2),
-    (1e8, 3.0e7, -0.2, 2e-2),
-    (1e10, 4.1e9, 1.7, 3e-3),
-    (1e12, 8e10, 0.6, 1e-3),
-)
+def _kept(x: Any, y: Any, s: float) -> bool:
+    return bool(_prior_var(x, y, s) > 0)
 
 
-def _loses_digits(got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-    """Whether the answer is right but for the rounding of numbers near 1.
-
-    Rounding moves the bracket, 1/α′, by some multiple of 2⁻⁵³, another one in each case. Where α is
-    small that is nothing, where it is large it is all. A term that was added moves it by the same
-    everywhere; a wrong formula, by far less or by far more.
-    """
-    unit = 2.0**-53
-    moved = []
-    for case, a, b in zip(GAMMA.cases, got, want, strict=True):
-        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.shape != b.shape:
-            return False
-        with np.errstate(all="ignore"):
-            change = (1 / a - 1 / b) * np.array([1.0, case[1] / case[0]]) / unit
-        if not (np.abs(change) < 200).all():
-            return False
-        if case[0] < 1e6 and not close(_steps(a, *case), _steps(b, *case), _STEP, 0.0):
-            return False
-        moved.append(change[0])
-    large = np.array(moved[-3:])
-    return bool((np.abs(large) > 0.1).sum() >= 2 and np.ptp(large) > 0.5)
-
-
-GAMMA = Exercise(
+RELEVANCE = Exercise(
     "6.6",
-    "Break: a noise update that never stops",
-    "6.7",
-    lambda alpha, beta, r, v: _gamma(alpha, beta, r, v),
-    _NOISES,
+    "Compute: is this weight worth keeping?",
+    "6.6",
+    lambda x, y, noise_std: _prior_var(x, y, noise_std),
+    (
+        (_A([0.5, -1.2, 2.0]), _A([0.4, -1.0, 1.1]), 0.5),
+        (_A([1.0, 1.0]), _A([0.3, 0.2]), 0.3),
+        (_A([1.0, -1.0, 0.5]), _A([0.1, 0.1, -0.2]), 0.4),
+        (_A([2.0, 1.0]), _A([-4.0, -2.5]), 1.5),
+        (_A([0.8]), _A([0.5]), 0.45),  # b² is a little above s ...
+        (_A([-0.8]), _A([0.4]), 0.42),  # ... and a little below
+        (_RNG_6_6.normal(size=7).round(2), _RNG_6_6.normal(size=7).round(2), 0.7),
+        (_A([1.1, 0.3, -2.2]), _A([2.3, -0.4, -3.9]), 2.3),
+        # small inputs: what is added below a line shows
+        (_A([2e-4, 3e-4]), _A([0.5, 0.9]), 0.1),
+        (_A([0.5, -0.7]), _A([0.013, -0.011]), 0.004),  # hardly any noise
+    ),
     (
         Mistake(
-            "eps in the denominator",
-            "this is the fault that stops α at √(0.5/eps): add nothing, use expm1 and log1p.",
-            tuple(
-                face
-                for eps in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-18)
-                for face in (
-                    lambda a, b, r, v, eps=eps: _gamma(a, b, r, v, eps=eps),
-                    lambda a, b, r, v, eps=eps: (
-                        _gamma(a, b, r, v, eps=eps)[0],
-                        1 / (1 / _gamma(a, b, r, v)[1] + eps),
-                    ),
-                    lambda a, b, r, v, eps=eps: (
-                        _gamma(a, b, r, v, eps=eps)[0],
-                        _gamma(a, b, r, v)[1],
-                    ),
-                )
-            ),
+            "a negative variance",
+            "where b² <= s the evidence is largest at σ_p = 0: return 0.",
+            lambda x, y, s: ((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
         ),
         Mistake(
-            "digits are lost",
-            "at α = 10¹² the ratio is 1 + 10⁻¹²: form its logarithm by log1p, then expm1, and form "
-            "ℓ₁₀ and ℓ₂₁ without subtracting two logarithms: from v₁ − v₀ = −β/(α(α−1)).",
-            recognises=_loses_digits,
+            "α for σ_p²",
+            "this is the prior's precision; its variance is 1/α.",
+            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else np.inf,
         ),
         Mistake(
-            "the network's variance is ignored",
-            "α + ½, β + ½ r² is right for v = 0 only: part of the residual is the weights' fault.",
-            (
-                lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
-                lambda a, b, r, v: _gamma(a, b, r, 0.0),
-            ),
+            "σ_p for σ_p²",
+            "the variance is asked for, not its root.",
+            lambda x, y, s: np.sqrt(_prior_var(x, y, s)),
         ),
         Mistake(
-            "α and β swapped",
-            "return (α′, β′).",
-            lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
+            "the noise is missing",
+            "s and b are divided by the variance of the noise.",
+            lambda x, y, s: _prior_var(x, y, 1.0),
         ),
         Mistake(
-            "wrong sign of ℓ₁₀ in β′",
-            "β′ = α′ (β/α) exp(−ℓ₁₀), with a minus.",
-            lambda a, b, r, v: _gamma(a, b, r, v, sign=1.0),
+            "σ for σ²",
+            "s and b are divided by the variance of the noise, not by its root.",
+            lambda x, y, s: _prior_var(x, y, np.sqrt(s)),
         ),
         Mistake(
-            "ℓ₁₀ and ℓ₂₁ swapped",
-            "the ratio Z Z₂/Z₁² has the logarithm ℓ₂₁ − ℓ₁₀.",
-            lambda a, b, r, v: _gamma(a, b, r, v, ratio=lambda l10, l21: l10 - l21),
+            "the precision for the variance",
+            "this is α; the variance is 1/α = (b² − s)/s².",
+            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else 0.0,
         ),
         Mistake(
-            "ℓ₁₀ added",
-            "the ratio Z Z₂/Z₁² has the logarithm ℓ₂₁ − ℓ₁₀: Z₁ stands below, twice.",
-            lambda a, b, r, v: _gamma(a, b, r, v, ratio=lambda l10, l21: l21 + l10),
+            "|b² − s|",
+            "where b² <= s nothing is left to be kept: the variance is 0, not the distance.",
+            lambda x, y, s: np.abs((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
         ),
         Mistake(
-            "1/α for log1p(1/α)",
-            "however large α is, ln(1 + 1/α) is smaller than 1/α by 1/(2α²), and that is half a "
-            "step.",
-            lambda a, b, r, v: _gamma(a, b, r, v, one=lambda alpha: 1 / alpha),
+            "s for s²",
+            "it is (b² − s)/s²: the square root of it has to have the unit of b/s.",
+            lambda x, y, s: _prior_var(x, y, s) * (x @ x / s**2),
         ),
         Mistake(
-            "expm1 is missing",
-            "however large α is, e^t − 1 is larger than t by t²/2, and that is half a step.",
-            lambda a, b, r, v: _gamma(a, b, r, v, back=lambda t: t),
+            "b for b²",
+            "it is (b² − s)/s²: the pull is squared, so that its sign does not matter.",
+            lambda x, y, s: max((x @ y - x @ x) / s**2 / (x @ x / s**2) ** 2, 0.0),
         ),
         Mistake(
-            "β/α for β/(α−1)",
-            "Z has the noise variance β/(α−1); at α + 1 it is β/α.",
-            lambda a, b, r, v: _gamma(a, b, r, v, shift=1.0),
+            "the posterior's variance",
+            "1/(α + s) is the variance of the weight after the data; the prior's is 1/α.",
+            lambda x, y, s: 1 / (1 / _prior_var(x, y, s) + x @ x / s**2) if _kept(x, y, s) else 0.0,
         ),
         Mistake(
-            "β is not updated",
-            "β′ = α′ (β/α) exp(−l₁₀).",
-            lambda a, b, r, v: (_gamma(a, b, r, v)[0], b),
+            "an infinite variance",
+            "a pruned weight has α = ∞ and so the variance 0.",
+            lambda x, y, s: _prior_var(x, y, s) if _kept(x, y, s) else np.inf,
         ),
         Mistake(
-            "α is not updated",
-            "α′ = 1/expm1(ℓ₂₁ − ℓ₁₀ + log1p(1/α)).",
-            (
-                lambda a, b, r, v: (a, _gamma(a, b, r, v)[1]),
-                lambda a, b, r, v: (a, _gamma(a, b, r, v)[1] * a / _gamma(a, b, r, v)[0]),
-            ),
+            "pruned, or not shrunk at all",
+            "where the weight is kept the variance is (b² − s)/s²: b²/s² less 1/s.",
+            lambda x, y, s: (x @ y / (x @ x)) ** 2 if _kept(x, y, s) else 0.0,
         ),
         Mistake(
-            "exp(−l₁₀) is missing",
-            "β′ = α′ (β/α) exp(−l₁₀).",
-            lambda a, b, r, v: _gamma(a, b, r, v, sign=0.0),
-        ),
-        Mistake(
-            "sd for variance",
-            "v is the variance of the output already: it is not squared.",
-            lambda a, b, r, v: _gamma(a, b, r, v**2),
-        ),
-        Mistake(
-            "the residual is not squared",
-            "the ℓ contain r², as log N(y | m, v) does.",
-            lambda a, b, r, v: _gamma(a, b, np.sqrt(np.abs(r)), v),
+            "the square of least squares",
+            "(b/s)² is inflated by the noise of the estimate: subtract 1/s.",
+            lambda x, y, s: (x @ y / (x @ x)) ** 2,
         ),
     ),
-    rtol=_STEP,
-    compared=_steps,
+    atol=0.0,  # a pruned weight has a variance of 0, not of 10⁻⁸
 )
 
 
 # Exercise 6.7.
 
-_RNG_6_7 = np.random.default_rng(6)
-
-
-def _score(m: Any, v: Any, alpha: Any, beta: Any, y_mean: Any, y_std: Any, y: Any) -> Any:
-    mean, var = m * y_std + y_mean, (v + beta / (alpha - 1)) * y_std**2
-    return np.mean(norm.logpdf(y, mean, np.sqrt(var)))
-
-
-def _test_points(count: int, alpha: float, beta: float, y_mean: float, y_std: float) -> Any:
-    y = y_mean + y_std * _RNG_6_7.normal(0.0, 1.3, count)
-    outputs = _RNG_6_7.normal(size=count).round(2), _RNG_6_7.uniform(0.1, 1.0, count).round(2)
-    return *outputs, alpha, beta, y_mean, y_std, y.round(2)
-
-
-# Units and noises of every size: none can be hard-coded. The last noise is small, and without it
-# a point far out.
-_SCORES = (
-    _test_points(1, 9.0, 2.0, 22.5, 9.2),
-    _test_points(3, 4.5, 7.3, -3.1, 0.4),
-    _test_points(7, 120.0, 11.0, 0.8, 31.0),
-    (_A([0.1, -0.4]), _A([1e-3, 4e-3]), 2.2, 0.004, -50.0, 2.7, _A([-49.5, -47.2])),
-    (_A([0.3, -1.1]), _A([0.2, 0.1]), 8.0, 1.4, 4.0, 3.0, _A([-9.7, 14.8])),  # densities of 10⁻¹⁴
-    (_A([0.2, -0.5]), _A([0.03, 0.02]), 6.0, 0.2, 0.3, 0.01, _A([0.3015, 0.2955])),  # above 1
-)
-
-SCORE = Exercise(
+STABLE = Exercise(
     "6.7",
-    "Change: the test log-likelihood in the units of y",
-    "6.10",
-    _score,
-    _SCORES,
+    "Break: a KL for every γ",
+    "6.5",
+    lambda gamma: np.log(np.hypot(1.0, gamma)),
+    (
+        (_A([0.0, 0.5, -3.0]),),
+        (_A([20.0, -150.0, 0.07, 1.0]),),
+        (_A([1e100, -1e150]),),
+        (_A([1e200, 0.0]),),
+        (_A([-1e300]),),
+    ),
     (
         Mistake(
-            "the noise is missing",
-            "without β/(α−1) it is the density of the function, not of y.",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, 0.0 * b, c, s, y),
+            "ln|γ|",
+            "this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
+            lambda g: np.log(np.abs(g)),
         ),
         Mistake(
-            "standardised units",
-            "a density changes with the unit: subtract log y_std.",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + np.log(s),
+            "overflow",
+            "γ² is above the largest float from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²) and "
+            "never squares.",
+            lambda g: 0.5 * np.log1p(g**2),
         ),
         Mistake(
-            "y_std for y_std²",
-            "variances scale with the square of the unit.",
-            lambda m, v, a, b, c, s, y: np.mean(
-                -0.5 * np.log(2 * np.pi * (v + b / (a - 1)) * s)
-                - 0.5 * (y - m * s - c) ** 2 / ((v + b / (a - 1)) * s)
-            ),
-        ),
-        Mistake(
-            "the outputs are left standardised",
-            "bring them to the units of y first: m y_std + y_mean, and variances times y_std².",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, 1.0, y),
-        ),
-        Mistake(
-            "the noise is left standardised",
-            "β/(α−1) belongs to standardised targets: y_std² multiplies both variances.",
-            lambda m, v, a, b, c, s, y: _score(m, v + (1 / s**2 - 1) * b / (a - 1), a, b, c, s, y),
-        ),
-        Mistake(
-            "the network's variance is missing",
-            "y is uncertain by the noise and by the weights: v + β/(α−1).",
-            lambda m, v, a, b, c, s, y: _score(m, 0 * v, a, b, c, s, y),
-        ),
-        Mistake(
-            "the network's variance is left standardised",
-            "y_std² multiplies both variances.",
-            lambda m, v, a, b, c, s, y: _score(m, v / s**2, a, b, c, s, y),
-        ),
-        Mistake(
-            "precision for variance",
-            "α/β is a precision; the noise variance is β/(α−1).",
-            (
-                lambda m, v, a, b, c, s, y: _score(m, v + a / b, a, 0.0, c, s, y),
-                lambda m, v, a, b, c, s, y: _score(m, v + (a - 1) / b, a, 0.0, c, s, y),
-            ),
-        ),
-        Mistake(
-            "variance for sd",
-            "a variance is not squared again; a scale is its root.",
-            (
-                lambda m, v, a, b, c, s, y: _score(m, (v + b / (a - 1)) ** 2, a, 0.0, c, s, y),
-                lambda m, v, a, b, c, s, y: _score(
-                    m, (v + b / (a - 1)) ** 2 * s**2, a, 0.0, c, s, y
-                ),
-            ),
-        ),
-        Mistake(
-            "not in nats",
-            "the logarithm is the natural one, np.log.",
-            (
-                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(2),
-                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(10),
-            ),
-        ),
-        Mistake(
-            "log 2π is missing",
-            "without −½ log 2π it is no log density.",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + 0.5 * np.log(2 * np.pi),
-        ),
-        Mistake(
-            "the logarithm of the mean density",
-            "papers report the mean of the points' log densities.",
-            lambda m, v, a, b, c, s, y: np.log(
-                np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
-            ),
-        ),
-        Mistake(
-            "eps in the logarithm",
-            "far from its mean a point then scores log eps, wherever it is: write the logarithm "
-            "of a Gaussian out.",
+            "cut off",
+            "a γ that is held below 10¹⁵⁴ cannot overflow, but 10³⁰⁰ has a KL of its own.",
             tuple(
-                face
-                for eps in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
-                for face in (
-                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
-                        np.log(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + eps)
-                    ),
-                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
-                        np.log(
-                            np.maximum(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s), eps)
-                        )
-                    ),
+                lambda g, most=most: 0.5 * np.log1p(np.clip(g, -most, most) ** 2)
+                for most in (1e100, 1e150, 1e153, 1e154, np.sqrt(np.finfo(float).max))
+            ),
+        ),
+        Mistake(
+            "the logarithm of a negative number",
+            "γ has either sign: take ln|γ| where you take a logarithm of it.",
+            (
+                lambda g: np.log(g),
+                lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(g)),
+                lambda g: np.log(g) + 0.5 * np.log1p(1 / g**2),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "1/γ² at γ = 0",
+            "ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
+            lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
+            breaks=True,
+        ),
+        Mistake(
+            "the ½ is missing",
+            "ln √(1 + γ²) is half of ln(1 + γ²).",
+            (lambda g: 2 * np.log(np.hypot(1.0, g)), lambda g: np.log1p(g**2)),
+        ),
+        Mistake(
+            "the square is missing",
+            "for large γ the KL is ln|γ|, but near 0 it is ½γ², not ½|γ|.",
+            (lambda g: 0.5 * np.log1p(np.abs(g)), lambda g: 0.5 * np.log1p(g)),
+            breaks=True,
+        ),
+        Mistake(
+            "ln(1 + |γ|)",
+            "this agrees for large γ only; at 0 its slope is 1.",
+            lambda g: np.log1p(np.abs(g)),
+        ),
+        Mistake(
+            "summed",
+            "return the KL of each weight here.",
+            lambda g: np.sum(np.log(np.hypot(1.0, g))),
+        ),
+        Mistake(
+            "two formulas that do not meet",
+            "½ ln(1 + γ²) is a little more than ln|γ|: 0.35 at 1, and still 0.00002 at 150.",
+            tuple(
+                lambda g, start=start: np.where(
+                    np.abs(g) > start, np.log(np.abs(g)), 0.5 * np.log1p(g**2)
                 )
+                for start in (1.0, 2.0, 5.0, 10.0, 100.0)
             ),
-        ),
-        Mistake(
-            "eps in the variance",
-            "v + β/(α−1) is positive as it is: nothing may be added.",
-            tuple(
-                lambda m, v, a, b, c, s, y, eps=eps: _score(m, v + eps, a, b, c, s, y)
-                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
-            ),
-        ),
-        Mistake(
-            "the variance is left standardised",
-            "y_std² multiplies it.",
-            lambda m, v, a, b, c, s, y: _score(
-                m, (v + b / (a - 1)) / s**2 - b / (a - 1), a, b, c, s, y
-            ),
-        ),
-        Mistake(
-            "β/α for β/(α−1)",
-            "the mean of the noise variance is β/(α−1).",
-            lambda m, v, a, b, c, s, y: _score(m, v + b / a - b / (a - 1), a, b, c, s, y),
-        ),
-        Mistake(
-            "y_mean is missing",
-            "standardising subtracted it: add it again.",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, s, y),
-        ),
-        Mistake(
-            "not averaged",
-            "papers report the mean over the test points: one number.",
-            lambda m, v, a, b, c, s, y: norm.logpdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s),
-        ),
-        Mistake(
-            "sum for mean",
-            "papers report the mean over the test points.",
-            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) * len(y),
-        ),
-        Mistake(
-            "wrong sign",
-            "this is the negative log-likelihood.",
-            lambda m, v, a, b, c, s, y: -_score(m, v, a, b, c, s, y),
         ),
     ),
+    rtol=3e-7,  # the exercise is about large γ: 10³⁰⁰ is beyond float32 in any case
 )
 
 
 # Exercise 6.8.
 
 
-def _match(w: Any, prior: Any, likelihood: Any) -> Any:
-    tilted = prior * likelihood
-    return _with_z(w, tilted, np.trapezoid(tilted, w))
+def _spread(x: Any, sigma: Any) -> Any:
+    return np.sqrt(x**2 @ sigma**2)
 
 
-def _with_z(w: Any, tilted: Any, z: Any) -> Any:
-    mean = np.trapezoid(w * tilted, w) / z
-    return mean, np.trapezoid((w - mean) ** 2 * tilted, w) / z
-
-
-def _unnormalised(w: Any, prior: Any, likelihood: Any) -> Any:
-    mean = np.trapezoid(w * prior * likelihood, w)
-    return mean, np.trapezoid((w - mean) ** 2 * prior * likelihood, w)
-
-
-def _grid(low: float, high: float, count: int, mean: float, var: float) -> tuple[Any, Any]:
-    """An even grid and a Gaussian prior on it, which is over before the grid is."""
-    w = np.linspace(low, high, count)
-    return w, np.exp(-0.5 * (w - mean) ** 2 / var) / np.sqrt(2 * np.pi * var)
-
-
-def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
-    """Smooth functions on grids of several steps: there every rule of integration is exact.
-
-    No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
-    """
-    (a, p), (b, q), (c, r) = (
-        _grid(-8, 8, 801, 0, 1),
-        _grid(-3, 5, 1201, 1, 0.3),
-        _grid(2, 12, 334, 7, 0.6),
-    )
-    return (
-        (a, p, 1 / (1 + np.exp(-2 * a))),
-        (b, q, 3.7 / (1 + (b - 2.5) ** 2)),
-        (c, r, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
-        (a, p, 1e-9 / (1 + np.exp(1 - 3 * a))),  # a point that was hardly expected: Z is small
-    )
-
-
-MATCH = Exercise(
+PREACTIVATION = Exercise(
     "6.8",
-    "Extend: moment matching by brute force",
-    "6.2",
-    _match,
-    _tilts(),
+    "Break: the noise of a pre-activation",
+    "6.8",
+    _spread,
+    (
+        (_A([[1.0, -2.0]]), _A([[0.5], [0.1]])),
+        (_RNG_6_6.normal(size=(3, 4)), _RNG_6_6.uniform(0.1, 1.0, (4, 2))),
+        (np.ones((2, 3)), _A([[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]])),
+        (_RNG_6_6.normal(size=(2, 1)), _RNG_6_6.uniform(0.1, 1.0, (1, 7))),
+        # almost certain weights: what is added under the root shows
+        (_RNG_6_6.normal(size=(2, 3)), 1e-6 * _RNG_6_6.uniform(0.1, 1.0, (3, 1))),
+    ),
     (
         Mistake(
-            "Z is missing",
-            "prior times likelihood is no density yet: divide by its integral.",
-            _unnormalised,
+            "one ε for all inputs",
+            "x·σ is what a single ε shared by every weight would do; independent weights add "
+            "their variances.",
+            lambda x, s: x @ s,
         ),
         Mistake(
-            "the prior is missing",
-            "the exact posterior is proportional to prior times likelihood.",
-            lambda w, p, f: _match(w, 1.0, f),
+            "one ε for all inputs, made positive",
+            "independent weights add their variances, not their standard deviations.",
+            lambda x, s: np.abs(x @ s),
         ),
         Mistake(
-            "the likelihood is missing",
-            "these are the moments of the prior.",
-            lambda w, p, f: _match(w, p, 1.0),
+            "absolute values added",
+            "independent weights add their variances, not their standard deviations.",
+            lambda x, s: np.abs(x) @ s,
+        ),
+        Mistake("δ for √δ", "this is the variance; take its root.", lambda x, s: x**2 @ s**2),
+        Mistake(
+            "σ for σ²",
+            "the variance of x w is x² σ².",
+            lambda x, s: np.sqrt(x**2 @ s),
         ),
         Mistake(
-            "second moment for variance",
-            "subtract the square of the mean.",
-            lambda w, p, f: (_match(w, p, f)[0], _match(w, p, f)[1] + _match(w, p, f)[0] ** 2),
+            "x is not squared",
+            "the variance of x w is x² σ²: both are squared.",
+            (lambda x, s: np.sqrt(x @ s**2), lambda x, s: np.sqrt(np.abs(x) @ s**2)),
+            breaks=True,
         ),
         Mistake(
-            "sd for variance",
-            "return the variance.",
-            lambda w, p, f: (_match(w, p, f)[0], np.sqrt(_match(w, p, f)[1])),
+            "eps under the root",
+            "with σ = 10⁻⁶ there is hardly any noise: add nothing, and set no least value.",
+            tuple(lambda x, s, eps=eps: np.sqrt(x**2 @ s**2 + eps) for eps in EPS),
         ),
         Mistake(
-            "Z is missing from the mean",
-            "divide prior times likelihood by its integral before taking moments.",
-            lambda w, p, f: (
-                np.trapezoid(w * p * f, w),
-                np.trapezoid(w**2 * p * f, w) - np.trapezoid(w * p * f, w) ** 2,
-            ),
-        ),
-        Mistake(
-            "sums for integrals",
-            "a sum over the grid counts points: multiply by the step, or use np.trapezoid.",
+            "averaged over the inputs",
+            "a unit sums over its inputs.",
             (
-                lambda w, p, f: (np.sum(w * p * f), np.sum((w - np.sum(w * p * f)) ** 2 * p * f)),
-                lambda w, p, f: (
-                    np.sum(w * p * f),
-                    np.sum(w**2 * p * f) - np.sum(w * p * f) ** 2,
-                ),
+                lambda x, s: np.sqrt(x**2 @ s**2 / len(s)),
+                lambda x, s: np.sqrt(x**2 @ s**2) / len(s),
             ),
-        ),
-        Mistake(
-            "averages over the grid",
-            "np.mean divides by the number of points; the moments are weighted by the density.",
-            (
-                lambda w, p, f: (
-                    np.mean(w * p * f),
-                    np.mean((w - np.mean(w * p * f)) ** 2 * p * f),
-                ),
-                lambda w, p, f: (np.mean(w), np.var(w)),
-            ),
-        ),
-        Mistake(
-            "Z is missing from the variance",
-            "the mean is right; the variance is an integral over the same density, with Z below.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                np.trapezoid((w - _match(w, p, f)[0]) ** 2 * p * f, w),
-            ),
-        ),
-        Mistake(
-            "eps beside Z",
-            "Z may be small, where the point was hardly expected: nothing may be added to it.",
-            tuple(
-                lambda w, p, f, eps=eps: _with_z(w, p * f, np.trapezoid(p * f, w) + eps)
-                for eps in EPS
-            ),
-        ),
-        Mistake(
-            "the spread about 0",
-            "the variance is about the mean of the tilted density.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                np.trapezoid(w**2 * p * f, w),
-            ),
-        ),
-        Mistake(
-            "the spread about the prior's mean",
-            "the variance is about the mean of the tilted density itself.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                _match(w, p, f)[1] + (_match(w, p, f)[0] - _match(w, p, 1.0)[0]) ** 2,
-            ),
-        ),
-        Mistake(
-            "the likelihood twice",
-            "the point is taken in once.",
-            lambda w, p, f: _match(w, p, f**2),
-        ),
-        Mistake(
-            "a sum for a product",
-            "the tilted density is prior *times* likelihood.",
-            lambda w, p, f: _match(w, 1.0, p + f),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (mean, variance).",
-            lambda w, p, f: _match(w, p, f)[::-1],
-        ),
-        Mistake(
-            "mode for mean",
-            "ADF matches the mean; the highest point is the MAP estimate.",
-            lambda w, p, f: (w[np.argmax(p * f)], _match(w, p, f)[1]),
         ),
     ),
 )
@@ -1181,116 +681,87 @@ MATCH = Exercise(
 
 # Exercise 6.9.
 
-
-def _cavity(m: Any, v: Any, precision: Any, shift: Any) -> Any:
-    rest = 1 / v - precision
-    return (m / v - shift) / rest, 1 / rest
-
-
-CAVITY = Exercise(
+PROBABILITY = Exercise(
     "6.9",
-    "Extend: take a factor out",
-    "6.8",
-    _cavity,
+    "Extend: the posterior predictive of a label",
+    "6.1",
+    lambda logits: _sigmoid(logits).mean(axis=0),
     (
-        (_A([0.3]), _A([0.5]), _A([0.8]), _A([0.0])),
-        (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0])),
-        (_A([-1.7]), _A([0.4]), _A([1.1]), _A([0.9])),
-        (_A([0.02]), _A([1e-4]), _A([2e3]), _A([30.0])),
-        (_A([2.0]), _A([1e5]), _A([3e-6]), _A([1e-5])),  # what is added to a precision shows
-        (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
+        (_A([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]]),),
+        (_RNG_6_6.normal(1.0, 3.0, (6, 4)),),
+        (_A([[2.0], [-7.0]]),),
+        (_RNG_6_6.normal(-1.0, 4.0, (5, 7)),),
+        (_A([[0.4, -1.7, 3.0]]),),
+        (_A([[-14.0, -9.0], [-11.5, -12.0], [-12.5, -10.0]]),),  # all but certain of 0
     ),
     (
         Mistake(
-            "the factor is put in once more",
-            "to take a factor out, *subtract* its natural parameters.",
-            lambda m, v, p, s: ((m / v + s) / (1 / v + p), 1 / (1 / v + p)),
+            "plug-in",
+            "this is the sigmoid of the mean logit; average the probabilities.",
+            lambda f: _sigmoid(f.mean(axis=0)),
         ),
         Mistake(
-            "variances are subtracted",
-            "Gaussians multiply by adding precisions 1/v, not variances.",
-            lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p),
+            "a vote",
+            "a network that says 0.51 does not say 1: average probabilities, not decisions.",
+            lambda f: (f > 0).mean(axis=0),
         ),
         Mistake(
-            "the factor's variance is subtracted from a precision",
-            "`precision` is 1/variance already: 1/v − precision.",
+            "averaged over the inputs",
+            "the draws are in the first axis.",
+            lambda f: _sigmoid(f).mean(axis=1),
+        ),
+        Mistake("not averaged", "one probability an input: average.", lambda f: _sigmoid(f)),
+        Mistake(
+            "log odds for a probability",
+            "a logit has to go through the sigmoid.",
+            lambda f: f.mean(axis=0),
+        ),
+        Mistake(
+            "sum for mean",
+            "probabilities above 1 are none: divide by the number of draws.",
+            lambda f: _sigmoid(f).sum(axis=0),
+        ),
+        Mistake(
+            "exp for the sigmoid",
+            "e^f are the odds; the probability is 1/(1 + e^(−f)).",
+            lambda f: np.exp(f).mean(axis=0),
+        ),
+        Mistake(
+            "one Gaussian for the draws",
+            "this is an approximation for when only their mean and variance are known; here "
+            "the draws are there.",
+            lambda f: _sigmoid(f.mean(axis=0) / np.sqrt(1 + np.pi / 8 * f.var(axis=0))),
+        ),
+        Mistake(
+            "mean of logarithms",
+            "average the probabilities themselves.",
             (
-                lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / (1 / v - 1 / p)),
-                lambda m, v, p, s: ((m / v - s) / (1 / v - 1 / p), 1 / (1 / v - 1 / p)),
+                lambda f: np.exp(np.log(_sigmoid(f)).mean(axis=0)),
+                lambda f: np.log(_sigmoid(f)).mean(axis=0),
             ),
         ),
         Mistake(
-            "a precision is subtracted from a variance",
-            "1/v − precision: the precision of q comes first.",
+            "softmax over the draws",
+            "every draw is a network of its own: a sigmoid for each, then the mean.",
+            lambda f: (np.exp(f) / np.exp(f).sum(axis=0)).mean(axis=0),
+        ),
+        Mistake(
+            "softmax over the inputs",
+            "every input is a patient of its own: a sigmoid for each.",
+            lambda f: (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)).mean(axis=0),
+        ),
+        Mistake(
+            "the median",
+            "the predictive is the mean of the draws' probabilities.",
             (
-                lambda m, v, p, s: (_cavity(m, v, p, s)[0], v - p),
-                lambda m, v, p, s: ((m / v - s) * (v - p), v - p),
-                lambda m, v, p, s: ((m - s) / (v - p), 1 / (v - p)),
+                lambda f: np.median(_sigmoid(f), axis=0),
+                lambda f: _sigmoid(np.median(f, axis=0)),
             ),
         ),
         Mistake(
-            "eps beside the precision",
-            "a cavity may know next to nothing: nothing may be added to 1/v − precision.",
-            tuple(
-                lambda m, v, p, s, eps=eps: (
-                    (m / v - s) / (1 / v - p + eps),
-                    1 / (1 / v - p + eps),
-                )
-                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
-            ),
-        ),
-        Mistake(
-            "the shift for a mean",
-            "`shift` is precision times mean already: m/v − shift.",
-            lambda m, v, p, s: ((m / v - p * s) / (1 / v - p), 1 / (1 / v - p)),
-        ),
-        Mistake(
-            "the shift is subtracted from the mean",
-            "`shift` is precision times mean: subtract it from m/v.",
-            (
-                lambda m, v, p, s: (m - s, 1 / (1 / v - p)),
-                lambda m, v, p, s: ((m - s) / (1 / v - p), 1 / (1 / v - p)),
-            ),
-        ),
-        Mistake(
-            "the shift is added",
-            "take it out of the mean as well: m/v − shift.",
-            lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p)),
-        ),
-        Mistake(
-            "the shift is missing",
-            "take the factor out of m/v as well: m/v − shift.",
-            lambda m, v, p, s: (m / v / (1 / v - p), 1 / (1 / v - p)),
-        ),
-        Mistake(
-            "sd for variance",
-            "return the variance.",
-            lambda m, v, p, s: (_cavity(m, v, p, s)[0], np.sqrt(1 / (1 / v - p))),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (mean, variance).",
-            lambda m, v, p, s: _cavity(m, v, p, s)[::-1],
-        ),
-        Mistake(
-            "the old variance in the mean",
-            "m/v − shift is multiplied by the *cavity's* variance.",
-            lambda m, v, p, s: ((m / v - s) * v, _cavity(m, v, p, s)[1]),
-        ),
-        Mistake(
-            "the natural parameter for the mean",
-            "m/v − shift is mean over variance: multiply by the cavity's variance.",
-            lambda m, v, p, s: (m / v - s, 1 / (1 / v - p)),
-        ),
-        Mistake(
-            "precision for variance",
-            "return the variance, 1 over the precision.",
-            lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / v - p),
-        ),
-        Mistake(
-            "the mean is left as it is",
-            "the factor pulled the mean as well: use its shift.",
-            lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
+            "P(y = 0)",
+            "the logit is that of y = 1.",
+            lambda f: _sigmoid(-f).mean(axis=0),
         ),
     ),
 )

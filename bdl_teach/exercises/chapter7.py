@@ -1,196 +1,187 @@
-"""Exercises of chapter 7: scores and decisions."""
+"""Exercises of chapter 7: probabilistic backpropagation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import erf, expit, logsumexp, ndtr
-from scipy.stats import t as student
+from scipy.special import ndtr
+from scipy.stats import norm
 
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome, close
 from bdl_teach.exercises._faces import EPS
 
 _A = np.array
 
 # Exercise 7.1.
 
-_RNG = np.random.default_rng(7)
-_EPS = (1e-300, 1e-30, 1e-16, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6)  # added in logarithms
+
+def _log_normal(y: Any, m: Any, v: Any) -> Any:
+    return -0.5 * (np.log(2 * np.pi * v) + (y - m) ** 2 / v)
 
 
-def _log_normal(y: Any, mean: Any, std: Any) -> Any:
-    return -0.5 * ((y - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
-
-
-def _log_score(y: Any, samples: Any, noise_std: Any) -> Any:
-    return logsumexp(_log_normal(y, samples, noise_std)) - np.log(len(samples))
-
-
-def _mean_density(y: Any, samples: Any, noise_std: Any) -> Any:
-    return np.mean(np.exp(_log_normal(y, samples, noise_std)))
-
-
-LOG_SCORE = Exercise(
+LOG_Z = Exercise(
     "7.1",
-    "Compute: the log score of an ensemble",
-    "7.3",
-    _log_score,
-    tuple(
-        (y, _RNG.normal(0.0, spread, s), noise)
-        for y, spread, s, noise in (
-            (0.4, 1.0, 5, 0.5),
-            (-2.0, 0.3, 20, 2.0),
-            (3.0, 2.0, 50, 0.1),
-            (-0.7, 1.5, 3, 0.8),
-            (0.9, 1.0, 2, 1.3),
-            (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
-            (3e-6, 2e-6, 4, 1e-6),  # what is added to the noise shows
-            (-75.0, 0.01, 3, 0.9),  # far from all, which are near each other: none is the nearest
-        )
+    "Compute: log Z of one point",
+    "7.6 and 7.7",
+    lambda y, m, v, alpha, beta: _log_normal(y, m, v + beta / (alpha - 1)),
+    (
+        (0.7, -0.4, 1.5, 6.0, 6.0),
+        (0.6, 0.8, 0.4, 40.0, 2.0),
+        (2.0, 2.0, 0.3, 3.0, 0.2),
+        (-9.0, 1.3, 0.7, 1.5, 2.4),
+        (4.1, 1.7, 0.05, 11.0, 17.0),
+        (-7.3, 1.9, 0.3, 21.0, 18.0),  # a density of 10⁻¹⁶: what is added to it shows
+        (3e-4, 0.0, 1e-7, 40.0, 4e-6),  # nearly no variance: what is added to it shows
     ),
     (
         Mistake(
-            "missing 1/S",
-            "the predictive density is the mean over the draws: subtract log S.",
-            (
-                lambda y, f, s: logsumexp(_log_normal(y, f, s)),
-                lambda y, f, s: np.log(np.sum(np.exp(_log_normal(y, f, s)))),
+            "wrong sign",
+            "this is the negative log-likelihood; log Z is what the updates ascend.",
+            lambda y, m, v, a, b: -_log_normal(y, m, v + b / (a - 1)),
+        ),
+        Mistake(
+            "the logarithm is divided by v",
+            "only the square stands over the variance: −½[log 2πv + (y−m)²/v].",
+            lambda y, m, v, a, b: (
+                -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1))
             ),
         ),
         Mistake(
-            "mean of logarithms",
-            "average the densities, then take the logarithm: by Jensen yours is too small.",
-            lambda y, f, s: np.mean(_log_normal(y, f, s)),
-        ),
-        Mistake(
-            "moments for the mixture",
-            "one Gaussian with the mixture's mean and variance is another density.",
-            (
-                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
-                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
-            ),
+            "log 2π is missing",
+            "without it exp(log Z) is no density; add −½ log 2π.",
+            lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) + 0.5 * np.log(2 * np.pi),
         ),
         Mistake(
             "the noise is missing",
-            "the spread of the draws alone is a density for the function, not for y.",
+            "v is the variance of the network's output; y has the noise's β/(α−1) as well.",
+            lambda y, m, v, a, b: _log_normal(y, m, v),
+        ),
+        Mistake(
+            "β/α for β/(α−1)",
+            "the mean of the variance 1/γ is β/(α−1); α/β is the mean of γ.",
+            lambda y, m, v, a, b: _log_normal(y, m, v + b / a),
+        ),
+        Mistake(
+            "precision for variance",
+            "α/β is a precision; the noise variance is β/(α−1).",
             (
-                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
-                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f, ddof=1)),
+                lambda y, m, v, a, b: _log_normal(y, m, v + a / b),
+                lambda y, m, v, a, b: _log_normal(y, m, v + (a - 1) / b),
             ),
         ),
         Mistake(
-            "plug-in for the average",
-            "this scores the mean network alone.",
-            lambda y, f, s: _log_normal(y, np.mean(f), s),
-        ),
-        Mistake(
-            "underflow",
-            "far from every network all densities are 0, and log 0 is −∞: take logsumexp of the "
-            "log densities.",
-            lambda y, f, s: np.log(_mean_density(y, f, s)),
-        ),
-        Mistake(
-            "eps in the logarithm",
-            "far from every network the score is then log eps, whatever y is: take logsumexp of "
-            "the log densities.",
-            tuple(
-                face
-                for eps in _EPS
-                for face in (
-                    lambda y, f, s, eps=eps: np.log(_mean_density(y, f, s) + eps),
-                    lambda y, f, s, eps=eps: np.log(np.maximum(_mean_density(y, f, s), eps)),
-                )
-            ),
-        ),
-        Mistake(
-            "eps beside the noise",
-            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
-            tuple(
-                face
-                for eps in (1e-6, 1e-7, 1e-8)
-                for face in (
-                    lambda y, f, s, eps=eps: _log_score(y, f, s + eps),
-                    lambda y, f, s, eps=eps: _log_score(y, f, np.sqrt(s**2 + eps)),
-                    lambda y, f, s, eps=eps: (
-                        logsumexp(-0.5 * ((y - f) / (s + eps)) ** 2 - np.log(s)) + _rest(f)
-                    ),
-                )
-            ),
-        ),
-        Mistake(
-            "the nearest network alone",
-            "all S densities are averaged; the largest one is only the largest term.",
+            "the ½ is missing",
+            "both terms have it: −½[log 2πv + (y−m)²/v].",
             (
-                lambda y, f, s: np.max(_log_normal(y, f, s)),
-                lambda y, f, s: np.max(_log_normal(y, f, s)) - np.log(len(f)),
+                lambda y, m, v, a, b: 2 * _log_normal(y, m, v + b / (a - 1)),
+                lambda y, m, v, a, b: (
+                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * (y - m) ** 2 / (v + b / (a - 1))
+                ),
+                lambda y, m, v, a, b: (
+                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * np.log(2 * np.pi * (v + b / (a - 1)))
+                ),
+                lambda y, m, v, a, b: (
+                    _log_normal(y, m, v + b / (a - 1)) - 0.5 * np.log(v + b / (a - 1))
+                ),
+            ),
+        ),
+        Mistake(
+            "wrong sign of one term",
+            "both are subtracted: −½[log 2πv + (y−m)²/v].",
+            (
+                lambda y, m, v, a, b: (
+                    _log_normal(y, m, v + b / (a - 1)) + (y - m) ** 2 / (v + b / (a - 1))
+                ),
+                lambda y, m, v, a, b: (
+                    _log_normal(y, m, v + b / (a - 1)) + np.log(2 * np.pi * (v + b / (a - 1)))
+                ),
+                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) + np.log(v + b / (a - 1)),
+            ),
+        ),
+        Mistake(
+            "the residual is not squared",
+            "it is (y − m)² that stands over the variance.",
+            (
+                lambda y, m, v, a, b: (
+                    -0.5 * (np.log(2 * np.pi * (v + b / (a - 1))) + (y - m) / (v + b / (a - 1)))
+                ),
+                lambda y, m, v, a, b: (
+                    -0.5
+                    * (np.log(2 * np.pi * (v + b / (a - 1))) + np.abs(y - m) / (v + b / (a - 1)))
+                ),
             ),
         ),
         Mistake(
             "not in nats",
             "the logarithm is the natural one, np.log.",
             (
-                lambda y, f, s: _log_score(y, f, s) / np.log(2),
-                lambda y, f, s: _log_score(y, f, s) / np.log(10),
+                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) / np.log(2),
+                lambda y, m, v, a, b: _log_normal(y, m, v + b / (a - 1)) / np.log(10),
             ),
         ),
         Mistake(
-            "log S added",
-            "the mean divides by S: subtract log S.",
-            lambda y, f, s: logsumexp(_log_normal(y, f, s)) + np.log(len(f)),
+            "eps in the logarithm",
+            "far from m the result is then log eps, whatever y is: write the logarithm of a "
+            "Gaussian out.",
+            tuple(
+                face
+                for eps in EPS
+                for face in (
+                    lambda y, m, v, a, b, eps=eps: np.log(
+                        np.exp(_log_normal(y, m, v + b / (a - 1))) + eps
+                    ),
+                    lambda y, m, v, a, b, eps=eps: np.log(
+                        np.maximum(np.exp(_log_normal(y, m, v + b / (a - 1))), eps)
+                    ),
+                )
+            ),
         ),
         Mistake(
-            "the noise added to the draws' spread",
-            "each network's density has the noise alone; the draws spread by themselves.",
-            lambda y, f, s: _log_score(y, f, np.sqrt(s**2 + np.var(f))),
+            "eps in the variance",
+            "v + β/(α−1) is positive as it is: nothing may be added.",
+            tuple(
+                lambda y, m, v, a, b, eps=eps: _log_normal(y, m, v + b / (a - 1) + eps)
+                for eps in EPS[:4]
+            ),
+        ),
+        Mistake(
+            "variance for sd",
+            "v + β/(α−1) is a variance: it is not squared again. A scale is its root.",
+            lambda y, m, v, a, b: _log_normal(y, m, (v + b / (a - 1)) ** 2),
+        ),
+        Mistake(
+            "variances and standard deviations mixed",
+            "v and β/(α−1) are variances, and these add.",
+            (
+                lambda y, m, v, a, b: _log_normal(y, m, v + np.sqrt(b / (a - 1))),
+                lambda y, m, v, a, b: _log_normal(y, m, v + (b / (a - 1)) ** 2),
+                lambda y, m, v, a, b: _log_normal(y, m, v**2 + b / (a - 1)),
+                lambda y, m, v, a, b: _log_normal(y, m, np.sqrt(v) + b / (a - 1)),
+                lambda y, m, v, a, b: _log_normal(y, m, v**2 + (b / (a - 1)) ** 2),
+                lambda y, m, v, a, b: _log_normal(y, m, (np.sqrt(v) + np.sqrt(b / (a - 1))) ** 2),
+            ),
+        ),
+        Mistake(
+            "the network's variance is missing",
+            "y is uncertain by the noise and by the weights: v + β/(α−1).",
+            lambda y, m, v, a, b: _log_normal(y, m, b / (a - 1)),
+        ),
+        Mistake(
+            "β/(α+1) for β/(α−1)",
+            "that is the most probable noise variance; its mean is β/(α−1).",
+            lambda y, m, v, a, b: _log_normal(y, m, v + b / (a + 1)),
+        ),
+        Mistake(
+            "sd for variance",
+            "v + β/(α−1) is a variance already: no root.",
+            lambda y, m, v, a, b: _log_normal(y, m, np.sqrt(v + b / (a - 1))),
         ),
         Mistake(
             "density for log density",
-            "take the logarithm of the mean.",
-            lambda y, f, s: np.exp(_log_score(y, f, s)),
-        ),
-        Mistake(
-            "σ² for σ",
-            "noise_std is a standard deviation: square it once, in the exponent.",
-            (
-                lambda y, f, s: _log_score(y, f, s**2),
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s**2) ** 2 - np.log(s)) + _rest(f),
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2 - np.log(s**2)) + _rest(f),
-            ),
-        ),
-        Mistake(
-            "σ for σ²",
-            "the exponent is −(y − f)²/(2σ²).",
-            (
-                lambda y, f, s: logsumexp(-0.5 * (y - f) ** 2 / s - np.log(s)) + _rest(f),
-                lambda y, f, s: _log_score(y, f, np.sqrt(s)),
-            ),
-        ),
-        Mistake(
-            "the ½ is missing",
-            "the exponent is −(y − f)²/(2σ²).",
-            lambda y, f, s: logsumexp(-(((y - f) / s) ** 2) - np.log(s)) + _rest(f),
-        ),
-        Mistake(
-            "wrong sign",
-            "the log score is a log density: larger is better.",
-            lambda y, f, s: -_log_score(y, f, s),
-        ),
-        Mistake(
-            "the normaliser is missing",
-            "a Gaussian density has the factor 1/(σ√(2π)): −log σ − ½ log 2π.",
-            (
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
-                lambda y, f, s: np.log(np.mean(np.exp(-0.5 * ((y - f) / s) ** 2))),
-                lambda y, f, s: _log_score(y, f, s) + np.log(s),
-                lambda y, f, s: _log_score(y, f, s) + 0.5 * np.log(2 * np.pi),
-                lambda y, f, s: _log_score(y, f, s) - 0.5 * np.log(2 * np.pi),
-            ),
-        ),
-        Mistake(
-            "a product of densities",
-            "the networks are alternatives, not independent events: average their densities.",
-            lambda y, f, s: np.sum(_log_normal(y, f, s)),
+            "take the logarithm.",
+            lambda y, m, v, a, b: np.exp(_log_normal(y, m, v + b / (a - 1))),
         ),
     ),
 )
@@ -199,156 +190,120 @@ LOG_SCORE = Exercise(
 # Exercise 7.2.
 
 
-def _rest(samples: Any) -> Any:
-    return -0.5 * np.log(2 * np.pi) - np.log(len(samples))
+def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
+    return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
 
 
-def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
-    """Targets on both sides, the nearer to an end of their interval the more of them."""
-    mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
-    near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
-    z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
-    z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
-    return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
-
-
-def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
-    return np.mean(np.abs(y - mean) <= z * np.sqrt(std**2 + noise**2))
-
-
-def _coverage(y: Any, mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
-    return _within(y, mean, epistemic_std, noise_std, 1.959963984540054)
-
-
-COVERAGE = Exercise(
+ADF = Exercise(
     "7.2",
-    "Compute: the coverage of a 95 % interval",
-    "7.4",
-    _coverage,
-    # A share is a coarse number: only many cases tell every rule from every other.
-    tuple(
-        _targets(count, most, noise)
-        for count, most, noise in (
-            *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
-            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
-        )
+    "Compute: one ADF update",
+    "7.3",
+    _adf,
+    (
+        (_A([0.3]), _A([0.25]), _A([0.63]), _A([-0.11])),
+        (_A([0.0, -1.2]), _A([1.5, 0.4]), _A([0.2, 1.6]), _A([-0.2, 1.0])),
+        (_A([-0.8]), _A([0.7]), _A([-0.4]), _A([0.9])),  # a heavy tail: a far point widens
+        (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([0.5, -0.3, 0.1]), _A([0.4, 0.6, -0.1])),
+        (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([300.0, -41.0]), _A([-1e4, 600.0])),  # sure weights
+        (_A([1.0]), _A([9.0]), _A([1.1]), _A([0.6])),  # an unsure one makes a long step
     ),
     (
         Mistake(
-            "the noise is missing",
-            "that is the interval of the function; new data also carry noise.",
-            lambda y, m, e, s: _coverage(y, m, e, 0.0),
+            "wrong sign of the mean's step",
+            "the mean goes up the gradient of log Z, towards weights that explain the point.",
+            lambda m, v, gm, gv: (m - v * gm, _adf(m, v, gm, gv)[1]),
         ),
         Mistake(
-            "standard deviations added",
-            "variances add: √(epistemic² + noise²).",
-            lambda y, m, e, s: _coverage(y, m, e + s, 0.0),
+            "the outer square is lost",
+            "the bracket is multiplied by v², as both of its terms are per squared weight.",
+            lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv)),
         ),
         Mistake(
-            "σ² for σ",
-            "the half-width is in the units of y: take the root.",
-            lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e**2 + s**2)),
+            "the inner square is lost",
+            "the bracket is (∂log Z/∂m)² − 2 ∂log Z/∂v.",
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm - 2 * gv)),
         ),
         Mistake(
-            "σ for σ²",
-            "variances add, and both of these are standard deviations: square both.",
+            "both squares are lost",
+            "v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v] has two.",
+            lambda m, v, gm, gv: (m + v * gm, v - v * (gm - 2 * gv)),
+        ),
+        Mistake(
+            "the factor 2 is missing",
+            "it is −2 ∂log Z/∂v.",
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 - gv)),
+        ),
+        Mistake(
+            "never wider",
+            "a surprising point may widen the Gaussian: where the bracket is negative, v grows.",
             (
-                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s**2)),
-                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e**2 + s)),
-                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s)),
+                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.maximum(gm**2 - 2 * gv, 0)),
+                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.abs(gm**2 - 2 * gv)),
             ),
         ),
         Mistake(
-            "one-sided quantile",
-            "95 % in the middle leaves 2.5 % on each side: 1.96, not 1.64.",
-            lambda y, m, e, s: _within(y, m, e, s, 1.6448536269514722),
+            "v² for v",
+            "the mean moves by v ∂log Z/∂m; v² is for the variance.",
+            lambda m, v, gm, gv: (m + v**2 * gm, _adf(m, v, gm, gv)[1]),
         ),
         Mistake(
-            "one sd for the quantile",
-            "±1 sd holds 68 %.",
-            lambda y, m, e, s: _within(y, m, e, s, 1.0),
+            "the new variance in the mean's step",
+            "both steps start from the old v.",
+            lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1]),
         ),
         Mistake(
-            "misses for hits",
-            "you return the share outside.",
-            lambda y, m, e, s: 1 - _coverage(y, m, e, s),
-        ),
-        Mistake(
-            "counted, not averaged",
-            "a share is wanted: divide by the number of points.",
-            lambda y, m, e, s: len(y) * _coverage(y, m, e, s),
-        ),
-        Mistake(
-            "one end only",
-            "a point beyond the other end is outside too: use |y − mean|.",
+            "gm and gv swapped",
+            "the derivative in m is squared; that in v is multiplied by 2.",
             (
-                lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
-                lambda y, m, e, s: np.mean(m - y <= 1.959963984540054 * np.hypot(e, s)),
+                lambda m, v, gm, gv: _adf(m, v, gv, gm),
+                lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gv**2 - 2 * gm)),
             ),
         ),
         Mistake(
-            "two for 1.96",
-            "±2 sd holds 95.4 %; the exercise asks for 95 %.",
-            lambda y, m, e, s: _within(y, m, e, s, 2.0),
+            "wrong sign in the bracket",
+            "it is (∂log Z/∂m)² minus 2 ∂log Z/∂v.",
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 + 2 * gv)),
         ),
         Mistake(
-            "Student's quantile",
-            "nothing is estimated from few points here: the predictive is Gaussian, 1.96.",
-            (
-                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y) - 1)),
-                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y))),
-            ),
+            "wrong sign of the variance's step",
+            "it is v *minus* v² times the bracket.",
+            lambda m, v, gm, gv: (m + v * gm, v + v**2 * (gm**2 - 2 * gv)),
         ),
         Mistake(
-            "the quantile of another level",
-            "1.96 leaves 2.5 % on each side.",
+            "the bracket is lost",
+            "v² multiplies both terms: v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v].",
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
+        ),
+        Mistake(
+            "a least variance",
+            "a weight may be as sure as it likes: v′ is what the formula says.",
             tuple(
-                lambda y, m, e, s, z=z: _within(y, m, e, s, z)
-                for z in (
-                    0.6744897501960817,
-                    1.2815515655446004,
-                    2.3263478740408408,
-                    2.5758293035489,
+                lambda m, v, gm, gv, least=least: (
+                    _adf(m, v, gm, gv)[0],
+                    np.maximum(_adf(m, v, gm, gv)[1], least),
                 )
+                for least in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
             ),
         ),
         Mistake(
-            "three sd",
-            "±3 sd holds 99.7 %.",
-            lambda y, m, e, s: _within(y, m, e, s, 3.0),
+            "√v for v",
+            "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
+            lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
         ),
         Mistake(
-            "half of the width on each side",
-            "1.96 sd reach from the mean to one end, not from end to end.",
-            lambda y, m, e, s: _within(y, m, e, s, 0.98),
+            "mean and variance swapped",
+            "return (new mean, new variance).",
+            lambda m, v, gm, gv: _adf(m, v, gm, gv)[::-1],
         ),
         Mistake(
-            "one width for all",
-            "each input has an epistemic sd of its own: do not average over them.",
-            (
-                lambda y, m, e, s: _within(y, m, np.mean(e), s, 1.96),
-                lambda y, m, e, s: _within(y, m, np.sqrt(np.mean(e**2)), s, 1.96),
-            ),
+            "the step is not scaled by v",
+            "an uncertain weight moves more: m + v ∂log Z/∂m.",
+            lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1]),
         ),
         Mistake(
-            "1.96 for 1.96²",
-            "if the squares are compared, the quantile is squared too.",
-            lambda y, m, e, s: _within(y, m, e, s, 1.96**0.5),
-        ),
-        Mistake(
-            "the epistemic part is missing",
-            "the mean is uncertain as well: √(epistemic² + noise²).",
-            lambda y, m, e, s: _coverage(y, m, 0 * e, s),
-        ),
-        Mistake(
-            "per cent",
-            "a share lies between 0 and 1.",
-            lambda y, m, e, s: 100 * _coverage(y, m, e, s),
-        ),
-        Mistake(
-            "what was announced",
-            "95 % is the claim; count how many targets are in fact inside.",
-            lambda y, m, e, s: 0.95,
+            "sd for variance",
+            "return the new variance, not its root.",
+            lambda m, v, gm, gv: (m + v * gm, np.sqrt(_adf(m, v, gm, gv)[1])),
         ),
     ),
 )
@@ -356,261 +311,355 @@ COVERAGE = Exercise(
 
 # Exercise 7.3.
 
-
-def _pit(y: Any, samples: Any, noise_std: Any) -> Any:
-    return ndtr((y - samples) / noise_std).mean(axis=0)
-
-
-_F = _RNG.normal(0.0, 1.0, (30, 6))
-
-
-def _two_moments(y: Any, samples: Any, noise_std: Any, ddof: int) -> Any:
-    spread = np.sqrt(samples.var(axis=0, ddof=ddof) + noise_std**2)
-    return ndtr((y - samples.mean(axis=0)) / spread)
-
-
-PIT = Exercise(
+STATEMENTS = Choice(
     "7.3",
-    "Compute: the probability integral transform",
-    "7.4",
-    _pit,
-    (
-        (_A([0.1, -0.4]), (2 * _F[:3, :2]).round(2), 0.2),
-        (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
-        (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
-        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
-        (_A([1e-6, -2e-6]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
-        (_A([-3.0, 4.1]), _A([[-0.3, 0.4], [0.1, 1.1]]), 1.1),  # near 0 and near 1
-    ),
-    (
-        Mistake(
-            "moments for the mixture",
-            "the distribution function of a mixture is the mean of its parts' functions.",
-            (
-                lambda y, f, s: _two_moments(y, f, s, 0),
-                lambda y, f, s: _two_moments(y, f, s, 1),
-            ),
-        ),
-        Mistake(
-            "the noise is missing",
-            "this is the rank among the functions; y is a function value plus noise.",
-            (
-                lambda y, f, s: (f <= y).mean(axis=0),
-                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0)),
-                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0, ddof=1)),
-            ),
-        ),
-        Mistake(
-            "plug-in for the average",
-            "average the S probabilities, not the S networks.",
-            lambda y, f, s: ndtr((y - f.mean(axis=0)) / s),
-        ),
-        Mistake(
-            "upper tail",
-            "the distribution function is the probability *below* y.",
-            lambda y, f, s: 1 - _pit(y, f, s),
-        ),
-        Mistake(
-            "erf for Φ",
-            "Φ(z) = ½ + ½ erf(z/√2): mind the √2 and the two halves.",
-            (
-                lambda y, f, s: (0.5 + 0.5 * erf((y - f) / s)).mean(axis=0),
-                lambda y, f, s: erf((y - f) / s).mean(axis=0),
-                lambda y, f, s: erf((y - f) / s / np.sqrt(2)).mean(axis=0),
-            ),
-        ),
-        Mistake(
-            "eps beside the noise",
-            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
-            tuple(
-                lambda y, f, s, eps=eps: ndtr((y - f) / (s + eps)).mean(axis=0)
-                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
-            ),
-        ),
-        Mistake(
-            "√σ for σ",
-            "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr((y - f) / np.sqrt(s)).mean(axis=0),
-        ),
-        Mistake(
-            "the sigmoid for Φ",
-            "the noise is Gaussian: Φ, not 1/(1 + e^(−z)).",
-            (
-                lambda y, f, s: expit((y - f) / s).mean(axis=0),
-                lambda y, f, s: expit(1.702 * (y - f) / s).mean(axis=0),
-            ),
-        ),
-        Mistake(
-            "sum for mean",
-            "a probability is at most 1: divide by the number of draws.",
-            lambda y, f, s: ndtr((y - f) / s).sum(axis=0),
-        ),
-        Mistake(
-            "density for distribution function",
-            "take Φ, the cumulative one.",
-            lambda y, f, s: np.exp(_log_normal(y, f, s)).mean(axis=0),
-        ),
-        Mistake(
-            "averaged over the points",
-            "one value for each target: the mean is over the draws, axis 0.",
-            lambda y, f, s: ndtr((y - f) / s).mean(),
-        ),
-        Mistake(
-            "not averaged",
-            "one value for each target: take the mean over the draws, axis 0.",
-            lambda y, f, s: ndtr((y - f) / s),
-        ),
-        Mistake(
-            "mean over the wrong axis",
-            "samples are [S, m]: one value for each target is the mean over axis 0.",
-            lambda y, f, s: ndtr((y - f) / s).mean(axis=1),
-        ),
-        Mistake(
-            "σ² for σ",
-            "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr((y - f) / s**2).mean(axis=0),
-        ),
-        Mistake(
-            "not divided by σ",
-            "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr(y - f).mean(axis=0),
-        ),
-    ),
+    "Explain: true or false",
+    "7.2, 7.7, 7.9 and 7.10",
+    frozenset("bdf"),
+    statements={
+        "a": "which of the two arguments of the KL is the approximation, in ADF (section 7.2)?",
+        "b": "how does a Gaussian get the mean and the variance of two peaks (section 7.2)?",
+        "c": "is what is thrown away after each point the same in each order (section 7.9)?",
+        "d": "how does ADF know that it has seen a point before (section 7.9)?",
+        "e": "what else lies between y and the mean of the network (section 7.10)?",
+        "f": "what does α do at each point (section 7.7)?",
+    },
 )
 
 
 # Exercise 7.4.
 
-STATEMENTS = Choice(
+
+def _relu(m: Any, v: Any) -> Any:
+    s = np.sqrt(v)
+    density, above = np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / s)
+    mean = m * above + s * density
+    return mean, v * above - mean * (mean - m)
+
+
+def _by_ratio(m: Any, v: Any, eps: float = 0.0, above: Any = None) -> Any:
+    """The paper's form, with the ratio φ/Φ; ``above`` may stand for Φ in the denominator."""
+    s, phi, mass = np.sqrt(v), np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi), ndtr(m / np.sqrt(v))
+    ratio = phi / ((mass if above is None else above(mass)) + eps)
+    given = m + s * ratio
+    mean = mass * given
+    return mean, mean * given * (1 - mass) + mass * v * (1 - ratio * (ratio + m / s))
+
+
+def _truncated(m: Any, v: Any) -> Any:
+    """Mean and variance of a, given a > 0."""
+    ratio = np.exp(-0.5 * m**2 / v) / np.sqrt(2 * np.pi) / ndtr(m / np.sqrt(v))
+    return m + np.sqrt(v) * ratio, v * (1 - ratio * (ratio + m / np.sqrt(v)))
+
+
+def _few_digits(got: Any, m: Any, v: Any) -> Any:
+    """What to compare: far below 0 the subtraction leaves float32 two digits.
+
+    There a hundredth power stands for the value: 0.3 % of it are the tolerance, and below −8 a
+    smaller one: a tenth of it. What has been added below a line is far more than that.
+    """
+    alpha = m / np.sqrt(v)
+    power = np.select([alpha < -40, alpha < -8, alpha < -3.5], [1.0, 3e-4, 0.01], 1.0)
+    return np.sign(got) * np.abs(got) ** power
+
+
+def _with_density(m: Any, v: Any, factor: float) -> Any:
+    """The moments with another factor than 1/√(2π) in φ."""
+    phi, above = factor * np.exp(-0.5 * m**2 / v), ndtr(m / np.sqrt(v))
+    mean = m * above + np.sqrt(v) * phi
+    return mean, (m**2 + v) * above + m * np.sqrt(v) * phi - mean**2
+
+
+RELU = Exercise(
     "7.4",
-    "Explain: true or false",
-    "7.1, 7.3, 7.4 and 7.7",
-    frozenset("bde"),
-    statements={
-        "a": "a constant forecast of the mean and spread of all y covers 95 % as well (section "
-        "7.4).",
-        "b": "the RMSE sees the mean alone: scale all standard deviations by 10 and it stays "
-        "(section 7.3).",
-        "c": "the average hides it: too wide among the data makes up for too narrow in the gap "
-        "(section 7.4).",
-        "d": "what does the expected log score under the truth differ by? A KL divergence "
-        "(section 7.3).",
-        "e": "which direction of the KL forgives a missed mode? See the table of section 7.7.",
-        "f": "chains that agree may all have missed the same mode (section 7.1).",
-    },
-)
-
-
-# Exercise 7.5.
-
-_RNG_7_5 = np.random.default_rng(77)
-
-
-def _gap(mean_a: Any, std_a: Any, mean_b: Any, std_b: Any) -> Any:
-    return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
-
-
-GAP = Exercise(
+    "Compute: a Gaussian through a ReLU",
     "7.5",
-    "Change: the distance to a gold standard",
-    "7.2",
-    _gap,
+    _relu,
     (
-        (_A([0.0, 1.0, 2.0]), _A([1.0, 0.5, 2.0]), _A([0.1, 0.7, 4.0]), _A([2.0, 0.6, 0.3])),
-        (_RNG_7_5.normal(size=9), _RNG_7_5.uniform(0.1, 2, 9), _RNG_7_5.normal(size=9), np.ones(9)),
-        (_A([0.4]), _A([1.3]), _A([-0.2]), _A([0.5])),
-        tuple(_RNG_7_5.uniform(0.1, 3.0, (4, 7)).round(2)),
-        tuple(1e-6 * _RNG_7_5.uniform(0.1, 3.0, (4, 3))),  # what is added under the root shows
+        (_A([0.0]), _A([1.0])),
+        (_A([-1.0, 0.5, 3.0]), _A([1.0, 4.0, 0.25])),
+        (_A([2.0]), _A([9.0])),
+        (_A([-1.3, 0.8, -0.2, 5.1, 0.4]), _A([0.6, 0.3, 2.2, 1.7, 3.1])),
+        (_A([-3.0]), _A([0.25])),
+        (_A([-24.0]), _A([4.0])),  # a mean of 10⁻³⁴
+        (_A([0.004, -0.002]), _A([1e-4, 3e-5])),  # what is added to v shows
+        (_A([-50.0, 1.0, -7.5]), _A([1.0, 1.5, 1.0])),
     ),
     (
         Mistake(
-            "the spreads are ignored",
-            "two predictives with the same mean can still differ: add (s_a − s_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)),
-        ),
-        Mistake(
-            "variances for standard deviations",
-            "the distance between the spreads is in the units of y: (s_a − s_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s**2 - t**2) ** 2)),
-        ),
-        Mistake(
-            "the variances are subtracted",
-            "square the difference of the sds, do not take the difference of the squares.",
-            lambda a, s, b, t: np.sqrt(np.abs(np.mean((a - b) ** 2 + s**2 - t**2))),
-        ),
-        Mistake(
-            "the root is missing",
-            "this is in squared units of y.",
-            lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2),
-        ),
-        Mistake(
-            "absolute values for squares",
-            "root mean *square*: square the differences, average, take the root.",
+            "relu of the mean",
+            "the mean of the outputs is not the output of the mean.",
             (
-                lambda a, s, b, t: np.mean(np.abs(a - b) + np.abs(s - t)),
-                lambda a, s, b, t: np.mean(np.abs(a - b)) + np.mean(np.abs(s - t)),
+                lambda m, v: (np.maximum(m, 0), _relu(m, v)[1]),
+                lambda m, v: (np.maximum(m, 0), v * (m > 0)),
+                lambda m, v: (np.maximum(m, 0), v + 0 * m),
+                lambda m, v: (np.maximum(m, 0), v * ndtr(m / np.sqrt(v))),
             ),
         ),
         Mistake(
-            "the means are ignored",
-            "two predictives of the same spread can still differ: add (m_a − m_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((s - t) ** 2)),
+            "second moment for variance",
+            "subtract the square of the mean.",
+            lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] + _relu(m, v)[0] ** 2),
         ),
         Mistake(
-            "squared after adding",
-            "add the two squares; differences of opposite sign must not cancel.",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b + s - t) ** 2)),
-        ),
-        Mistake(
-            "the spreads are added",
-            "it is the difference of the sds that counts: two equal predictives are 0 apart.",
+            "truncated for rectified",
+            "dividing by Φ(α) gives the moments given a > 0; the zeros count, too.",
             (
-                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + s**2 + t**2)),
-                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s + t) ** 2)),
+                _truncated,
+                lambda m, v: (_truncated(m, v)[0], _relu(m, v)[1]),
+                lambda m, v: (_relu(m, v)[0], _truncated(m, v)[1]),
+                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / ndtr(m / np.sqrt(v))),
+                lambda m, v: [moment / ndtr(m / np.sqrt(v)) for moment in _relu(m, v)],
+                lambda m, v: (_relu(m, v)[0] / ndtr(m / np.sqrt(v)), _relu(m, v)[1]),
             ),
+            breaks=True,
         ),
         Mistake(
-            "eps under the root",
-            "two predictives may be 10⁻⁶ apart, or equal: nothing may be added.",
+            "0/0",
+            "far below 0 both φ(α) and Φ(α) are 0: use h(α), which divides by nothing.",
+            _by_ratio,
+            breaks=True,
+        ),
+        Mistake(
+            "eps or a least value in the denominator",
+            "Φ(−6) is 10⁻⁹ on purpose: use h(α), which divides by nothing.",
             tuple(
-                lambda a, s, b, t, eps=eps: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2) + eps)
+                face
                 for eps in EPS
+                for face in (
+                    lambda m, v, eps=eps: _by_ratio(m, v, eps),
+                    lambda m, v, eps=eps: _by_ratio(m, v, above=lambda p: np.maximum(p, eps)),
+                )
             ),
         ),
         Mistake(
-            "both parts averaged",
-            "the two squares are added at each x; the mean is over x alone.",
-            lambda a, s, b, t: np.sqrt(0.5 * np.mean((a - b) ** 2 + (s - t) ** 2)),
+            "0 far below",
+            "both moments are small there, and not 0: h(α) gives them as it is.",
+            tuple(
+                face
+                for limit in (-3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -10.0)
+                for face in (
+                    lambda m, v, limit=limit: [q * (m > limit * np.sqrt(v)) for q in _relu(m, v)],
+                    lambda m, v, limit=limit: [q * (m > limit) for q in _relu(m, v)],
+                )
+            ),
         ),
         Mistake(
-            "m − 1 for m",
-            "(7.1) divides by the number of points.",
-            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2) / (len(a) - 1)),
+            "sd for variance",
+            "return the variance.",
+            lambda m, v: (_relu(m, v)[0], np.sqrt(_relu(m, v)[1])),
         ),
         Mistake(
-            "the largest for the mean",
-            "(7.1) averages over x.",
-            lambda a, s, b, t: np.max(np.hypot(a - b, s - t)),
+            "variance for sd",
+            "α = m/√v, and √v multiplies φ: the argument v is a variance.",
+            (lambda m, v: _relu(m, v**2), lambda m, v: (_relu(m, v**2)[0], _relu(m, v)[1])),
         ),
         Mistake(
-            "root before mean",
-            "root mean square: average the squares over x, then take the root.",
-            lambda a, s, b, t: np.mean(np.hypot(a - b, s - t)),
+            "h(α)² for h(α) h(−α)",
+            "the bracket of the variance is Φ(α) − h(α) h(−α).",
+            lambda m, v: (_relu(m, v)[0], v * ndtr(m / np.sqrt(v)) - _relu(m, v)[0] ** 2),
         ),
         Mistake(
-            "sum for mean",
-            "average over x, or a finer grid looks like a larger gap.",
-            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2)),
+            "the scale is missing",
+            "h(α) is for v = 1: the mean takes √v, the variance v.",
+            (
+                lambda m, v: (_relu(m, v)[0] / np.sqrt(v), _relu(m, v)[1] / v),
+                lambda m, v: (_relu(m, v)[0] / np.sqrt(v), _relu(m, v)[1]),
+                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / v),
+                lambda m, v: (_relu(m, v)[0], _relu(m, v)[1] / np.sqrt(v)),
+            ),
         ),
         Mistake(
-            "not averaged",
-            "one number is wanted: the mean over x, under the root.",
-            lambda a, s, b, t: np.hypot(a - b, s - t),
+            "the φ part is missing",
+            "m Φ(α) alone is 0 at m = 0, where half of the draws are positive.",
+            lambda m, v: (m * ndtr(m / np.sqrt(v)), _relu(m, v)[1]),
         ),
         Mistake(
-            "two roots added",
-            "one root over the sum of both mean squares.",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)) + np.sqrt(np.mean((s - t) ** 2)),
+            "φ without 1/√(2π)",
+            "φ is a density: exp(−α²/2)/√(2π).",
+            lambda m, v: _with_density(m, v, 1.0),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda m, v: _relu(m, v)[::-1],
+        ),
+    ),
+    compared=_few_digits,
+)
+
+# Exercise 7.5.
+
+_RNG = np.random.default_rng(6)
+
+
+def _layer(mean: Any, var: Any, w_mean: Any, w_var: Any, scale: float | None = None) -> Any:
+    mean, var = np.append(mean, 1.0), np.append(var, 0.0)
+    scale = 1 / len(mean) if scale is None else scale
+    out_var = w_mean**2 @ var + w_var @ mean**2 + w_var @ var
+    return np.sqrt(scale) * (w_mean @ mean), scale * out_var
+
+
+def _layer_without(mean: Any, var: Any, w_mean: Any, w_var: Any, part: str) -> Any:
+    z_mean, z_var = np.append(mean, 1.0), np.append(var, 0.0)
+    parts = {"w": w_mean**2 @ z_var, "z": w_var @ z_mean**2, "both": w_var @ z_var}
+    out = sum(value for name, value in parts.items() if name != part)
+    return (w_mean @ z_mean) / np.sqrt(len(z_mean)), out / len(z_mean)
+
+
+LAYER = Exercise(
+    "7.5",
+    "Change: a Gaussian through a linear layer",
+    "7.4",
+    lambda mean, var, weight_mean, weight_var: _layer(mean, var, weight_mean, weight_var),
+    tuple(
+        (_RNG.normal(size=k), _RNG.uniform(0.1, 1, k), _RNG.normal(size=s), _RNG.uniform(0.1, 1, s))
+        for k, s in ((2, (3, 3)), (4, (1, 5)), (1, (5, 2)), (7, (2, 8)))
+    )
+    + (
+        # All but certain, and not certain at all: what limits a variance shows.
+        (
+            np.array([0.4, -1.3]),
+            np.array([2e-6, 3e-5]),
+            np.array([[0.02, -0.1, 0.3], [1.1, 0.2, 0.7]]),
+            np.array([[4e-6, 7e-5, 1e-6], [30.0, 2e-4, 8.0]]),
+        ),
+        (np.array([5.2]), np.array([14.0]), np.array([[-4.0, 9.0]]), np.array([[6.0, 25.0]])),
+    ),
+    (
+        Mistake(
+            "the scale is missing",
+            "divide the mean by √(in + 1) and the variance by in + 1.",
+            lambda m, v, a, b: _layer(m, v, a, b, 1.0),
+        ),
+        Mistake(
+            "a small number added",
+            "a variance of 10⁻⁶ is what is known: add nothing, and set no least value.",
+            tuple(
+                face
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
+                for face in (
+                    lambda m, v, a, b, eps=eps: (
+                        _layer(m, v, a, b)[0],
+                        _layer(m, v, a, b)[1] + eps,
+                    ),
+                    lambda m, v, a, b, eps=eps: _layer(m, v + eps, a, b),
+                    lambda m, v, a, b, eps=eps: _layer(m, v, a, b + eps),
+                )
+            ),
+        ),
+        Mistake(
+            "1/√in for 1/√(in + 1)",
+            "the bias is an input too, of value 1.",
+            lambda m, v, a, b: _layer(m, v, a, b, 1 / len(m)),
+        ),
+        Mistake(
+            "the variance is divided by √(in + 1)",
+            "a variance scales with the square: divide it by in + 1.",
+            lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b)[1] * np.sqrt(len(m) + 1)),
+        ),
+        Mistake(
+            "the variance is divided by (in + 1)²",
+            "dividing a by √(in + 1) divides its variance by in + 1.",
+            lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b)[1] / (len(m) + 1)),
+        ),
+        Mistake(
+            "only one of the two is scaled",
+            "divide the mean by √(in + 1) and the variance by in + 1.",
+            (
+                lambda m, v, a, b: (_layer(m, v, a, b, 1.0)[0], _layer(m, v, a, b)[1]),
+                lambda m, v, a, b: (_layer(m, v, a, b)[0], _layer(m, v, a, b, 1.0)[1]),
+            ),
+        ),
+        Mistake(
+            "second moment for variance",
+            "E[a²] contains m_w² m_z², which belongs to the square of the mean.",
+            lambda m, v, a, b: (
+                _layer(m, v, a, b)[0],
+                _layer(m, v, a, b)[1] + a**2 @ np.append(m, 1.0) ** 2 / (len(m) + 1),
+            ),
+        ),
+        Mistake(
+            "a mean is not squared",
+            "Var[wz] = m_w² v_z + v_w m_z² + v_w v_z: both means are squared.",
+            (
+                lambda m, v, a, b: (
+                    _layer(m, v, a, b)[0],
+                    _layer(m, v, a, b)[1] + (a - a**2)[:, :-1] @ v / (len(m) + 1),
+                ),
+                lambda m, v, a, b: (
+                    _layer(m, v, a, b)[0],
+                    _layer(m, v, a, b)[1] + b[:, :-1] @ (m - m**2) / (len(m) + 1),
+                ),
+                lambda m, v, a, b: (
+                    _layer(m, v, a, b)[0],
+                    _layer(m, v, a, b)[1]
+                    + ((a - a**2)[:, :-1] @ v + b[:, :-1] @ (m - m**2)) / (len(m) + 1),
+                ),
+            ),
+        ),
+        Mistake(
+            "the bias is first",
+            "the bias is the last column: append the 1, do not put it in front.",
+            lambda m, v, a, b: _layer(m, v, np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)),
+        ),
+        Mistake(
+            "sd for variance",
+            "return the variance, not its root.",
+            lambda m, v, a, b: (_layer(m, v, a, b)[0], np.sqrt(_layer(m, v, a, b)[1])),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda m, v, a, b: _layer(m, v, a, b)[::-1],
+        ),
+        Mistake(
+            "the variance of z is missing",
+            "the input is uncertain as well: m_w² v_z.",
+            lambda m, v, a, b: _layer_without(m, v, a, b, "w"),
+        ),
+        Mistake(
+            "the product of the two variances is missing",
+            "Var[wz] = m_w² v_z + v_w m_z² + v_w v_z.",
+            lambda m, v, a, b: _layer_without(m, v, a, b, "both"),
+        ),
+        Mistake(
+            "the variance of the weights is missing",
+            "without v_w nothing would ever be uncertain at the first layer.",
+            lambda m, v, a, b: _layer_without(m, v, a, b, "z"),
+        ),
+        Mistake(
+            "the mean is divided by in + 1",
+            "the activations are divided by √(in + 1), and so is their mean; in + 1 is for "
+            "variances.",
+            lambda m, v, a, b: (
+                _layer(m, v, a, b)[0] / np.sqrt(len(m) + 1),
+                _layer(m, v, a, b)[1],
+            ),
+        ),
+        Mistake(
+            "the bias is missing",
+            "append a 1 to the inputs: the last column multiplies it.",
+            lambda m, v, a, b: (
+                _layer(m, v, a, b)[0] - a[:, -1] / np.sqrt(len(m) + 1),
+                _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
+            ),
+        ),
+        Mistake(
+            "the bias's input is uncertain",
+            "the input that is appended is a known 1: its variance is 0.",
+            lambda m, v, a, b: (
+                _layer(m, v, a, b)[0],
+                _layer(m, v, a, b)[1] + (a**2 + b)[:, -1] / (len(m) + 1),
+            ),
+        ),
+        Mistake(
+            "the bias's variance is missing",
+            "the bias is the last column, with an input of mean 1 and variance 0.",
+            lambda m, v, a, b: (
+                _layer(m, v, a, b)[0],
+                _layer(m, v, a, b)[1] - b[:, -1] / (len(m) + 1),
+            ),
         ),
     ),
 )
@@ -619,257 +668,352 @@ GAP = Exercise(
 # Exercise 7.6.
 
 
-def _factor(y: Any, mean: Any, std: Any) -> Any:
-    return np.sqrt(np.mean(((y - mean) / std) ** 2))
+def _gamma(
+    alpha: Any,
+    beta: Any,
+    r: Any,
+    v: Any,
+    *,
+    shift: float = 0.0,
+    eps: float = 0.0,
+    ratio: Callable[[Any, Any], Any] = lambda l10, l21: l21 - l10,
+    one: Callable[[Any], Any] = lambda alpha: np.log1p(1 / alpha),
+    back: Callable[[Any], Any] = np.expm1,
+    sign: float = -1.0,
+) -> Any:
+    """(7.13); what can be given makes its mistakes."""
+    v0, v1, v2 = (v + beta / (alpha + k + shift) for k in (-1.0, 0.0, 1.0))
+    at = alpha + shift
+
+    def log_ratio(before: Any, after: Any, change: Any) -> Any:
+        return -0.5 * (np.log1p(change / before) - r**2 * change / (before * after))
+
+    l10 = log_ratio(v0, v1, -beta / (at * (at - 1)))
+    l21 = log_ratio(v1, v2, -beta / (at * (at + 1)))
+    new = 1 / (back(ratio(l10, l21) + one(alpha)) + eps)
+    return new, new * beta / alpha * np.exp(sign * l10)
 
 
-def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
-    """Targets whose errors are ``factor`` times as large as announced, and not centred."""
-    mean, std = _RNG_7_5.normal(size=count).round(2), _RNG_7_5.uniform(0.2, 1.9, count).round(2)
-    return (mean + std * (shift + factor * _RNG_7_5.standard_normal(count))).round(2), mean, std
+def _steps(got: Any, alpha: Any, beta: Any, _r: Any, _v: Any) -> Any:
+    """What to compare: the steps, beside which α = 10¹² is large; β's in units of β/α."""
+    return (got - np.array([alpha, beta])) * np.array([1.0, alpha / beta])
 
 
-RECALIBRATE = Exercise(
+# At α = 10¹² float64 leaves the step three digits.
+_STEP = 3e-3
+_NOISES = (
+    (6.0, 6.0, 0.1, 0.2),
+    (6.0, 5.3, -2.2, 0.3),
+    (2.3, 0.9, 0.7, 0.11),
+    (51.0, 4.0, 0.9, 0.02),
+    (1e4, 2.5e3, 1.1, 1e-2),
+    (1e8, 3.0e7, -0.2, 2e-2),
+    (1e10, 4.1e9, 1.7, 3e-3),
+    (1e12, 8e10, 0.6, 1e-3),
+)
+
+
+def _loses_digits(got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
+    """Whether the answer is right but for the rounding of numbers near 1.
+
+    Rounding moves the bracket, 1/α′, by some multiple of 2⁻⁵³, another one in each case. Where α is
+    small that is nothing, where it is large it is all. A term that was added moves it by the same
+    everywhere; a wrong formula, by far less or by far more.
+    """
+    unit = 2.0**-53
+    moved = []
+    for case, a, b in zip(GAMMA.cases, got, want, strict=True):
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.shape != b.shape:
+            return False
+        with np.errstate(all="ignore"):
+            change = (1 / a - 1 / b) * np.array([1.0, case[1] / case[0]]) / unit
+        if not (np.abs(change) < 200).all():
+            return False
+        if case[0] < 1e6 and not close(_steps(a, *case), _steps(b, *case), _STEP, 0.0):
+            return False
+        moved.append(change[0])
+    large = np.array(moved[-3:])
+    return bool((np.abs(large) > 0.1).sum() >= 2 and np.ptp(large) > 0.5)
+
+
+GAMMA = Exercise(
     "7.6",
-    "Break: mend an overconfident model by one factor",
-    "7.3",
-    _factor,
-    tuple(
-        _announced(*case)
-        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
-    )
-    + (
-        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
-        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
-    ),
+    "Break: a noise update that never stops",
+    "7.7",
+    lambda alpha, beta, r, v: _gamma(alpha, beta, r, v),
+    _NOISES,
     (
         Mistake(
-            "σ² for σ",
-            "this is the factor for the variances; the root of it is for the sds.",
-            lambda y, m, s: np.mean(((y - m) / s) ** 2),
-        ),
-        Mistake(
-            "inverse",
-            "an overconfident model (|z| > 1) needs a factor above 1.",
-            lambda y, m, s: 1 / _factor(y, m, s),
-        ),
-        Mistake(
-            "absolute values for squares",
-            "the Gaussian likelihood is maximal at the root mean square of z.",
-            lambda y, m, s: np.mean(np.abs(y - m) / s),
-        ),
-        Mistake(
-            "ratio of averages",
-            "divide each error by its own sd first.",
-            lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
-        ),
-        Mistake(
-            "the sds are ignored",
-            "this is the RMSE; the factor multiplies each sd.",
-            lambda y, m, s: np.sqrt(np.mean((y - m) ** 2)),
-        ),
-        Mistake(
-            "centred",
-            "the mean of z is error too: do not subtract it.",
-            lambda y, m, s: np.std((y - m) / s),
-        ),
-        Mistake(
-            "sum for mean",
-            "the derivative is Σz²/k³ − n/k: the n does not drop out.",
-            lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
-        ),
-        Mistake(
-            "mean of z",
-            "signed errors cancel; the likelihood sees their squares.",
-            lambda y, m, s: np.mean((y - m) / s),
-        ),
-        Mistake(
-            "n − 1 for n",
-            "the derivative is Σz²/k³ − n/k: no mean has been estimated.",
-            (
-                lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2) / (len(y) - 1)),
-                lambda y, m, s: np.std((y - m) / s, ddof=1),
-            ),
-        ),
-        Mistake(
-            "the sds for their squares",
-            "z is the error in standard deviations: (y − m)²/s².",
-            (
-                lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s)),
-                lambda y, m, s: np.sqrt(np.mean(((y - m) / s**2) ** 2)),
-            ),
-        ),
-        Mistake(
-            "eps beside the sd",
-            "a model may announce an sd of 10⁻⁶: nothing may be added to it.",
+            "eps in the denominator",
+            "this is the fault that stops α at √(0.5/eps): add nothing, use expm1 and log1p.",
             tuple(
                 face
-                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+                for eps in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-18)
                 for face in (
-                    lambda y, m, s, eps=eps: _factor(y, m, s + eps),
-                    lambda y, m, s, eps=eps: _factor(y, m, np.sqrt(s**2 + eps)),
+                    lambda a, b, r, v, eps=eps: _gamma(a, b, r, v, eps=eps),
+                    lambda a, b, r, v, eps=eps: (
+                        _gamma(a, b, r, v, eps=eps)[0],
+                        1 / (1 / _gamma(a, b, r, v)[1] + eps),
+                    ),
+                    lambda a, b, r, v, eps=eps: (
+                        _gamma(a, b, r, v, eps=eps)[0],
+                        _gamma(a, b, r, v)[1],
+                    ),
                 )
             ),
         ),
         Mistake(
-            "median for mean",
-            "the Gaussian likelihood is maximal at the root *mean* square of z.",
+            "digits are lost",
+            "at α = 10¹² the ratio is 1 + 10⁻¹²: form its logarithm by log1p, then expm1, and form "
+            "ℓ₁₀ and ℓ₂₁ without subtracting two logarithms: from v₁ − v₀ = −β/(α(α−1)).",
+            recognises=_loses_digits,
+        ),
+        Mistake(
+            "the network's variance is ignored",
+            "α + ½, β + ½ r² is right for v = 0 only: part of the residual is the weights' fault.",
             (
-                lambda y, m, s: np.median(np.abs(y - m) / s),
-                lambda y, m, s: np.median(np.abs(y - m) / s) / 0.6744897501960817,
+                lambda a, b, r, v: (a + 0.5, b + 0.5 * r**2),
+                lambda a, b, r, v: _gamma(a, b, r, 0.0),
             ),
         ),
         Mistake(
-            "the factor of the 95 % interval",
-            "this makes the coverage right at one level; the log score asks for all of y.",
+            "α and β swapped",
+            "return (α′, β′).",
+            lambda a, b, r, v: _gamma(a, b, r, v)[::-1],
+        ),
+        Mistake(
+            "wrong sign of ℓ₁₀ in β′",
+            "β′ = α′ (β/α) exp(−ℓ₁₀), with a minus.",
+            lambda a, b, r, v: _gamma(a, b, r, v, sign=1.0),
+        ),
+        Mistake(
+            "ℓ₁₀ and ℓ₂₁ swapped",
+            "the ratio Z Z₂/Z₁² has the logarithm ℓ₂₁ − ℓ₁₀.",
+            lambda a, b, r, v: _gamma(a, b, r, v, ratio=lambda l10, l21: l10 - l21),
+        ),
+        Mistake(
+            "ℓ₁₀ added",
+            "the ratio Z Z₂/Z₁² has the logarithm ℓ₂₁ − ℓ₁₀: Z₁ stands below, twice.",
+            lambda a, b, r, v: _gamma(a, b, r, v, ratio=lambda l10, l21: l21 + l10),
+        ),
+        Mistake(
+            "1/α for log1p(1/α)",
+            "however large α is, ln(1 + 1/α) is smaller than 1/α by 1/(2α²), and that is half a "
+            "step.",
+            lambda a, b, r, v: _gamma(a, b, r, v, one=lambda alpha: 1 / alpha),
+        ),
+        Mistake(
+            "expm1 is missing",
+            "however large α is, e^t − 1 is larger than t by t²/2, and that is half a step.",
+            lambda a, b, r, v: _gamma(a, b, r, v, back=lambda t: t),
+        ),
+        Mistake(
+            "β/α for β/(α−1)",
+            "Z has the noise variance β/(α−1); at α + 1 it is β/α.",
+            lambda a, b, r, v: _gamma(a, b, r, v, shift=1.0),
+        ),
+        Mistake(
+            "β is not updated",
+            "β′ = α′ (β/α) exp(−l₁₀).",
+            lambda a, b, r, v: (_gamma(a, b, r, v)[0], b),
+        ),
+        Mistake(
+            "α is not updated",
+            "α′ = 1/expm1(ℓ₂₁ − ℓ₁₀ + log1p(1/α)).",
             (
-                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.959963984540054,
-                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.96,
-                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95),
+                lambda a, b, r, v: (a, _gamma(a, b, r, v)[1]),
+                lambda a, b, r, v: (a, _gamma(a, b, r, v)[1] * a / _gamma(a, b, r, v)[0]),
             ),
         ),
         Mistake(
-            "never below 1",
-            "a model that is too unsure needs a factor below 1.",
-            lambda y, m, s: max(1.0, _factor(y, m, s)),
+            "exp(−l₁₀) is missing",
+            "β′ = α′ (β/α) exp(−l₁₀).",
+            lambda a, b, r, v: _gamma(a, b, r, v, sign=0.0),
+        ),
+        Mistake(
+            "sd for variance",
+            "v is the variance of the output already: it is not squared.",
+            lambda a, b, r, v: _gamma(a, b, r, v**2),
+        ),
+        Mistake(
+            "the residual is not squared",
+            "the ℓ contain r², as log N(y | m, v) does.",
+            lambda a, b, r, v: _gamma(a, b, np.sqrt(np.abs(r)), v),
         ),
     ),
-    rtol=2e-4,  # the largest score may also be searched for
+    rtol=_STEP,
+    compared=_steps,
 )
 
 
 # Exercise 7.7.
 
-
-def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
-    w = mean + np.linalg.cholesky(covariance) @ eps
-    return np.argmax(contexts @ w)
+_RNG_7_7 = np.random.default_rng(6)
 
 
-def _symmetric_root(covariance: Any) -> Any:
-    return _eigen_root(covariance) @ np.linalg.eigh(covariance)[1].T
+def _score(m: Any, v: Any, alpha: Any, beta: Any, y_mean: Any, y_std: Any, y: Any) -> Any:
+    mean, var = m * y_std + y_mean, (v + beta / (alpha - 1)) * y_std**2
+    return np.mean(norm.logpdf(y, mean, np.sqrt(var)))
 
 
-def _eigen_root(covariance: Any) -> Any:
-    values, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(values)
+def _test_points(count: int, alpha: float, beta: float, y_mean: float, y_std: float) -> Any:
+    y = y_mean + y_std * _RNG_7_7.normal(0.0, 1.3, count)
+    outputs = _RNG_7_7.normal(size=count).round(2), _RNG_7_7.uniform(0.1, 1.0, count).round(2)
+    return *outputs, alpha, beta, y_mean, y_std, y.round(2)
 
 
-def _singular_root(covariance: Any) -> Any:
-    vectors, values, _ = np.linalg.svd(covariance)
-    return vectors * np.sqrt(values)
+# Units and noises of every size: none can be hard-coded. The last noise is small, and without it
+# a point far out.
+_SCORES = (
+    _test_points(1, 9.0, 2.0, 22.5, 9.2),
+    _test_points(3, 4.5, 7.3, -3.1, 0.4),
+    _test_points(7, 120.0, 11.0, 0.8, 31.0),
+    (_A([0.1, -0.4]), _A([1e-3, 4e-3]), 2.2, 0.004, -50.0, 2.7, _A([-49.5, -47.2])),
+    (_A([0.3, -1.1]), _A([0.2, 0.1]), 8.0, 1.4, 4.0, 3.0, _A([-9.7, 14.8])),  # densities of 10⁻¹⁴
+    (_A([0.2, -0.5]), _A([0.03, 0.02]), 6.0, 0.2, 0.3, 0.01, _A([0.3015, 0.2955])),  # above 1
+)
 
-
-_CASES = []
-for _actions, _size in 8 * [(3, 2), (6, 3), (9, 4), (5, 7)]:
-    _root = _RNG_7_5.normal(size=(_size, _size))
-    _CASES.append(
-        (
-            _RNG_7_5.normal(size=_size).round(2),
-            (_root @ _root.T + 0.1 * np.eye(_size)).round(3),
-            _RNG_7_5.normal(size=(_actions, _size)).round(2),
-            _RNG_7_5.standard_normal(_size).round(2),
-        )
-    )
-
-
-THOMPSON = Exercise(
+SCORE = Exercise(
     "7.7",
-    "Extend: Thompson's choice",
-    "7.8",
-    _choice,
-    tuple(_CASES),
+    "Change: the test log-likelihood in the units of y",
+    "7.10",
+    _score,
+    _SCORES,
     (
         Mistake(
-            "greedy",
-            "act on a *draw* of w, not on its mean: use eps.",
-            lambda m, c, x, e: np.argmax(x @ m),
+            "the noise is missing",
+            "without β/(α−1) it is the density of the function, not of y.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, 0.0 * b, c, s, y),
         ),
         Mistake(
-            "covariance for its root",
-            "w = m + L ε with L Lᵀ = Σ; with Σ itself the draws have covariance Σ².",
-            lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
+            "standardised units",
+            "a density changes with the unit: subtract log y_std.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + np.log(s),
         ),
         Mistake(
-            "correlations ignored",
-            "the square roots of the diagonal are not a root of Σ: use Cholesky.",
-            lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
-        ),
-        Mistake(
-            "L transposed",
-            "NumPy returns the lower L with Σ = L Lᵀ: L @ ε, not Lᵀ @ ε.",
-            lambda m, c, x, e: np.argmax(x @ (m + np.linalg.cholesky(c).T @ e)),
-        ),
-        Mistake(
-            "an upper bound",
-            "mean plus a multiple of the sd is UCB, which draws nothing.",
-            tuple(
-                lambda m, c, x, e, k=k: np.argmax(
-                    x @ m + k * np.sqrt(np.einsum("ij,jk,ik->i", x, c, x))
-                )
-                for k in (1.0, 2.0, 1.96, 3.0)
+            "y_std for y_std²",
+            "variances scale with the square of the unit.",
+            lambda m, v, a, b, c, s, y: np.mean(
+                -0.5 * np.log(2 * np.pi * (v + b / (a - 1)) * s)
+                - 0.5 * (y - m * s - c) ** 2 / ((v + b / (a - 1)) * s)
             ),
         ),
         Mistake(
-            "another root",
-            "your draws are as good, but the check needs the same ones: the Cholesky root, L @ ε.",
+            "the outputs are left standardised",
+            "bring them to the units of y first: m y_std + y_mean, and variances times y_std².",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, 1.0, y),
+        ),
+        Mistake(
+            "the noise is left standardised",
+            "β/(α−1) belongs to standardised targets: y_std² multiplies both variances.",
+            lambda m, v, a, b, c, s, y: _score(m, v + (1 / s**2 - 1) * b / (a - 1), a, b, c, s, y),
+        ),
+        Mistake(
+            "the network's variance is missing",
+            "y is uncertain by the noise and by the weights: v + β/(α−1).",
+            lambda m, v, a, b, c, s, y: _score(m, 0 * v, a, b, c, s, y),
+        ),
+        Mistake(
+            "the network's variance is left standardised",
+            "y_std² multiplies both variances.",
+            lambda m, v, a, b, c, s, y: _score(m, v / s**2, a, b, c, s, y),
+        ),
+        Mistake(
+            "precision for variance",
+            "α/β is a precision; the noise variance is β/(α−1).",
             (
-                lambda m, c, x, e: np.argmax(x @ (m + _symmetric_root(c) @ e)),
-                lambda m, c, x, e: np.argmax(x @ (m + _eigen_root(c) @ e)),
-                lambda m, c, x, e: np.argmax(x @ (m + _singular_root(c) @ e)),
-                lambda m, c, x, e: np.argmax(
-                    x @ (m + np.linalg.solve(np.linalg.cholesky(np.linalg.inv(c)).T, e))
+                lambda m, v, a, b, c, s, y: _score(m, v + a / b, a, 0.0, c, s, y),
+                lambda m, v, a, b, c, s, y: _score(m, v + (a - 1) / b, a, 0.0, c, s, y),
+            ),
+        ),
+        Mistake(
+            "variance for sd",
+            "a variance is not squared again; a scale is its root.",
+            (
+                lambda m, v, a, b, c, s, y: _score(m, (v + b / (a - 1)) ** 2, a, 0.0, c, s, y),
+                lambda m, v, a, b, c, s, y: _score(
+                    m, (v + b / (a - 1)) ** 2 * s**2, a, 0.0, c, s, y
                 ),
             ),
         ),
         Mistake(
-            "precision for covariance",
-            "`covariance` is Σ already: it is not inverted.",
+            "not in nats",
+            "the logarithm is the natural one, np.log.",
             (
-                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.cholesky(np.linalg.inv(c)) @ e)),
-                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c).T, e))),
-                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c), e))),
+                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(2),
+                lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) / np.log(10),
             ),
         ),
         Mistake(
-            "ε is added as it is",
-            "standard normal noise has the covariance 1: multiply it by a root of Σ.",
-            lambda m, c, x, e: np.argmax(x @ (m + e)),
+            "log 2π is missing",
+            "without −½ log 2π it is no log density.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) + 0.5 * np.log(2 * np.pi),
         ),
         Mistake(
-            "subtracted",
-            "as a distribution it is the same; but with this ε the draw is m + L ε.",
-            lambda m, c, x, e: np.argmax(x @ (m - np.linalg.cholesky(c) @ e)),
+            "the logarithm of the mean density",
+            "papers report the mean of the points' log densities.",
+            lambda m, v, a, b, c, s, y: np.log(
+                np.mean(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s))
+            ),
         ),
         Mistake(
-            "the weight for the action",
-            "the action is the largest reward, x_a · w: not the largest weight.",
-            lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
+            "eps in the logarithm",
+            "far from its mean a point then scores log eps, wherever it is: write the logarithm "
+            "of a Gaussian out.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+                for face in (
+                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
+                        np.log(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + eps)
+                    ),
+                    lambda m, v, a, b, c, s, y, eps=eps: np.mean(
+                        np.log(
+                            np.maximum(norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s), eps)
+                        )
+                    ),
+                )
+            ),
         ),
         Mistake(
-            "the size of the reward",
-            "a reward may be negative: take the largest, not the largest |reward|.",
-            lambda m, c, x, e: np.argmax(np.abs(x @ (m + np.linalg.cholesky(c) @ e))),
+            "eps in the variance",
+            "v + β/(α−1) is positive as it is: nothing may be added.",
+            tuple(
+                lambda m, v, a, b, c, s, y, eps=eps: _score(m, v + eps, a, b, c, s, y)
+                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
+            ),
         ),
         Mistake(
-            "the variances as a root",
-            "a root of Σ is wanted, correlations included: Cholesky.",
-            lambda m, c, x, e: np.argmax(x @ (m + np.diag(c) * e)),
+            "the variance is left standardised",
+            "y_std² multiplies it.",
+            lambda m, v, a, b, c, s, y: _score(
+                m, (v + b / (a - 1)) / s**2 - b / (a - 1), a, b, c, s, y
+            ),
         ),
         Mistake(
-            "the mean is missing",
-            "the draw is m + L ε.",
-            lambda m, c, x, e: np.argmax(x @ np.linalg.cholesky(c) @ e),
+            "β/α for β/(α−1)",
+            "the mean of the noise variance is β/(α−1).",
+            lambda m, v, a, b, c, s, y: _score(m, v + b / a - b / (a - 1), a, b, c, s, y),
         ),
         Mistake(
-            "the worst",
-            "take the largest reward: argmax.",
-            lambda m, c, x, e: np.argmin(x @ (m + np.linalg.cholesky(c) @ e)),
+            "y_mean is missing",
+            "standardising subtracted it: add it again.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, 0.0, s, y),
         ),
         Mistake(
-            "reward for action",
-            "return the index of the best action, not what it pays.",
-            lambda m, c, x, e: np.max(x @ (m + np.linalg.cholesky(c) @ e)),
+            "not averaged",
+            "papers report the mean over the test points: one number.",
+            lambda m, v, a, b, c, s, y: norm.logpdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s),
+        ),
+        Mistake(
+            "sum for mean",
+            "papers report the mean over the test points.",
+            lambda m, v, a, b, c, s, y: _score(m, v, a, b, c, s, y) * len(y),
+        ),
+        Mistake(
+            "wrong sign",
+            "this is the negative log-likelihood.",
+            lambda m, v, a, b, c, s, y: -_score(m, v, a, b, c, s, y),
         ),
     ),
 )
@@ -877,104 +1021,276 @@ THOMPSON = Exercise(
 
 # Exercise 7.8.
 
-_PAYS = _RNG_7_5.normal(size=(12, 4)).round(2)
-_CHOSEN = _RNG_7_5.integers(0, 4, 12)
+
+def _match(w: Any, prior: Any, likelihood: Any) -> Any:
+    tilted = prior * likelihood
+    return _with_z(w, tilted, np.trapezoid(tilted, w))
 
 
-def _regret(pays: Any, chosen: Any) -> Any:
-    return np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen])
+def _with_z(w: Any, tilted: Any, z: Any) -> Any:
+    mean = np.trapezoid(w * tilted, w) / z
+    return mean, np.trapezoid((w - mean) ** 2 * tilted, w) / z
 
 
-REGRET = Exercise(
+def _unnormalised(w: Any, prior: Any, likelihood: Any) -> Any:
+    mean = np.trapezoid(w * prior * likelihood, w)
+    return mean, np.trapezoid((w - mean) ** 2 * prior * likelihood, w)
+
+
+def _grid(low: float, high: float, count: int, mean: float, var: float) -> tuple[Any, Any]:
+    """An even grid and a Gaussian prior on it, which is over before the grid is."""
+    w = np.linspace(low, high, count)
+    return w, np.exp(-0.5 * (w - mean) ** 2 / var) / np.sqrt(2 * np.pi * var)
+
+
+def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
+    """Smooth functions on grids of several steps: there every rule of integration is exact.
+
+    No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
+    """
+    (a, p), (b, q), (c, r) = (
+        _grid(-8, 8, 801, 0, 1),
+        _grid(-3, 5, 1201, 1, 0.3),
+        _grid(2, 12, 334, 7, 0.6),
+    )
+    return (
+        (a, p, 1 / (1 + np.exp(-2 * a))),
+        (b, q, 3.7 / (1 + (b - 2.5) ** 2)),
+        (c, r, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
+        (a, p, 1e-9 / (1 + np.exp(1 - 3 * a))),  # a point that was hardly expected: Z is small
+    )
+
+
+MATCH = Exercise(
     "7.8",
-    "Extend: cumulative regret",
-    "7.8",
-    _regret,
-    (
-        ((_PAYS[:3, :2] + 3.0), _A([0, 1, 0])),
-        (_PAYS, _CHOSEN),
-        (_PAYS[:5, :3] - 4.0, _A([2, 0, 1, 1, 0])),
-        (_RNG_7_5.normal(size=(7, 7)), _RNG_7_5.integers(0, 7, 7)),
-    ),
+    "Extend: moment matching by brute force",
+    "7.2",
+    _match,
+    _tilts(),
     (
         Mistake(
-            "not cumulative",
-            "add up what has been lost so far: np.cumsum.",
-            lambda p, c: p.max(axis=1) - p[np.arange(len(c)), c],
+            "Z is missing",
+            "prior times likelihood is no density yet: divide by its integral.",
+            _unnormalised,
         ),
         Mistake(
-            "only the total",
-            "a curve is wanted, one value a round.",
-            lambda p, c: _regret(p, c)[-1],
+            "the prior is missing",
+            "the exact posterior is proportional to prior times likelihood.",
+            lambda w, p, f: _match(w, 1.0, f),
         ),
         Mistake(
-            "reward for regret",
-            "this is what was earned; regret is what the best action would have earned more.",
-            lambda p, c: np.cumsum(p[np.arange(len(c)), c]),
+            "the likelihood is missing",
+            "these are the moments of the prior.",
+            lambda w, p, f: _match(w, p, 1.0),
         ),
         Mistake(
-            "wrong sign",
-            "regret is best minus chosen, and never falls.",
-            lambda p, c: -_regret(p, c),
+            "second moment for variance",
+            "subtract the square of the mean.",
+            lambda w, p, f: (_match(w, p, f)[0], _match(w, p, f)[1] + _match(w, p, f)[0] ** 2),
         ),
         Mistake(
-            "one best action for all rounds",
-            "in a contextual bandit the best action changes with the context.",
-            (
-                lambda p, c: np.cumsum(p[:, p.mean(axis=0).argmax()] - p[np.arange(len(c)), c]),
-                lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
-                lambda p, c: np.cumsum(p[:, 0] - p[np.arange(len(c)), c]),
+            "sd for variance",
+            "return the variance.",
+            lambda w, p, f: (_match(w, p, f)[0], np.sqrt(_match(w, p, f)[1])),
+        ),
+        Mistake(
+            "Z is missing from the mean",
+            "divide prior times likelihood by its integral before taking moments.",
+            lambda w, p, f: (
+                np.trapezoid(w * p * f, w),
+                np.trapezoid(w**2 * p * f, w) - np.trapezoid(w * p * f, w) ** 2,
             ),
         ),
         Mistake(
-            "best of all rounds",
-            "compare with the best action of the *same* round: max over axis 1.",
-            lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
+            "sums for integrals",
+            "a sum over the grid counts points: multiply by the step, or use np.trapezoid.",
+            (
+                lambda w, p, f: (np.sum(w * p * f), np.sum((w - np.sum(w * p * f)) ** 2 * p * f)),
+                lambda w, p, f: (
+                    np.sum(w * p * f),
+                    np.sum(w**2 * p * f) - np.sum(w * p * f) ** 2,
+                ),
+            ),
         ),
         Mistake(
-            "averaged",
-            "the regret is a sum over the rounds, not a mean.",
-            lambda p, c: _regret(p, c) / np.arange(1, len(c) + 1),
+            "averages over the grid",
+            "np.mean divides by the number of points; the moments are weighted by the density.",
+            (
+                lambda w, p, f: (
+                    np.mean(w * p * f),
+                    np.mean((w - np.mean(w * p * f)) ** 2 * p * f),
+                ),
+                lambda w, p, f: (np.mean(w), np.var(w)),
+            ),
         ),
         Mistake(
-            "squared",
-            "regret is what was lost, in the units of the reward.",
-            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c]) ** 2),
+            "Z is missing from the variance",
+            "the mean is right; the variance is an integral over the same density, with Z below.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                np.trapezoid((w - _match(w, p, f)[0]) ** 2 * p * f, w),
+            ),
         ),
         Mistake(
-            "the total in every round",
-            "after round t only what was lost so far is counted: np.cumsum.",
-            lambda p, c: np.full(len(c), _regret(p, c)[-1]),
+            "eps beside Z",
+            "Z may be small, where the point was hardly expected: nothing may be added to it.",
+            tuple(
+                lambda w, p, f, eps=eps: _with_z(w, p * f, np.trapezoid(p * f, w) + eps)
+                for eps in EPS
+            ),
         ),
         Mistake(
-            "counted from the end",
-            "after the first round only the first is counted: add from the front.",
-            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c])[::-1]),
+            "the spread about 0",
+            "the variance is about the mean of the tilted density.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                np.trapezoid(w**2 * p * f, w),
+            ),
         ),
         Mistake(
-            "one round late",
-            "the regret after a round contains this round.",
-            lambda p, c: np.concatenate([[0.0], _regret(p, c)[:-1]]),
+            "the spread about the prior's mean",
+            "the variance is about the mean of the tilted density itself.",
+            lambda w, p, f: (
+                _match(w, p, f)[0],
+                _match(w, p, f)[1] + (_match(w, p, f)[0] - _match(w, p, 1.0)[0]) ** 2,
+            ),
         ),
         Mistake(
-            "the mean action for the best",
-            "regret compares with the best action of the round.",
-            lambda p, c: np.cumsum(p.mean(axis=1) - p[np.arange(len(c)), c]),
+            "the likelihood twice",
+            "the point is taken in once.",
+            lambda w, p, f: _match(w, p, f**2),
         ),
         Mistake(
-            "wrong choices counted",
-            "regret is what they cost, not how many they were.",
-            lambda p, c: np.cumsum(p.argmax(axis=1) != c),
+            "a sum for a product",
+            "the tilted density is prior *times* likelihood.",
+            lambda w, p, f: _match(w, 1.0, p + f),
         ),
         Mistake(
-            "every column for every round",
-            "pays[:, chosen] is a matrix; pays[np.arange(n), chosen] takes one entry a round.",
-            lambda p, c: np.cumsum(p.max(axis=1) - p[:, c]),
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda w, p, f: _match(w, p, f)[::-1],
         ),
         Mistake(
-            "nothing subtracted",
-            "this is what the best actions earn; subtract what the chosen ones did.",
-            lambda p, c: np.cumsum(p.max(axis=1)),
+            "mode for mean",
+            "ADF matches the mean; the highest point is the MAP estimate.",
+            lambda w, p, f: (w[np.argmax(p * f)], _match(w, p, f)[1]),
+        ),
+    ),
+)
+
+
+# Exercise 7.9.
+
+
+def _cavity(m: Any, v: Any, precision: Any, shift: Any) -> Any:
+    rest = 1 / v - precision
+    return (m / v - shift) / rest, 1 / rest
+
+
+CAVITY = Exercise(
+    "7.9",
+    "Extend: take a factor out",
+    "7.8",
+    _cavity,
+    (
+        (_A([0.3]), _A([0.5]), _A([0.8]), _A([0.0])),
+        (_A([1.0, -2.0]), _A([0.1, 1.0]), _A([3.0, 0.5]), _A([0.4, -1.0])),
+        (_A([-1.7]), _A([0.4]), _A([1.1]), _A([0.9])),
+        (_A([0.02]), _A([1e-4]), _A([2e3]), _A([30.0])),
+        (_A([2.0]), _A([1e5]), _A([3e-6]), _A([1e-5])),  # what is added to a precision shows
+        (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
+    ),
+    (
+        Mistake(
+            "the factor is put in once more",
+            "to take a factor out, *subtract* its natural parameters.",
+            lambda m, v, p, s: ((m / v + s) / (1 / v + p), 1 / (1 / v + p)),
+        ),
+        Mistake(
+            "variances are subtracted",
+            "Gaussians multiply by adding precisions 1/v, not variances.",
+            lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p),
+        ),
+        Mistake(
+            "the factor's variance is subtracted from a precision",
+            "`precision` is 1/variance already: 1/v − precision.",
+            (
+                lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / (1 / v - 1 / p)),
+                lambda m, v, p, s: ((m / v - s) / (1 / v - 1 / p), 1 / (1 / v - 1 / p)),
+            ),
+        ),
+        Mistake(
+            "a precision is subtracted from a variance",
+            "1/v − precision: the precision of q comes first.",
+            (
+                lambda m, v, p, s: (_cavity(m, v, p, s)[0], v - p),
+                lambda m, v, p, s: ((m / v - s) * (v - p), v - p),
+                lambda m, v, p, s: ((m - s) / (v - p), 1 / (v - p)),
+            ),
+        ),
+        Mistake(
+            "eps beside the precision",
+            "a cavity may know next to nothing: nothing may be added to 1/v − precision.",
+            tuple(
+                lambda m, v, p, s, eps=eps: (
+                    (m / v - s) / (1 / v - p + eps),
+                    1 / (1 / v - p + eps),
+                )
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+            ),
+        ),
+        Mistake(
+            "the shift for a mean",
+            "`shift` is precision times mean already: m/v − shift.",
+            lambda m, v, p, s: ((m / v - p * s) / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "the shift is subtracted from the mean",
+            "`shift` is precision times mean: subtract it from m/v.",
+            (
+                lambda m, v, p, s: (m - s, 1 / (1 / v - p)),
+                lambda m, v, p, s: ((m - s) / (1 / v - p), 1 / (1 / v - p)),
+            ),
+        ),
+        Mistake(
+            "the shift is added",
+            "take it out of the mean as well: m/v − shift.",
+            lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "the shift is missing",
+            "take the factor out of m/v as well: m/v − shift.",
+            lambda m, v, p, s: (m / v / (1 / v - p), 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "sd for variance",
+            "return the variance.",
+            lambda m, v, p, s: (_cavity(m, v, p, s)[0], np.sqrt(1 / (1 / v - p))),
+        ),
+        Mistake(
+            "mean and variance swapped",
+            "return (mean, variance).",
+            lambda m, v, p, s: _cavity(m, v, p, s)[::-1],
+        ),
+        Mistake(
+            "the old variance in the mean",
+            "m/v − shift is multiplied by the *cavity's* variance.",
+            lambda m, v, p, s: ((m / v - s) * v, _cavity(m, v, p, s)[1]),
+        ),
+        Mistake(
+            "the natural parameter for the mean",
+            "m/v − shift is mean over variance: multiply by the cavity's variance.",
+            lambda m, v, p, s: (m / v - s, 1 / (1 / v - p)),
+        ),
+        Mistake(
+            "precision for variance",
+            "return the variance, 1 over the precision.",
+            lambda m, v, p, s: (_cavity(m, v, p, s)[0], 1 / v - p),
+        ),
+        Mistake(
+            "the mean is left as it is",
+            "the factor pulled the mean as well: use its shift.",
+            lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
         ),
     ),
 )

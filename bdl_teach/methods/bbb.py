@@ -9,6 +9,7 @@ Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-7, 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -16,11 +17,16 @@ from bdl_teach import elbo
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
-from bdl_teach.methods import _mean_field
-from bdl_teach.methods._mean_field import REMEDY, Block, Capacity, Fit, LoopInputs, Settings, taking
+from bdl_teach.methods import _loop, _mean_field
+from bdl_teach.methods._loop import Block, Capacity, LoopInputs
+from bdl_teach.methods._mean_field import REMEDY, Fit, Settings, taking
 from bdl_teach.mlp import MLP
 
-__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
+__all__ = ["ARTICLE", "REMEDY", "Capacity", "Fit", "fit"]
+
+# The start and the schedule of the source article, for ``fit(x, y, **ARTICLE)``: from the prior's
+# whole width, σ = 0.69, at a fixed rate. They end some 60 nats higher than the defaults do.
+ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 
 def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
@@ -33,13 +39,14 @@ def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tu
     w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
-    return _mean_field.costs(complexity, network(w, block.x), block, p)
+    likelihood = elbo.likelihood_cost(block.y, network(w, block.x), p.noise_std, block.row_weight)
+    return _loop.costs(complexity, likelihood, block, p)
 
 
 @lru_cache(maxsize=32)
 def _program(network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(_mean_field.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
+    return Compiled(_loop.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
 
 
 @taking(Settings)

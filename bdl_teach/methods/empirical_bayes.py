@@ -15,7 +15,7 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +26,11 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.methods import _mean_field, local_reparam
-from bdl_teach.methods._mean_field import Block, Capacity, LoopInputs, Plan, lay_out, make_block
+from bdl_teach.densities import Gaussian, LogDensityTerms
+from bdl_teach.elbo import FreeEnergy
+from bdl_teach.methods import _loop, _mean_field, local_reparam
+from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, lay_out, make_block
+from bdl_teach.methods._mean_field import Problem
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -214,8 +217,7 @@ def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) ->
             parts /= tf.cast(p.shared.n_samples, tf.float32)
             return parts[0], parts
 
-        start = [gamma, rho + tf.zeros_like(gamma)]
-        return optimise.adam(objective, start, schedule, n_blocks=n_blocks)
+        return optimise.adam(objective, [gamma, rho], schedule, n_blocks=n_blocks)
 
     return Compiled(run)
 
@@ -273,16 +275,34 @@ def fit(
     x, y = likelihoods.data(likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     model = choose(network, likelihood, tie, estimator, biases, scale)
+    rho = np.full(network.n_weights, checks.number("initial_rho", initial_rho))
     plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
-    zeta = () if estimator == "shared" else local_reparam.row_noise("local", len(x), plan)
-    trace = _program(plan.padded, likelihood, tie == "weight", estimator)(
-        as_float(plan.start * checks.non_negative("initial_gamma", initial_gamma)),
-        as_float(checks.number("initial_rho", initial_rho)),
-        optimise.schedule(steps, learning_rate, cooldown),
+    gamma = plan.draw * checks.non_negative("initial_gamma", initial_gamma)
+    problem = Problem(x, y, Gaussian(), 1.0, seed)
+    schedule = optimise.schedule(steps, learning_rate, cooldown)
+    return _train(model, plan, problem, noise_std, (gamma, rho), schedule)
+
+
+def _train(
+    model: Model,
+    plan: Plan,
+    problem: Problem,
+    noise_std: float,
+    start: tuple[Array, Array],
+    schedule: optimise.Schedule,
+) -> Fit:
+    """Run the compiled loop from (γ, ρ), each ``[n_weights]``."""
+    widths = partial(local_reparam.noise_widths, "local")
+    shared = model.estimator == "shared"
+    zeta = () if shared else _loop.row_noise(len(problem.x), plan, widths)
+    own_priors = len(np.unique(model.groups)) == len(model.groups)
+    trace = _program(plan.padded, model.likelihood, own_priors, model.estimator)(
+        *map(plan.embed, start),
+        schedule,
         plan.n_blocks,
         _grouped_inputs(model, plan, zeta, noise_std),
     )
-    return _fitted(trace, model, plan.padded, float(noise_std), plan.capacity)
+    return _fitted(trace, model, plan, float(noise_std), problem)
 
 
 def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) -> _GroupedInputs:
@@ -292,6 +312,7 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) ->
         unit_mask=plan.embed(1.0 * model.used),
         zeta=zeta,
         prior=as_float((1.0, 1.0, 0.5)),
+        prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
         noise_std=as_float(checks.positive("noise_std", noise_std)),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
@@ -303,12 +324,12 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) ->
 
 
 def _fitted(
-    trace: optimise.Trace, model: Model, padded: MLP, noise_std: float, capacity: Capacity
+    trace: optimise.Trace, model: Model, plan: Plan, noise_std: float, problem: Problem
 ) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
-    at = model.network.positions_in(padded)
+    at = model.network.positions_in(plan.padded)
     gamma, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
     gamma, std = model.used * gamma, model.used * model.unit * np.logaddexp(0.0, rho)
     used, prior_std = model.used, np.zeros_like(std)
@@ -319,7 +340,8 @@ def _fitted(
         network=model.network,
         noise_std=noise_std,
         history=history,
-        capacity=capacity,
+        capacity=plan.capacity,
+        problem=problem,
         gamma=gamma,
         prior_std=prior_std,
         model=model,
@@ -345,6 +367,34 @@ class Fit(_mean_field.Fit):
     def signal_to_noise(self) -> Array:
         """|γ| = |μ|/σ of each weight ``[n_weights]``, also where both have gone to 0."""
         return np.abs(self.gamma)
+
+    def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
+        """Average −log P(D | w) over fresh draws; the KL at the best prior is known.
+
+        Args:
+            n_draws: Number of draws, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
+        n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
+        used, model = self.model.used, self.model
+        kl = tied_kl(self.mean[used], self.std[used], model.groups[used])
+        weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)
+        f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
+        y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
+        total = likelihoods.cost(model.likelihood, y, as_float(f), noise_std)
+        return FreeEnergy(kl, float(tf.reduce_mean(total)))
+
+    def refined(self, steps: int = 1500, learning_rate: float = 0.02) -> Fit:
+        """Train on from here; as :meth:`bbb.Fit.refined`, with the estimator of the fit."""
+        rho = _loop.inverse_softplus(np.where(self.model.used, self.std / self.model.unit, 1.0))
+        problem, network = self.problem, self.network
+        plan = lay_out(problem.x, problem.y, network, 1, steps, problem.seed, self.capacity)
+        schedule = optimise.schedule(steps, learning_rate, 1.0)
+        start = self.gamma, rho
+        return _train(self.model, plan, problem, self.noise_std, start, schedule)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average networks drawn from the posterior: the posterior predictive.

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from bdl_teach import elbo
@@ -31,13 +31,15 @@ from bdl_teach.densities import (
     numpy_or_tensor,
     scale_mixture_log_prob,
 )
-from bdl_teach.methods import _mean_field
-from bdl_teach.methods._mean_field import Block, Capacity, Fit, LoopInputs, Plan, taking
+from bdl_teach.methods import _loop, _mean_field, _quiet
+from bdl_teach.methods._loop import Block, LoopInputs
+from bdl_teach.methods._mean_field import Fit, taking
 from bdl_teach.mlp import MLP, multiply
 
-ESTIMATORS = ("local", "flipout")
+ESTIMATORS = ("local", "flipout", "quiet")
+# The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
+QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
 _TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
-_TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,8 @@ class Settings(_mean_field.Settings):
 
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
-            flips the signs of W − μ for each data point.
+            flips the signs of W − μ for each data point; ``"quiet"`` draws pre-activations, but
+            averages over the last two layers and the prior in closed form.
     """
 
     estimator: str = "local"
@@ -89,7 +92,7 @@ def forward(
     network: MLP, estimator: str, mu: Tensor, std: Tensor, eps: Tensor, zeta: Tensor, x: Tensor
 ) -> Tensor:
     """Network outputs ``[n, 1]`` for one draw of whatever the estimator draws."""
-    noise = tf.split(zeta, _noise_widths(network, estimator))  # a part [units, n] each
+    noise = tf.split(zeta, noise_widths(estimator, network))  # a part [units, n] each
     means = network.unflatten(mu)
     spreads = network.unflatten(std if estimator == "local" else std * eps)
     layer = _local_layer if estimator == "local" else _flipout_layer
@@ -121,7 +124,7 @@ def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Te
     return multiply(mean[0], h) + mean[1] + r * (multiply(change[0], s * h) + change[1])
 
 
-def _noise_widths(network: MLP, estimator: str) -> list[int]:
+def noise_widths(estimator: str, network: MLP) -> list[int]:
     """Rows of noise of each layer's outputs and, for Flipout, then of each layer's inputs."""
     outputs, inputs = network.sizes[1:], network.sizes[:-1]
     return [*outputs, *(inputs if estimator == "flipout" else ())]
@@ -142,9 +145,11 @@ def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        return _mean_field.costs(_complexity(closed_kl, mu, std, block.eps, p), f, block, p)
+        likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight)
+        complexity = _complexity(closed_kl, mu, std, block.eps, p)
+        return _loop.costs(complexity, likelihood, block, p)
 
-    return Compiled(_mean_field.run(objective))
+    return Compiled(_loop.run(objective))
 
 
 @taking(Settings)
@@ -166,31 +171,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         DivergedError: The free energy left the finite numbers.
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
+    if estimator == "quiet":
+        return _mean_field.fit(_quiet.program, x, y, settings, _quiet.noise_widths)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
-    return _mean_field.fit(program, x, y, settings, partial(row_noise, estimator))
-
-
-def row_noise(estimator: str, n: int, plan: Plan) -> Tensor:
-    """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ."""
-    return _row_table(
-        estimator, n, plan.network, plan.padded, plan.capacity, plan.n_rows, plan.seed
-    )
-
-
-@lru_cache(maxsize=1)
-def _row_table(
-    estimator: str, n: int, network: MLP, padded: MLP, capacity: Capacity, n_rows: int, seed: int
-) -> Tensor:
-    """Draw the table of ζ, for :func:`row_noise`."""
-    small, large = _noise_widths(network, estimator), _noise_widths(padded, estimator)
-    starts = np.cumsum([0, *large[:-1]])
-    units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])
-    rows = capacity.chunk or capacity.n
-    chunks = -(-capacity.n // rows)
-    n_rows = min(n_rows, max(64, _TABLE // (sum(large) * chunks * rows)))
-    rng = np.random.default_rng([seed, 0x10CA1])
-    table = np.zeros((n_rows, chunks, sum(large), rows), np.float32)
-    for i in range(n):  # so that more data points keep the noise of the first ones
-        draws = rng.standard_normal((n_rows, len(units)), np.float32)
-        table[:, i // rows, units, i % rows] = draws
-    return tf.constant(table)
+    return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))

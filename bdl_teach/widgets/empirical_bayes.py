@@ -259,7 +259,7 @@ def _fit(
     """Fit with the prior that was set, or with one that is learnt; returns σ_p of each weight."""
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import empirical_bayes, local_reparam
-    from bdl_teach.methods._mean_field import Capacity
+    from bdl_teach.methods._loop import Capacity
 
     options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
     options["capacity"] = Capacity(*ROOM)

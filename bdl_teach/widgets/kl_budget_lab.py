@@ -15,9 +15,10 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import SMALL_ROOM, X_GRID, FreeEnergy, free_energy
+from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, X_GRID
 
 if TYPE_CHECKING:
+    from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb
     from bdl_teach.predictive import Predictive
 
@@ -149,7 +150,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             capacity=bbb.Capacity(*SMALL_ROOM),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        cost = free_energy(fit, prior, data, values["kl_weight"])
+        cost = fit.cost(COST_DRAWS)
         return KLBudgetResult(shares, fit, fit.predict(X_GRID, n_samples=200), cost)
 
     def _draw(self, result: KLBudgetResult) -> None:

@@ -53,12 +53,13 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | [1 From maximum likelihood to Bayes](01_from_mle_to_bayes.ipynb) | what is a posterior, and why is it hard? |
 # | [2 Reparameterization and the VAE](02_reparameterization_and_vae.ipynb) | how does a gradient pass through a random number? |
 # | [3 Bayes by Backprop](03_bayes_by_backprop.ipynb) | how is a distribution over weights trained? |
-# | [4 Local reparameterization](04_local_reparameterization.ipynb) | how can the gradient be made quieter? |
-# | [5 Empirical Bayes](05_empirical_bayes.ipynb) | can the prior be learnt? |
-# | [6 Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb) | can it be done without sampling? |
-# | [7 Comparison and calibration](07_comparison_and_calibration.ipynb) | which method, when, and how wrong is it? |
+# | [4 How right is it?](04_how_right_is_it.ipynb) | whose fault is it, when the answer is wrong? |
+# | [5 Local reparameterization](05_local_reparameterization.ipynb) | how can the gradient be made quieter? |
+# | [6 Empirical Bayes](06_empirical_bayes.ipynb) | can the prior be learnt? |
+# | [7 Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) | can it be done without sampling? |
+# | [10 Comparison and decisions](10_comparison_and_decisions.ipynb) | which method, when, and how wrong is it? |
 #
-# Chapter 3 is the heart, and needs none of the others: it derives what it uses. Chapters 4 to 7 lean on it. Lecturers find a plan for 50 minutes of each chapter in [TEACHING.md](TEACHING.md).
+# Chapter 3 is the heart, and needs none of the others: it derives what it uses. The chapters after it lean on it. Lecturers find a plan for 50 minutes of each chapter in [TEACHING.md](TEACHING.md).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Which source is taught where
@@ -71,14 +72,14 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | book 5.3 | [2](02_reparameterization_and_vae.ipynb) |
 # | book 5.4 | [3](03_bayes_by_backprop.ipynb) |
 # | book 5.5 | [3](03_bayes_by_backprop.ipynb) |
-# | book 5.6 | [6](06_probabilistic_backpropagation.ipynb) |
-# | book 5.7 | [6](06_probabilistic_backpropagation.ipynb) |
-# | book 5.8 | [6](06_probabilistic_backpropagation.ipynb), [7](07_comparison_and_calibration.ipynb) |
-# | blog | [1](01_from_mle_to_bayes.ipynb), [2](02_reparameterization_and_vae.ipynb), [3](03_bayes_by_backprop.ipynb), [4](04_local_reparameterization.ipynb) |
+# | book 5.6 | [7](07_probabilistic_backpropagation.ipynb) |
+# | book 5.7 | [7](07_probabilistic_backpropagation.ipynb) |
+# | book 5.8 | [7](07_probabilistic_backpropagation.ipynb), [10](10_comparison_and_decisions.ipynb) |
+# | blog | [1](01_from_mle_to_bayes.ipynb), [2](02_reparameterization_and_vae.ipynb), [3](03_bayes_by_backprop.ipynb), [5](05_local_reparameterization.ipynb) |
 # | article | [3](03_bayes_by_backprop.ipynb) |
-# | appendix | [1](01_from_mle_to_bayes.ipynb), [3](03_bayes_by_backprop.ipynb), [7](07_comparison_and_calibration.ipynb) |
-# | paper | [5](05_empirical_bayes.ipynb) |
-# | the field | [3](03_bayes_by_backprop.ipynb), [7](07_comparison_and_calibration.ipynb) |
+# | appendix | [1](01_from_mle_to_bayes.ipynb), [3](03_bayes_by_backprop.ipynb), [10](10_comparison_and_decisions.ipynb) |
+# | paper | [6](06_empirical_bayes.ipynb) |
+# | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [10](10_comparison_and_decisions.ipynb) |
 #
 # The file `inventory.toml` beside the notebooks goes down to single sections.
 
@@ -137,8 +138,8 @@ exercises.check("3.6", band, record=False)
 # | $z$, $\hat x$ | code, or latent variable; reconstruction of $x$ (chapter 2) | 隐变量（编码）、重构 | латентная переменная, реконструкция | book z also for the output of a layer |
 # | $w$ | weights | 权重 | веса | book also θ; paper $\mathbf W$ |
 # | $\varepsilon$ | noise, standard normal | 噪声、随机扰动 | шум, стандартный нормальный | book, blog ϵ |
-# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$; so chapter 6 |
-# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance; so chapter 6 |
+# | $\mu$ | mean | 均值 | среднее, математическое ожидание | book, for PBP, $m$; so chapter 7 |
+# | $\sigma$, $\sigma^2$ | standard deviation, variance | 标准差、方差 | стандартное отклонение, дисперсия | book, for PBP, $v$ = variance; so chapter 7 |
 # | $\mathcal N(\mu, \sigma^2)$ | normal distribution, Gaussian | 正态分布、高斯分布 | нормальное распределение | book 𝒩(μ, σ), with the standard deviation |
 # | $\mathbb E_q[\cdot]$ | expectation: the mean over draws from $q$ | 期望 | математическое ожидание | |
 # | $\rho$ | unconstrained parameter, σ = softplus(ρ) | 无约束参数 | параметр без ограничений | appendix uses σ directly |
@@ -166,11 +167,11 @@ exercises.check("3.6", band, record=False)
 # | ELBO | evidence lower bound = −F, maximised | 证据下界 | нижняя оценка обоснованности | article, paper ℒ |
 # | $\beta$ | factor on the KL of a VAE (chapter 2) | KL 项的系数 | множитель при KL | |
 # | $\sigma_1, \sigma_2, \pi$ | scale-mixture prior | 混合尺度先验 | смесь гауссиан, априорная | |
-# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL; in chapter 4, $M$ is the size | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
+# | $M$, $B$, $\pi_i$ | minibatches, their size, their share of the KL; in chapter 5, $M$ is the size | 小批数、批大小、权重 | число и размер мини-батчей, доли | paper: $M$ is the number of weights |
 # | $S$ | Monte-Carlo draws, in prediction also $T$ | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
 # | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
-# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 4) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 5: $\gamma = \mu/\sigma$; chapter 6: γ is the noise's precision |
-# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision; book, for PBP, and chapter 6: $\alpha, \beta$ of the noise's Gamma |
+# | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 5) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 6: $\gamma = \mu/\sigma$; chapter 7: γ is the noise's precision |
+# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision; book, for PBP, and chapter 7: $\alpha, \beta$ of the noise's Gamma |
 #
 # ### Words
 #

@@ -232,7 +232,7 @@ print(f"posterior N({m:.3f}, {sd:.3f}²); log P(D) = {known.log_evidence:.3f} na
 #
 # $$P(w\mid D_1, D_2) \;\propto\; P(D_2\mid w)\,P(w\mid D_1) . \tag{1.8}$$
 #
-# The order does not matter, and nothing has to be kept but the distribution itself. (Chapter 6 lives from this.)
+# The order does not matter, and nothing has to be kept but the distribution itself. (Chapter 7 lives from this.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.8
@@ -492,7 +492,7 @@ axes[2].set_ylim(-2.6, -1.3)
 fig.tight_layout()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# To choose the prior by its evidence is called **empirical Bayes**, or type-II maximum likelihood. For the diabetes weights one line of search finds σ_p. Chapter 5 does it for every weight of a network.
+# To choose the prior by its evidence is called **empirical Bayes**, or type-II maximum likelihood. For the diabetes weights one line of search finds σ_p. Chapter 6 does it for every weight of a network.
 
 # %% slideshow={"slide_type": "fragment"}
 candidates = 10.0 ** np.linspace(-2.5, 1, 36)
@@ -572,7 +572,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2 to 5 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 6 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the gold standard of chapters 3 and 7, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2 to 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 7 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the gold standard of chapters 3 and 10, draws from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?

@@ -404,7 +404,7 @@ for values in ((0.0, 1.0), (0.0, 0.1), (0.5, 2.0, 3.0), (0.0, 1.0, 1.0, 10.0)):
     assert np.allclose(theory, [eg.variance(kind, "μ", bowl, *values[:2]) for kind in eg.KINDS])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A regression with one weight, one data point $(1, 1)$ and noise variance $1/c$ *is* this bowl; the package's `estimators`, which chapter 4 uses for networks, must give the same two numbers.
+# A regression with one weight, one data point $(1, 1)$ and noise variance $1/c$ *is* this bowl; the package's `estimators`, which chapter 5 uses for networks, must give the same two numbers.
 
 # %% slideshow={"slide_type": "fragment"}
 one = {"mu": np.array([0.5]), "sigma": np.array([0.4]), "x": np.ones((1, 1)), "y": np.ones(1)}

@@ -162,7 +162,7 @@ assert np.allclose(predictive, closed_form)
 print(f"variance at x = 2: {x_new**2 * sd**2:.3f} (weights) + {s**2:.3f} (noise)")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why bother?** Because knowing what you do not know is worth something. One example is *Thompson sampling*: to choose between actions with unknown pay-off, draw one weight vector from the posterior and act as if it were true. While the posterior is wide, the draws disagree and the agent explores; as data come in, they agree and it stops. Exploration needs no schedule. Chapter 7 does it in full.
+# **Why bother?** Because knowing what you do not know is worth something. One example is *Thompson sampling*: to choose between actions with unknown pay-off, draw one weight vector from the posterior and act as if it were true. While the posterior is wide, the draws disagree and the agent explores; as data come in, they agree and it stops. Exploration needs no schedule. Chapter 10 does it in full.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.3 The free energy
@@ -781,7 +781,7 @@ assert table["BBB, KL weight 0.1"][:, 0].mean() > table["BBB"][:, 0].mean()
 assert table["HMC, first data set"][0, 0] > table["BBB"][0, 0]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Outside, BBB wins** by a hundred nats a point and more: one network announces a guess with the sd of the noise, and is wrong. **Among the data it does not.** There one network has little to be unsure about, and BBB is twice too unsure: a wider density is a lower one. HMC shows that this is the price of the *approximation*, not of Bayes' rule. A cold posterior, with a tenth of the KL, closes the gap among the data; outside it gives a part of the lead away. [Chapter 7](07_comparison_and_calibration.ipynb) compares all the methods so.
+# **Outside, BBB wins** by a hundred nats a point and more: one network announces a guess with the sd of the noise, and is wrong. **Among the data it does not.** There one network has little to be unsure about, and BBB is twice too unsure: a wider density is a lower one. HMC shows that this is the price of the *approximation*, not of Bayes' rule. A cold posterior, with a tenth of the KL, closes the gap among the data; outside it gives a part of the lead away. [Chapter 10](10_comparison_and_decisions.ipynb) compares all the methods so.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.9 The same with TensorFlow Probability
@@ -1732,4 +1732,4 @@ assert same and not np.allclose(*(first_weights(tf.random.set_seed) for _ in ran
 # The sinusoid and the network's settings are those of M. Krasser's article "Variational inference in Bayesian neural networks" (2019). The uniform minibatch scheme is from A. Graves, "Practical variational inference for neural networks" (NeurIPS 2011).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [2 · Reparameterization and the variational autoencoder](02_reparameterization_and_vae.ipynb) · **Next:** [4 · Local reparameterization](04_local_reparameterization.ipynb): the same objective, with a gradient whose noise falls as the batch grows.
+# **Previous:** [2 · Reparameterization and the variational autoencoder](02_reparameterization_and_vae.ipynb) · **Next:** [4 · How right is it?](04_how_right_is_it.ipynb): the answer beside the truth, and what of the gap is whose.

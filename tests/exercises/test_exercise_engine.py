@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +233,7 @@ def test_what_is_no_letter_is_said(answer: Any) -> None:
     assert "expected a set of letters out of a, b, c, d, got" in say(answer, "1.2")
 
 
-@pytest.mark.parametrize("number", [1.1, 3.10, 3, None])
+@pytest.mark.parametrize("number", [1.1, 3.10, 10.1, 3, None])
 def test_a_number_that_is_not_text_is_refused(number: Any) -> None:
     with pytest.raises(ValueError, match=r'expected text such as "3\.10", got .*3\.10 is 3\.1'):
         exercises.check(number, lambda x: x)
@@ -289,7 +290,20 @@ def test_stubs_leave_no_file(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"1.1": 3}', '{"1.1": ["?", 0]}', '{"1.1": ["✓", "x"]}']
+    "text",
+    [
+        "{",
+        "[]",
+        "3",
+        "null",
+        '{"1.1": 3}',
+        '{"1.1": ["?", 0]}',
+        '{"1.1": ["✓", "x"]}',
+        '{"numbering": 2}',
+        '{"numbering": 2, "tried": []}',
+        '{"numbering": 2, "tried": {"1.1": 3}}',
+        '{"numbering": 3, "tried": {}}',
+    ],
 )
 def test_a_damaged_file_is_put_aside_and_said_once(
     file: Path, text: str, capsys: pytest.CaptureFixture[str]
@@ -344,7 +358,30 @@ def test_a_break_while_writing_leaves_the_old_file(
             session.check("1.2", "bd")
     assert file.read_text(encoding="utf-8") == held
     assert list(file.parent.iterdir()) == [file]
-    assert json.loads(held) == {"1.1": ["✓", 0]}
+    assert json.loads(held) == {"numbering": 2, "tried": {"1.1": ["✓", 0]}}
+
+
+def test_chapter_10_is_not_chapter_1_and_its_tenth_exercise_not_its_first(file: Path) -> None:
+    registry = {n: replace(SQUARE, number=n) for n in ("1.1", "10.1", "10.10")}
+    session = Session(registry, Progress(file))
+    session.check("10.10", np.square)
+    assert session.table(1).splitlines() == ["· 1.1   Square", "solved 0 of 1"]
+    assert session.table(10).splitlines() == ["· 10.1  Square", "✓ 10.10 Square", "solved 1 of 2"]
+    assert session.reset(1) == "Forgotten: 0 solved of 1."
+    assert session.reset(10) == "Forgotten: 1 solved of 2."
+
+
+def test_what_was_solved_under_an_old_number_counts_for_the_same_exercise(file: Path) -> None:
+    old = {"1.1": 0, "3.10": 1, "4.3": 2, "5.3": 3, "6.9": 4, "7.8": 5, "7.10": 6}
+    file.parent.mkdir()
+    file.write_text(json.dumps({n: ["✓", wrong] for n, wrong in old.items()}), encoding="utf-8")
+    now = {"1.1": 0, "3.10": 1, "5.3": 2, "6.3": 3, "7.9": 4, "10.8": 5, "10.10": 6}
+    for _ in range(2):  # also from the file as it is written now: nothing moves twice
+        progress = Progress(file)
+        assert list(progress.marks()) == list(now)
+        assert {number: progress.tries(number) for number in now} == now
+        assert progress.tries("4.3") == 0, "no exercise that is new counts as tried"
+        progress.forget([])
 
 
 def test_the_file_is_the_one_named_or_in_the_user_s_data_folder(

@@ -85,9 +85,9 @@ def test_the_form_in_which_right_numbers_come_does_not_matter(number: str, form:
 
 
 def test_a_wrong_number_in_an_array_of_one_is_told_by_its_value() -> None:
-    result = quiet_check("5.1", lambda *_: np.array([8.0]))
+    result = quiet_check("6.1", lambda *_: np.array([8.0]))
     assert "expected 0.15" in result.message and "got 8." in result.message
-    result = quiet_check("6.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
+    result = quiet_check("7.2", lambda m, v, *_: [np.atleast_1d(m), np.atleast_1d(v)])
     assert "got [[0.3] [0.25]]." in result.message
 
 
@@ -166,7 +166,7 @@ def test_no_mistake_is_right_or_the_same_as_another(exercise: exercises.Exercise
 def test_a_message_calls_the_arguments_as_the_notebook_does() -> None:
     texts = Path(__file__).parents[2] / "notebooks" / "text"
     asked: dict[str, list[str]] = {}
-    for text in sorted(texts.glob("0*.py")):
+    for text in sorted(texts.glob("*.py")):
         stubs = r"^def (my_\w+)\((.*)\):\n    return \.\.\.\n+exercises\.check\(\"(.*)\", \1\)"
         for stub in re.finditer(stubs, text.read_text(encoding="utf-8"), re.MULTILINE):
             asked[stub[3]] = stub[2].split(", ")
@@ -191,6 +191,14 @@ def test_progress_shows_what_was_solved_but_not_worked_solutions() -> None:
     assert session.table().endswith(f"solved 1 of {len(NUMBERS)}")
     with pytest.raises(ValueError, match="chapter: expected one of .*3.*, got 99"):
         session.table(99)
+
+
+def test_exercises_come_in_the_order_of_their_chapters_and_numbers() -> None:
+    order = [tuple(map(int, number.split("."))) for number in NUMBERS]
+    assert order == sorted(order)
+    assert {chapter for chapter, _ in order} == {
+        int(path.stem.removeprefix("chapter")) for path in MODULES
+    }
 
 
 def test_an_unknown_number_says_which_there_are() -> None:

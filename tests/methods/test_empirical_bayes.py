@@ -12,7 +12,7 @@ from bdl_teach import DivergedError, datasets, densities
 from bdl_teach._support import compiled
 from bdl_teach.backend import tf
 from bdl_teach.methods import empirical_bayes, exact
-from bdl_teach.methods._mean_field import Capacity
+from bdl_teach.methods._loop import Capacity
 from bdl_teach.reproduce.tables import eb_alzheimers
 
 DATA = datasets.sinusoid(n=8)

@@ -14,7 +14,7 @@ import pytest
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
-from bdl_teach.methods._mean_field import Capacity, lay_out
+from bdl_teach.methods._loop import Capacity, lay_out
 from bdl_teach.mlp import MLP
 
 RNG = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from bdl_teach._commands.doctor import find_chromium
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-EXPLORERS = {"00": 0, "01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2}
+EXPLORERS = {"00": 0, "01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2, "10": 2}
 PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)

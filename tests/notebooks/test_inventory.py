@@ -45,4 +45,4 @@ def test_the_start_page_says_which_source_is_taught_where() -> None:
             if row["source"] == source
             for i in range(len(row["taught"]))
         }
-        assert chapters == {int(n) for n in re.findall(r"\[(\d)\]\(0", line)}
+        assert chapters == {int(n) for n in re.findall(r"\[(\d+)\]\(\d", line)}

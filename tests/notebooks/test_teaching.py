@@ -9,7 +9,7 @@ from bdl_teach import widgets
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 NOTES = (NOTEBOOKS / "TEACHING.md").read_text(encoding="utf-8")
-PARTS = {int(p[0]): p for p in re.split(r"^## (?=\d)", NOTES, flags=re.MULTILINE)[1:]}
+PARTS = {int(p.split()[0]): p for p in re.split(r"^## (?=\d)", NOTES, flags=re.MULTILINE)[1:]}
 TEXTS = {int(p.name[:2]): p for p in sorted((NOTEBOOKS / "text").glob("*.py"))}
 WRITTEN = sorted(set(TEXTS) & set(PARTS) - {0})
 

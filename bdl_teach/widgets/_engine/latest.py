@@ -24,11 +24,11 @@ class LatestValue(Generic[T]):
             self._value, self._put = value, self._put + 1
             self._changed.notify_all()
 
-    def take(self) -> tuple[int, T] | None:
-        """Wait for a new value; returns (version, value), or ``None`` once closed."""
+    def take(self, timeout: float | None = None) -> tuple[int, T] | None:
+        """Wait for a new value; returns (version, value), or ``None`` once closed or too late."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._put > self._taken)
-            if self._closed:
+            self._changed.wait_for(lambda: self._closed or self._put > self._taken, timeout)
+            if self._closed or self._put == self._taken:
                 return None
             self._taken = self._put
             return self._taken, self._value

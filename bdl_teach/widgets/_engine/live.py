@@ -29,6 +29,7 @@ from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
+REST = 0.8  # seconds without a movement before a result is improved
 
 
 Result = TypeVar("Result")  # what a tick computes
@@ -71,6 +72,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     It may define:
         ``_check(values, state)``: Where values are set, before anything moves. Raises
             ``ValueError`` for values that each control takes but that do not go together.
+        ``_improve(values, result) -> Result | None``: On the worker, while nothing moves, again and
+            again until it returns ``None``: a better result for the same values, such as a fit that
+            was trained on. A movement waits for it, so that it must not take longer than a tick.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -156,6 +160,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _check(self, values: Values, state: Values) -> None:
         """Refuse values that each control takes but that do not go with the state they make."""
+
+    def _improve(self, values: Values, result: Result) -> Result | None:
+        """Return a better result for values that rest, or ``None`` when this one is good."""
+        return None
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -326,30 +334,53 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _work(self) -> None:
         """Worker thread: recompute and redraw for the latest values until closed."""
         while (job := self._slot.take()) is not None:
-            version, values = job
-            error: BaseException | None = None
-            try:
-                self._tick(values)
-            except BaseException as raised:  # handed to whoever waits, and said in the status
-                error = raised
-                self._show_failure(raised)
-            self._slot.done(version, error)
-            if self.ticks == 1 and error is None:
-                background.start(self._do_chores)
+            while job is not None:
+                job = self._answer(*job)
+
+    def _answer(self, version: int, values: Values) -> tuple[int, Values] | None:
+        """Show these values, then better results for them; return what moved meanwhile, if any."""
+        error: BaseException | None = None
+        try:
+            self._tick(values)
+        except BaseException as raised:  # handed to whoever waits, and said in the status
+            error = raised
+            self._show_failure(raised)
+        self._slot.done(version, error)
+        if error is not None:
+            return None
+        if self.ticks == 1:
+            background.start(self._do_chores)
+        return self._rest(values)
+
+    def _rest(self, values: Values) -> tuple[int, Values] | None:
+        """Improve what is shown until something moves, or nothing is left to improve."""
+        pause = REST
+        while (job := self._slot.take(pause)) is None and not self._slot.closed:
+            shown = self.result
+            better = None if shown is None else self._improve(values, shown)
+            if better is None:
+                return None
+            self._paint(better)
+            self._say(self._describe(better))
+            pause = 0.0
+        return job
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()
         result = self._compute(values)
         computed = time.perf_counter()
+        self._paint(result)
+        self.ticks += 1
+        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
+        self._say(f"{self._describe(result)}{spent}")
+
+    def _paint(self, result: Result) -> None:
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
             picture = as_data_url(self._canvas.render())
         self.result = result
-        self.ticks += 1
         self._image.value = picture
-        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._describe(result)}{spent}")
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""

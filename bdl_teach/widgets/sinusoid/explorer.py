@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
+import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -17,9 +18,10 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LARGE_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
+    "estimator": "quiet",
     "sigma1": 1.5,
     "sigma2": 0.1,
     "pi": 0.5,
@@ -33,6 +35,9 @@ _DEFAULTS: controls.Values = {
     "prior_functions": False,
     "nuts": False,
 }
+
+
+_PAPER: controls.Values = {"estimator": "weights"}
 
 
 class SinusoidExplorer(Explorer[SinusoidResult]):
@@ -84,9 +89,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "KL weight 10: complexity costs too much; the mean flattens, the band widens",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
+        "paper's noise": (
+            "Weights drawn once a step: a rougher descent, which ends at a higher free energy",
+            {**_DEFAULTS, **_PAPER},
+        ),
         "calm gradients": (
-            "10 weight samples a step: a smoother descent, a lower free energy",
-            {**_DEFAULTS, "n_samples": 10},
+            "10 weight samples a step: a smoother descent, and a lower end, than with one",
+            {**_DEFAULTS, **_PAPER, "n_samples": 10},
         ),
     }
 
@@ -119,7 +128,21 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "n_samples": controls.count_slider(
                 "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
-            # What may be drawn beside the fit.
+            # How it is fitted, and what may be drawn beside it.
+            "estimator": ipywidgets.ToggleButtons(
+                options=[
+                    ("quiet", "quiet"),
+                    ("weights drawn", "weights"),
+                    ("article", "article"),
+                ],
+                value=d["estimator"],
+                description="fit",
+                tooltips=[
+                    "pre-activations drawn, the rest averaged in closed form (chapter 5)",
+                    "Bayes by Backprop as in the paper: all weights drawn at each step",
+                    "the same from the article's start, at its fixed learning rate",
+                ],
+            ),
             "prior_functions": controls.toggle(
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
@@ -130,12 +153,12 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
-        *sliders, prior, nuts = self._controls.values()
+        *sliders, estimator, prior, nuts = self._controls.values()
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return [
             self._nuts.bar,
             controls.grid(sliders, columns=3),
-            controls.row([prior, nuts, resample, *self._preset_buttons()]),
+            controls.row([estimator, prior, nuts, resample, *self._preset_buttons()]),
         ]
 
     def _make_canvas(self) -> Canvas:
@@ -173,7 +196,14 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas.animate(self._weights.artists)
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        result = sinusoid_fits.refit(**_fit_values(values))
+        return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
+
+    def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
+        better = sinusoid_fits.improve(result, round(values["n_predictions"]))
+        return None if better is None else self._beside(better, values)
+
+    def _beside(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
+        """Add what is drawn beside the fit."""
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
@@ -213,7 +243,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         )
         if not sd.any():
             spread = "one drawn network shows no epistemic sd"
-        sentence = f"{len(result.data.x)} points: {result.cost}; {spread}"
+        sentence = f"{result.stage}, {len(result.data.x)} points: {result.cost}; {spread}"
         if result.gap is not None:
             sentence += (
                 f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
@@ -221,8 +251,10 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the large room."""
-        yield partial(sinusoid_fits.refit, **_fit_values({**_DEFAULTS, "n": LARGE_ROOM[0]}))
+        """Compile what the sliders ask for next: more points, the paper's fit, more draws."""
+        longer, more = {"n": LONG_ROOM[0]}, {"n_samples": 2}
+        for values in (longer, _PAPER, _PAPER | longer, more, _PAPER | more):
+            yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""

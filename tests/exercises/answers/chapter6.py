@@ -1,781 +1,313 @@
 """Chapter 6: right answers written in another way than the references, and wrong ones."""
 
-import decimal
-import math
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from scipy import integrate, special, stats
-from scipy.integrate import trapezoid
+from scipy import stats
+from scipy.special import expit, log_expit, logsumexp
 
 from answers.forms import single, tensors
-from bdl_teach.backend import tfp
 
 
-def relu(m: Any, v: Any) -> Any:
-    """By Var = v Φ − E[relu(a)] E[relu(−a)]."""
-    s = v**0.5
-    up, down = (
-        sign * m * stats.norm.cdf(sign * m / s) + s * stats.norm.pdf(m / s) for sign in (1, -1)
-    )
-    return up, v * stats.norm.cdf(m / s) - up * down
+def softplus(rho: Any) -> Any:
+    return np.log1p(np.exp(rho))
 
 
-def layer(mean: Any, var: Any, a: Any, b: Any) -> Any:
-    """By E[w²] E[z²] − m_w² m_z²."""
-    z, z2 = np.concatenate([mean, [1.0]]), np.concatenate([var + mean**2, [1.0]])
-    n = len(z)
-    return a @ z / n**0.5, ((a**2 + b) @ z2 - a**2 @ z**2) / n
+def moments(x: Any, y: Any, s: float) -> tuple[float, float]:
+    """Mean and variance of w by least squares, before any prior."""
+    return x @ y / (x @ x), s**2 / (x @ x)
 
 
-def gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """With v_k (α + k) = v (α + k) + β, so that differences of variances are products."""
-    v0, v1, v2 = v + beta / (alpha - 1), v + beta / alpha, v + beta / (alpha + 1)
-    down1, down2 = beta / (alpha * (alpha - 1)) / v0, beta / (alpha * (alpha + 1)) / v1
-    l10 = -0.5 * np.log1p(-down1) - 0.5 * r**2 * down1 / v1
-    l21 = -0.5 * np.log1p(-down2) - 0.5 * r**2 * down2 / v2
-    new = 1 / np.expm1(np.log1p(1 / alpha) + l21 - l10)
-    return new, new * np.exp(-l10) * (beta / alpha)
+def gamma_step(g: Any, r: Any, e: Any, d: Any, kl: Any) -> Any:
+    return d * softplus(r) + kl
 
 
-def naive(alpha: Any, beta: Any, r: Any, v: Any, eps: float = 0.0) -> Any:
-    z0, z1, z2 = (stats.norm(0, (v + beta / (alpha + k)) ** 0.5).pdf(r) for k in (-1, 0, 1))
-    new = 1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1 + eps)
-    return new, 1 / (z2 / z1 * (alpha + 1) / beta - z1 / z0 * alpha / beta + eps)
-
-
-def score(m: Any, v: Any, a: Any, b: Any, c: Any, s: Any, y: Any) -> Any:
-    standardised = stats.norm(m, (v + b / (a - 1)) ** 0.5).logpdf((y - c) / s)
-    return np.mean(standardised) - np.log(s)
-
-
-def match(w: Any, p: Any, f: Any) -> Any:
-    weights = p * f / trapezoid(p * f, w)
-    mean = trapezoid(w * weights, w)
-    return mean, trapezoid(w**2 * weights, w) - mean**2
-
-
-def relu_by_mask(m: Any, v: Any) -> Any:
-    """Both moments where they are no zeros in floating point, by indexing arrays."""
-    alpha, mean, var = m / np.sqrt(v), np.zeros_like(m), np.zeros_like(v)
-    kept = alpha > -38
-    for i in np.flatnonzero(kept):
-        mean[i], var[i] = RIGHT["6.4"](m[i], v[i])
-    return mean, var
-
-
-def zero_below(limit: float) -> Any:
-    """A ReLU's moments, and 0 for both far below 0."""
-    return lambda m, v: [q * (m > limit * np.sqrt(v)) for q in RIGHT["6.4"](m, v)]
-
-
-def guarded(y: float, m: float, v: float, alpha: float, beta: float) -> float:
-    """For one point, in plain Python."""
-    total = v + beta / (alpha - 1)
-    return -math.log(2 * math.pi * total) / 2 - (y - m) ** 2 / (2 * total) if total > 0 else 0.0
+def precision_or_0(x: Any, y: Any, s: float) -> float:
+    variance = float(RIGHT["6.6"](x, y, s))
+    return 1 / variance if variance > 0 else 0.0
 
 
 RIGHT: dict[str, Any] = {
-    "6.1": lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).logpdf(y),
-    "6.2": lambda m, v, g, h: (m + v * g, v * (1 - v * g**2 + 2 * v * h)),
-    "6.3": "bdf",
-    "6.4": relu,
-    "6.5": layer,
-    "6.6": gamma,
-    "6.7": score,
-    "6.8": match,
-    "6.9": lambda m, v, p, s: ((m - v * s) / (1 - v * p), v / (1 - v * p)),
+    "6.1": lambda m, s: np.sum(np.log(np.sqrt(m**2 + s**2) / s)),
+    "6.2": lambda m, s: np.linalg.norm(np.hypot(m, s)) / np.sqrt(len(m)),
+    "6.3": "bce",
+    "6.4": lambda g, r, e, d: d * softplus(r) + 1 / (g + 1 / g),
+    "6.5": lambda g, r, e, d: (g * d + e * d) * np.exp(r) / (1 + np.exp(r)),
+    "6.6": lambda x, y, s: np.clip(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1], 0, None),
+    "6.7": lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(np.maximum(abs(g), 1e-300))),
+    "6.8": lambda x, s: np.linalg.norm(x[:, :, None] * s[None], axis=1),
+    "6.9": lambda f: np.sum(0.5 + 0.5 * np.tanh(f / 2), axis=0) / len(f),
 }
 
 
-def tf_log_z(y: Any, m: Any, v: Any, a: Any, b: Any) -> Any:
-    return tfp.distributions.Normal(m, tf.sqrt(v + b / (a - 1))).log_prob(y)
+def kl_by_loop(mu: Any, sigma: Any) -> float:
+    """(6.5) with the prior variance (6.8)."""
+    total = 0.0
+    for m, s in zip(mu, sigma, strict=True):
+        prior = m**2 + s**2
+        total += (s**2 / prior + m**2 / prior - np.log(s**2 / prior) - 1) / 2
+    return total
 
 
-def tf_relu(m: Any, v: Any) -> Any:
-    s, normal = tf.sqrt(v), tfp.distributions.Normal(0.0, 1.0)
-    mean = m * normal.cdf(m / s) + s * normal.prob(m / s)
-    second = (m**2 + v) * normal.cdf(m / s) + m * s * normal.prob(m / s)
-    return mean, second - mean**2
+def tf_kl(mu: Any, sigma: Any) -> Any:
+    return tf.reduce_sum(tf.math.log1p(tf.square(mu / sigma))) / 2
 
 
-def by_natural_parameters(m: Any, v: Any, p: Any, s: Any) -> Any:
-    first, second = m / v - s, -0.5 / v + 0.5 * p
-    return -0.5 * first / second, -0.5 / second
+def tape(index: int) -> Any:
+    """The derivative in γ or in ρ by TensorFlow."""
+
+    def gradient(*case: Any) -> Any:
+        parts = [tf.Variable(value) for value in case[:2]]
+        with tf.GradientTape() as watched:
+            weight = tf.nn.softplus(parts[1]) * (parts[0] + case[2])
+            loss = tf.reduce_sum(case[3] * weight + tf.math.log1p(parts[0] ** 2) / 2)
+        return watched.gradient(loss, parts[index])
+
+    return tensors(gradient)
 
 
-def paper_relu(m: Any, v: Any, log_cdf: Any = special.log_ndtr) -> Any:
-    """With the ratio φ/Φ, by logarithms."""
-    a = m / v**0.5
-    ratio = np.exp(stats.norm.logpdf(a) - log_cdf(a))
-    given = m + v**0.5 * ratio
-    mean = special.ndtr(a) * given
-    var = mean * given * special.ndtr(-a) + special.ndtr(a) * v * (1 - ratio * (ratio + a))
-    return mean, var
+def by_precision(x: Any, y: Any, s: float) -> Any:
+    precision, pull = np.sum(x**2) / s**2, np.sum(x * y) / s**2
+    return 0.0 if pull**2 <= precision else 1 / (precision**2 / (pull**2 - precision))
 
 
-def layer_by_loops(mean: Any, var: Any, a: Any, b: Any) -> Any:
-    n = len(mean) + 1
-    rows = [
-        (
-            sum(w * z for w, z in zip(row, [*mean, 1], strict=True)) / n**0.5,
-            sum(
-                w * w * q + u * (z * z + q)
-                for w, u, z, q in zip(row, spread, [*mean, 1], [*var, 0], strict=True)
-            )
-            / n,
-        )
-        for row, spread in zip(a, b, strict=True)
-    ]
-    return [list(part) for part in zip(*rows, strict=True)]
-
-
-def tf_layer(mean: Any, var: Any, a: Any, b: Any) -> Any:
-    z, q = tf.concat([mean, [1.0]], 0), tf.concat([var, [0.0]], 0)
-    out = tf.linalg.matvec(a**2 + b, q) + tf.linalg.matvec(b, z**2)
-    return tf.linalg.matvec(a, z) / len(z) ** 0.5, out / len(z)
-
-
-def gamma_by_fractions(alpha: float, beta: float, r: float, v: float) -> Any:
-    """(6.12) with eighty digits."""
-    with decimal.localcontext(prec=80):
-        a, b, square, w = (decimal.Decimal(float(x)) for x in (alpha, beta, r * r, v))
-        totals = w + b / (a - 1), w + b / a, w + b / (a + 1)
-        z0, z1, z2 = ((-square / (2 * s)).exp() / s.sqrt() for s in totals)
-        new = 1 / (z0 * z2 / z1**2 * (a + 1) / a - 1)
-        return float(new), float(1 / (z2 / z1 * (a + 1) / b - z1 / z0 * a / b))
-
-
-def gamma_by_quotients(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """(6.13), the variances' quotients as 1 + u with a small u."""
-    ells = []
-    for k in (0, 1):
-        before, after = v + beta / (alpha + k - 1), v + beta / (alpha + k)
-        u = beta / ((alpha + k) * (alpha + k - 1) * after)
-        ells.append(np.log1p(u) / 2 - r**2 * u / before / 2)
-    new = 1 / np.expm1(ells[1] - ells[0] - np.log1p(-1 / (alpha + 1)))
-    return new, new * (beta / alpha) / np.exp(ells[0])
-
-
-def no_digits(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """(6.13) with the ℓ as differences of logarithms."""
-    z0, z1, z2 = (stats.norm(0, (v + beta / (alpha + k)) ** 0.5).logpdf(r) for k in (-1, 0, 1))
-    new = 1 / np.expm1(z2 - 2 * z1 + z0 + np.log1p(1 / alpha))
-    return new, new * beta / alpha * np.exp(z0 - z1)
-
-
-def plain_exp(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """The ℓ are right, and 1 is subtracted from an exponential."""
-    new_alpha, new_beta = gamma(alpha, beta, r, v)
-    lost = 1 / (np.exp(np.log1p(1 / new_alpha)) - 1)
-    return lost, new_beta * lost / new_alpha
-
-
-def stops(at: float) -> Any:
-    """An update that stands still from some α on."""
-    return lambda a, b, r, v: gamma(a, b, r, v) if a < at else (a, b)
-
-
-def steps(by: float) -> Any:
-    """An update that is off by so much in α from α = 10⁶ on."""
-    return lambda a, b, r, v: (gamma(a, b, r, v)[0] + by * (a > 1e6), gamma(a, b, r, v)[1])
-
-
-def tf_score(m: Any, v: Any, a: Any, b: Any, c: Any, s: Any, y: Any) -> Any:
-    normal = tfp.distributions.Normal(m * s + c, s * tf.sqrt(v + b / (a - 1)))
-    return tf.reduce_mean(normal.log_prob(y))
-
-
-def by_rule(integral: Any) -> Any:
-    def moments(w: Any, p: Any, f: Any) -> Any:
-        z = integral(p * f, w)
-        mean = integral(w * p * f, w) / z
-        return mean, integral(w**2 * p * f, w) / z - mean**2
-
-    return moments
+def careful_kl(gamma: Any) -> Any:
+    size = np.abs(gamma)
+    small = np.minimum(size, 1.0)
+    large = np.maximum(size, 1.0)
+    return np.where(size < 1, np.log1p(small**2) / 2, np.log(large) + np.log1p(large**-2.0) / 2)
 
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
-    ("6.1", guarded),
+    ("6.1", kl_by_loop),
+    ("6.1", tensors(tf_kl)),
+    ("6.1", single(lambda m, s: np.log1p((m / s) ** 2).sum() / 2)),
+    ("6.1", lambda m, s: np.log(np.hypot(1, m / s)).sum(keepdims=True)),
+    ("6.1", lambda m, s: -np.log(np.cos(np.arctan(m / s))).sum()),
+    ("6.2", single(lambda m, s: np.sqrt(np.mean(m**2) + np.mean(s**2)))),
+    ("6.2", tensors(lambda m, s: tf.sqrt(tf.reduce_mean(m**2 + s**2)))),
+    ("6.2", lambda m, s: [(sum(a * a + b * b for a, b in zip(m, s, strict=True)) / len(m)) ** 0.5]),
+    ("6.2", lambda m, s: np.sqrt(np.mean(m) ** 2 + np.var(m) + np.mean(s) ** 2 + np.var(s))),
+    ("6.3", {"b": True, "c": True, "e": True, "a": False}),
+    ("6.3", ["(b)", "(c)", "(e)"]),
+    ("6.4", tape(0)),
+    ("6.4", single(lambda g, r, e, d: d * np.logaddexp(0, r) + g / (1 + g * g))),
+    ("6.4", lambda g, r, e, d: d * (np.maximum(r, 0) + np.log1p(np.exp(-abs(r)))) + g / (g**2 + 1)),
+    ("6.4", lambda g, r, e, d: -d * log_expit(-np.asarray(r)) + np.sin(2 * np.arctan(g)) / 2),
+    ("6.5", tape(1)),
+    ("6.5", single(lambda g, r, e, d: d * (g + e) / (1 + np.exp(-r)))),
+    ("6.5", lambda g, r, e, d: d * (g + e) * (1 - np.exp(-np.log1p(np.exp(r))))),
+    ("6.5", lambda g, r, e, d: d * (g + e) * (0.5 + 0.5 * np.tanh(np.asarray(r) / 2))),
+    ("6.6", by_precision),
+    ("6.6", single(by_precision)),
     (
-        "6.2",
-        lambda m, v, g, h: (
-            [a + b * c for a, b, c in zip(m, v, g, strict=True)],
-            [b - b * b * (c * c - 2 * d) for b, c, d in zip(v, g, h, strict=True)],
+        "6.6",
+        tensors(
+            lambda x, y, s: tf.nn.relu(
+                ((tf.reduce_sum(x * y) / s**2) ** 2 - tf.reduce_sum(x**2) / s**2)
+                / (tf.reduce_sum(x**2) / s**2) ** 2
+            )
         ),
     ),
-    ("6.4", relu_by_mask),
-    (
-        "6.9",
-        lambda m, v, p, s: (
-            [(a / b - d) / (1 / b - c) for a, b, c, d in zip(m, v, p, s, strict=True)],
-            [1 / (1 / b - c) for b, c in zip(v, p, strict=True)],
-        ),
-    ),
-    ("6.1", single(RIGHT["6.1"])),
-    ("6.1", tensors(tf_log_z)),
-    ("6.1", lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))))),
-    (
-        "6.1",
-        lambda y, m, v, a, b: (
-            -0.5 * np.log(2 * np.pi * (v * (a - 1) + b) / (a - 1))
-            - 0.5 * (y - m) ** 2 * (a - 1) / (v * (a - 1) + b)
-        ),
-    ),
-    ("6.2", single(lambda m, v, g, h: (m + v * g, v - v * v * (g * g - 2 * h)))),
-    ("6.2", tensors(lambda m, v, g, h: (m + v * g, v + v**2 * (2 * h - g**2)))),
-    ("6.2", lambda m, v, g, h: np.array([m + v * g, v - (v * g) ** 2 + 2 * v**2 * h])),
-    ("6.2", lambda m, v, g, h: [m + v * g, (v + v**2 * (2 * h + 1 / v)) - v - (v * g) ** 2]),
-    ("6.3", "b, d, f"),
-    ("6.3", {"(b)", "(d)", "(f)"}),
-    ("6.4", single(relu)),
-    ("6.4", tensors(tf_relu)),
-    ("6.4", paper_relu),
-    (
-        "6.4",
-        lambda m, v: (
-            relu(m, v)[0],
-            relu(m, v)[0] * (m - relu(m, v)[0]) + v * (0.5 + 0.5 * special.erf(m / np.sqrt(2 * v)))
-            if np.all(m / v**0.5 > -3)
-            else relu(m, v)[1],
-        ),
-    ),
-    ("6.5", single(layer)),
-    ("6.5", tensors(tf_layer)),
-    ("6.5", layer_by_loops),
-    (
-        "6.5",
-        lambda m, v, a, b: (
-            (a[:, :-1] @ m + a[:, -1]) / np.sqrt(len(m) + 1),
-            (b[:, -1] + b[:, :-1] @ m**2 + (a**2 + b)[:, :-1] @ v) / (len(m) + 1),
-        ),
-    ),
-    ("6.6", gamma_by_fractions),
-    ("6.6", gamma_by_quotients),
-    ("6.6", lambda a, b, r, v: np.array(gamma(a, b, -r, v))[:, None]),
-    ("6.6", lambda a, b, r, v: gamma(np.float64(a), np.float64(b), np.float64(r), np.float64(v))),
-    ("6.7", single(score)),
-    ("6.7", tensors(tf_score)),
+    ("6.6", lambda x, y, s: np.array([max(0, (x @ y) ** 2 - (x @ x) * s**2) / (x @ x) ** 2])),
+    ("6.7", careful_kl),
+    ("6.7", lambda g: [np.log(abs(complex(1, value))) for value in g]),
+    ("6.7", lambda g: np.log(np.abs(1 + 1j * g))),
     (
         "6.7",
-        lambda m, v, a, b, c, s, y: np.mean(
-            [
-                stats.norm(i * s + c, s * (j + b / (a - 1)) ** 0.5).logpdf(k)
-                for i, j, k in zip(m, v, y, strict=True)
-            ]
+        lambda g: (
+            np.log(np.maximum(1, abs(g)))
+            + np.log(np.hypot(1 / np.maximum(1, abs(g)), g / np.maximum(1, abs(g))))
         ),
     ),
-    ("6.7", lambda m, v, a, b, c, s, y: np.array([score(m, v, a, b, c, s, y)])),
-    ("6.8", by_rule(integrate.simpson)),
-    ("6.8", by_rule(lambda f, w: np.sum(f) * (w[1] - w[0]))),
-    ("6.8", by_rule(lambda f, w: np.sum(f * np.gradient(w)))),
-    ("6.8", lambda w, p, f: (np.average(w, weights=p * f), np.cov(w, aweights=p * f, ddof=0))),
-    ("6.8", single(match)),
-    ("6.8", tensors(by_rule(lambda f, w: tfp.math.trapz(f, w)))),
-    ("6.9", single(RIGHT["6.9"])),
-    ("6.9", tensors(by_natural_parameters)),
-    ("6.9", by_natural_parameters),
-    ("6.9", lambda m, v, p, s: [(m / v - s) * (v + v**2 * p / (1 - v * p)), 1 / (1 / v - p)]),
+    ("6.8", single(lambda x, s: np.sqrt(x**2 @ s**2))),
+    ("6.8", tensors(lambda x, s: tf.norm(x[:, :, None] * s, axis=1))),
+    ("6.8", lambda x, s: [[np.hypot.reduce(row * col) for col in s.T] for row in x]),
+    ("6.8", lambda x, s: np.sqrt(np.einsum("ni,ij,ni,ij->nj", x, s, x, s))),
+    ("6.9", single(lambda f: np.mean(1 / (1 + np.exp(-f)), axis=0))),
+    ("6.9", tensors(lambda f: tf.reduce_mean(tf.sigmoid(f), axis=0))),
+    ("6.9", lambda f: np.mean(np.exp(f) / (1 + np.exp(f)), axis=0)),
+    ("6.9", lambda f: np.exp(logsumexp(log_expit(f), axis=0) - np.log(len(f)))),
+    ("6.9", lambda f: [sum(expit(value) for value in column) / len(column) for column in f.T]),
 ]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("6.4", "expected", lambda m, v: RIGHT["6.4"](m, v + 1e-6)),
-    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v + 1e-6, a, b)),
-    ("6.5", "a small number added", lambda m, v, a, b: RIGHT["6.5"](m, v, a, b + 1e-6)),
-    ("6.5", "expected", lambda m, v, a, b: RIGHT["6.5"](m, np.minimum(v, 1), a, b)),
-    ("6.9", "expected", lambda m, v, p, s: RIGHT["6.9"](m, np.maximum(v, 0.01), p, s)),
-    (
-        "6.2",
-        "expected",
-        lambda m, v, g, h: (m + np.clip(v * g, -2, 2), v - v * v * (g * g - 2 * h)),
-    ),
-    ("6.7", "expected", lambda *case: abs(RIGHT["6.7"](*case))),
-    ("6.7", "expected", lambda *case: min(RIGHT["6.7"](*case), 0.0)),
-    ("6.1", "alpha=6, beta=6 expected", lambda y, m, v, a, b: 0.0),
-    (
-        "6.1",
-        "eps in the logarithm",
-        lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))) + 1e-10),
-    ),
-    (
-        "6.2",
-        "a least variance",
-        lambda m, v, g, h: (m + v * g, np.maximum(v - v * v * (g * g - 2 * h), 1e-3)),
-    ),
-    ("6.2", "a pair, each shape (1,), got shape (1,)", lambda m, v, g, h: m + v * g),
-    ("6.4", "0 far below", zero_below(-10.0)),
-    ("6.4", "0 far below", zero_below(-5.0)),
-    (
-        "6.7",
-        "eps in the logarithm",
-        lambda m, v, a, b, c, s, y: np.mean(
-            np.log(stats.norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + 1e-9)
-        ),
-    ),
-    (
-        "6.8",
-        "eps beside Z",
-        lambda w, p, f: (
-            m := trapezoid(w * p * f, w) / (z := trapezoid(p * f, w) + 1e-8),
-            trapezoid((w - m) ** 2 * p * f, w) / z,
-        ),
-    ),
-    ("6.9", "eps beside", lambda m, v, p, s: ((m / v - s) * (c := 1 / (1 / v - p + 1e-8)), c)),
-    ("6.1", "½ is missing", lambda y, m, v, a, b: 2 * RIGHT["6.1"](y, m, v, a, b)),
-    (
-        "6.1",
-        "sign of one term",
-        lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) + np.log(2 * np.pi * (v + b / (a - 1))),
-    ),
-    (
-        "6.1",
-        "not squared",
-        lambda y, m, v, a, b: (
-            -0.5 * (np.log(2 * np.pi * (v + b / (a - 1))) + abs(y - m) / (v + b / (a - 1)))
-        ),
-    ),
-    ("6.1", "not in nats", lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) / np.log(2)),
-    ("6.1", "eps", lambda y, m, v, a, b: RIGHT["6.1"](y, m, v + 1e-8, a, b)),
-    ("6.1", "variance for sd", lambda y, m, v, a, b: stats.norm(m, v + b / (a - 1)).logpdf(y)),
-    (
-        "6.1",
-        "mixed",
-        lambda y, m, v, a, b: stats.norm(m, (v + (b / (a - 1)) ** 0.5) ** 0.5).logpdf(y),
-    ),
-    (
-        "6.1",
-        "2π is missing",
-        lambda y, m, v, a, b: RIGHT["6.1"](y, m, v, a, b) + np.log(2 * np.pi) / 2,
-    ),
-    ("6.1", "expected", lambda y, m, v, a, b: stats.t(2 * a, m, (b / a + v) ** 0.5).logpdf(y)),
-    ("6.1", "expected", lambda y, m, v, a, b: stats.laplace(m, (v + b / (a - 1)) ** 0.5).logpdf(y)),
-    ("6.1", "expected", lambda y, m, v, a, b: RIGHT["6.1"](y + m, 0, v, a, b)),
-    ("6.1", "expected", lambda y, m, v, a, b: np.maximum(RIGHT["6.1"](y, m, v, a, b), -10)),
-    ("6.1", "expected", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).logsf(y)),
-    ("6.2", "never wider", lambda m, v, g, h: (m + v * g, v - v**2 * np.maximum(g**2 - 2 * h, 0))),
-    ("6.2", "never wider", lambda m, v, g, h: (m + v * g, v - v**2 * abs(g**2 - 2 * h))),
-    ("6.2", "v² for v", lambda m, v, g, h: (m + v * v * g, v - v**2 * (g**2 - 2 * h))),
-    (
-        "6.2",
-        "new variance in",
-        lambda m, v, g, h: (m + (v - v**2 * (g**2 - 2 * h)) * g, v - v**2 * (g**2 - 2 * h)),
-    ),
-    ("6.2", "gm and gv", lambda m, v, g, h: (m + v * h, v - v**2 * (h**2 - 2 * g))),
-    ("6.2", "both squares", lambda m, v, g, h: (m + v * g, v - v * (g - 2 * h))),
-    ("6.2", "not scaled by v", lambda m, v, g, h: (m + g, v - v**2 * (g**2 - 2 * h))),
-    (
-        "6.2",
-        "expected",
-        lambda m, v, g, h: (
-            (m + v * g, np.minimum(v, v - v**2 * (g**2 - 2 * h)) + 0)
-            if np.size(v) > 1
-            else (m + v * g, v)
-        ),
-    ),
-    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v)),
-    ("6.2", "expected", lambda m, v, g, h: (m, v - v**2 * (g**2 - 2 * h))),
-    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 - 2 * h**2))),
-    ("6.2", "expected", lambda m, v, g, h: (m + v * g, v - 2 * v**2 * (g**2 - h))),
-    ("6.2", "expected", lambda m, v, g, h: (m + v * g, np.clip(v - v**2 * (g**2 - 2 * h), 0, 1))),
-    ("6.4", "0/0", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a)))),
-    ("6.4", "least value", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a) + 1e-8))),
-    (
-        "6.4",
-        "least value",
-        lambda m, v: paper_relu(m, v, lambda a: np.log(np.maximum(special.ndtr(a), 1e-12))),
-    ),
-    (
-        "6.4",
-        "truncated",
-        lambda m, v: (
-            relu(m, v)[0] / special.ndtr(m / v**0.5),
-            relu(m, v)[1] / special.ndtr(m / v**0.5),
-        ),
-    ),
-    ("6.4", "relu of the mean", lambda m, v: (np.maximum(m, 0), v * (m > 0))),
-    ("6.4", "φ part", lambda m, v: (m * special.ndtr(m / v**0.5), relu(m, v)[1])),
-    ("6.4", "swapped", lambda m, v: relu(m, v)[::-1]),
-    ("6.4", "expected", lambda m, v: (relu(m, v)[0], v)),
-    ("6.4", "expected", lambda m, v: (relu(m, v)[0], v * (m > 0))),
-    ("6.4", "expected", lambda m, v: relu(-m, v)),
-    ("6.4", "expected", lambda m, v: (m + 0 * v, v + 0 * m)),
-    ("6.4", "expected", lambda m, v: (m * (g := 0.5 + 0.5 * np.tanh(0.8 * m / v**0.5)), v * g)),
-    ("6.4", "expected", lambda m, v: (relu(m, v)[0] + 1e-8, relu(m, v)[1] + 1e-8)),
-    ("6.4", "expected", lambda m, v: (relu(m, v)[0], np.maximum(relu(m, v)[1], 1e-6))),
-    (
-        "6.5",
-        "by (in + 1)²",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] / (1 + len(m))),
-    ),
-    (
-        "6.5",
-        "only one of the two",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] * (1 + len(m))),
-    ),
-    (
-        "6.5",
-        "second moment",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a**2 + b) @ np.append(v + m**2, 1) / (len(m) + 1),
-        ),
-    ),
-    (
-        "6.5",
-        "not squared",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a @ np.append(v, 0) + b @ np.append(m**2 + v, 1)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "6.5",
-        "bias is first",
-        lambda m, v, a, b: (
-            a @ np.append(1, m) / (len(m) + 1) ** 0.5,
-            (a**2 @ np.append(0, v) + b @ np.append(1, m**2 + v)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "6.5",
-        "sd for variance",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] ** 0.5),
-    ),
-    ("6.5", "swapped", lambda m, v, a, b: layer(m, v, a, b)[::-1]),
-    (
-        "6.5",
-        "product of the two",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a**2 @ np.append(v, 0) + b @ np.append(m**2, 1)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "6.5",
-        "1/√in for",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0] * (1 + 1 / len(m)) ** 0.5,
-            layer(m, v, a, b)[1] * (1 + 1 / len(m)),
-        ),
-    ),
-    ("6.5", "expected", lambda m, v, a, b: layer(m, v, a, b**2)),
-    ("6.5", "expected", lambda m, v, a, b: layer(m, v**0.5, a, b)),
-    ("6.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], abs(a @ np.append(v, 0)))),
-    (
-        "6.5",
-        "a small number",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3),
-    ),
-    ("6.6", "digits are lost", no_digits),
-    ("6.6", "digits are lost", plain_exp),
-    ("6.6", "digits are lost", lambda a, b, r, v: naive(np.float64(a), b, r, v)),
-    ("6.6", "eps in the denominator", lambda a, b, r, v: naive(a, b, r, v, 1e-8)),
-    (
-        "6.6",
-        "eps in the denominator",
-        lambda a, b, r, v: (1 / (1 / gamma(a, b, r, v)[0] + 1e-18), gamma(a, b, r, v)[1]),
-    ),
-    ("6.6", "expected", stops(1e5)),
-    ("6.6", "expected", stops(1e11)),
-    ("6.6", "expected", steps(1.0)),
-    ("6.6", "expected", steps(-0.5)),
-    ("6.6", "expected", lambda a, b, r, v: (a + 1, b + r**2)),
-    ("6.6", "expected", lambda a, b, r, v: (a + 0.5, b + 0.5 * (r**2 + v))),
-    ("6.6", "variance is ignored", lambda a, b, r, v: gamma(a, b, r, 0.0)),
+    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, max(s, 0.01))),
+    ("6.9", "expected", lambda f: expit(np.clip(f, -10, 10)).mean(axis=0)),
+    ("6.1", "in the logarithm", lambda m, s: 0.5 * np.log(1 + (m / s) ** 2 + 1e-6).sum()),
+    ("6.2", "eps under the root", lambda m, s: np.sqrt(np.mean(m**2 + s**2) + 1e-8)),
     (
         "6.6",
         "expected",
-        lambda a, b, r, v: gamma(a, b, r, v) if a < 1e6 else (a + 0.5, b + r**2 / 2),
+        lambda x, y, s: max(0, (x @ y / s**2) ** 2 - (p := x @ x / s**2)) / (p**2 + 1e-8),
     ),
-    ("6.6", "expected", lambda a, b, r, v: (min(gamma(a, b, r, v)[0], 707), gamma(a, b, r, v)[1])),
-    ("6.6", "expected", single(gamma)),
-    ("6.6", "ℓ₁₀ and ℓ₂₁", lambda a, b, r, v: _gamma_again(a, b, r, v, -1)),
-    ("6.6", "ℓ₁₀ added", lambda a, b, r, v: _gamma_again(a, b, r, v, 0)),
+    ("6.1", "μ is not squared", lambda m, s: np.log(1 + abs(m) / s**2).sum() / 2),
+    ("6.1", "squares are missing", lambda m, s: np.log(1 + abs(m) / s).sum() / 2),
+    ("6.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),
+    ("6.1", "not in nats", lambda m, s: np.log2(1 + m**2 / s**2).sum() / 2),
+    ("6.1", "not in nats", lambda m, s: np.log10(np.hypot(1, m / s)).sum()),
+    ("6.1", "eps in the denominator", lambda m, s: np.log(1 + m**2 / (s**2 + 1e-8)).sum() / 2),
+    ("6.1", "eps in the denominator", lambda m, s: np.log1p((m / (s + 1e-8)) ** 2).sum() / 2),
+    ("6.1", "one prior", lambda m, s: np.log(RIGHT["6.2"](m, s)) * len(m) - np.log(s).sum()),
+    ("6.1", "mean for sum", lambda m, s: np.log(1 + m**2 / s**2).mean() / 2),
+    (
+        "6.1",
+        "other way round",
+        lambda m, s: (m**2 / s**2).sum() - np.log(1 + m**2 / s**2).sum() / 2,
+    ),
+    ("6.1", "expected", lambda m, s: np.sum((m / s) ** 2) / 2),
+    ("6.1", "expected", lambda m, s: np.prod(np.sqrt(1 + m**2 / s**2))),
+    ("6.1", "expected", lambda m, s: np.log(1 + abs(m.sum()) ** 2 / (s**2).sum()) / 2),
+    ("6.1", "expected", lambda m, s: np.log(1 + np.minimum(m**2 / s**2, 1e6)).sum() / 2),
+    ("6.2", "centred", lambda m, s: np.sqrt(m.var() + (s**2).mean())),
+    ("6.2", "α for σ_p", lambda m, s: 1 / np.mean(m**2 + s**2)),
+    ("6.2", "n − 1", lambda m, s: np.sqrt(sum(m**2 + s**2) / (len(m) - 1))),
+    ("6.2", "σ for σ²", lambda m, s: np.sqrt(np.mean(m**2) + np.mean(s))),
+    ("6.2", "μ for μ²", lambda m, s: np.sqrt(np.mean(abs(m)) + np.mean(s**2))),
+    ("6.2", "squared after adding", lambda m, s: np.linalg.norm(m + s) / len(m) ** 0.5),
+    ("6.2", "expected", lambda m, s: 1 / np.sqrt(np.mean(m**2 + s**2))),
+    ("6.2", "expected", lambda m, s: np.exp(np.mean(np.log(np.hypot(m, s))))),
+    ("6.2", "expected", lambda m, s: np.sqrt(np.median(m**2 + s**2))),
+    ("6.2", "expected", lambda m, s: np.mean(abs(m) + s)),
+    ("6.4", "inner derivative", lambda g, r, e, d: gamma_step(g, r, e, d, 1 / (1 + g * g))),
+    ("6.4", "inner derivative", lambda g, r, e, d: gamma_step(g, r, e, d, 0.5 / (1 + g * g))),
+    ("6.4", "exp for softplus", lambda g, r, e, d: d * np.exp(r) + g / (1 + g * g)),
+    ("6.4", "likelihood is missing", lambda g, r, e, d: g / (1 + g * g)),
+    ("6.4", "softplus forgotten", lambda g, r, e, d: d * r + g / (1 + g * g)),
+    ("6.4", "derivative of softplus", lambda g, r, e, d: d * expit(r) + g / (1 + g * g)),
+    ("6.4", "wrong sign", lambda g, r, e, d: -gamma_step(g, r, e, d, g / (1 + g * g))),
+    ("6.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, g / (1 + g))),
+    ("6.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, g / (1 + g**2) ** 0.5)),
+    ("6.4", "expected", lambda g, r, e, d: d * np.log10(1 + np.exp(r)) + g / (1 + g**2)),
+    ("6.4", "expected", lambda g, r, e, d: d * softplus(r) * g / (1 + g**2)),
+    ("6.4", "expected", lambda g, r, e, d: gamma_step(g, r, e, d, abs(g) / (1 + g**2))),
+    ("6.5", "derivative of the sigmoid", lambda g, r, e, d: d * (g + e) * expit(r) * expit(-r)),
+    ("6.5", "∂nll/∂w", lambda g, r, e, d: (g + e) * expit(r)),
+    ("6.5", "ε forgotten", lambda g, r, e, d: d * g * expit(r)),
+    ("6.5", "wrong sign in the exponent", lambda g, r, e, d: d * (g + e) / (1 + np.exp(r))),
+    ("6.5", "wrong sign:", lambda g, r, e, d: -d * (g + e) * expit(r)),
+    ("6.5", "expected", lambda g, r, e, d: d * (g - e) * expit(r)),
+    ("6.5", "expected", lambda g, r, e, d: d * g * e * expit(r)),
+    ("6.5", "expected", lambda g, r, e, d: d * (g + e) * np.tanh(r)),
+    ("6.5", "expected", lambda g, r, e, d: d + (g + e) * expit(r)),
+    ("6.5", "expected", lambda g, r, e, d: d * abs(g + e) * expit(r)),
+    ("6.5", "expected", lambda g, r, e, d: d * (g * softplus(r) + e) * expit(r)),
+    ("6.6", "b for b²", lambda x, y, s: max(0, x @ y - x @ x) * s**2 / (x @ x) ** 2),
     (
         "6.6",
-        "exp(−l₁₀) is missing",
-        lambda a, b, r, v: (gamma(a, b, r, v)[0], gamma(a, b, r, v)[0] * b / a),
-    ),
-    ("6.6", "α is not updated", lambda a, b, r, v: (a, gamma(a, b, r, v)[1])),
-    (
-        "6.7",
-        "network's variance is missing",
-        lambda m, v, a, b, c, s, y: score(m, 0, a, b, c, s, y),
-    ),
-    ("6.7", "precision", lambda m, v, a, b, c, s, y: score(m, v + a / b, a, 0, c, s, y)),
-    (
-        "6.7",
-        "variance for sd",
-        lambda m, v, a, b, c, s, y: np.mean(stats.norm(m * s + c, (v + b / (a - 1)) * s).logpdf(y)),
-    ),
-    ("6.7", "not in nats", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) / np.log(2)),
-    ("6.7", "2π", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) + np.log(2 * np.pi) / 2),
-    (
-        "6.7",
-        "of the mean density",
-        lambda m, v, a, b, c, s, y: np.log(
-            np.mean(stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).pdf(y))
+        "posterior's variance",
+        lambda x, y, s: (
+            1 / (precision_or_0(x, y, s) + x @ x / s**2) if precision_or_0(x, y, s) else 0
         ),
     ),
+    ("6.6", "infinite", lambda x, y, s: RIGHT["6.6"](x, y, s) or np.inf),
     (
-        "6.7",
-        "not averaged",
-        lambda m, v, a, b, c, s, y: stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y),
+        "6.6",
+        "not shrunk",
+        lambda x, y, s: moments(x, y, s)[0] ** 2 if precision_or_0(x, y, s) else 0,
     ),
-    (
-        "6.7",
-        "y_std for y_std²",
-        lambda m, v, a, b, c, s, y: np.mean(
-            stats.norm(m * s + c, ((v + b / (a - 1)) * s) ** 0.5).logpdf(y)
-        ),
-    ),
-    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, 9.0, 2.0, c, s, y)),
-    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, 22.5, 9.2, y)),
-    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) - 2 * np.log(s)),
-    ("6.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, y.mean(), s, y)),
-    (
-        "6.7",
-        "expected",
-        lambda m, v, a, b, c, s, y: np.median(
-            stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y)
-        ),
-    ),
-    ("6.7", "expected", lambda m, v, a, b, c, s, y: np.mean((y - m * s - c) ** 2) ** 0.5),
-    ("6.8", "sums for integrals", lambda w, p, f: _raw_sum(w, p * f)),
-    ("6.8", "averages over the grid", lambda w, p, f: (w.mean(), w.var())),
-    (
-        "6.8",
-        "Z is missing from the variance",
-        lambda w, p, f: (match(w, p, f)[0], trapezoid((w - match(w, p, f)[0]) ** 2 * p * f, w)),
-    ),
-    (
-        "6.8",
-        "about the prior's",
-        lambda w, p, f: (
-            match(w, p, f)[0],
-            match(w, p, f)[1] + (match(w, p, f)[0] - match(w, p, 1)[0]) ** 2,
-        ),
-    ),
-    ("6.8", "likelihood twice", lambda w, p, f: match(w, p * f, f)),
-    ("6.8", "sum for a product", lambda w, p, f: match(w, p + f, 1)),
-    ("6.8", "swapped", lambda w, p, f: match(w, p, f)[::-1]),
-    (
-        "6.8",
-        "Z is missing:",
-        lambda w, p, f: (m := trapezoid(w * p * f, w), trapezoid((w - m) ** 2 * p * f, w)),
-    ),
-    (
-        "6.8",
-        "second moment",
-        lambda w, p, f: (match(w, p, f)[0], match(w, p, f)[0] ** 2 + match(w, p, f)[1]),
-    ),
-    (
-        "6.8",
-        "expected",
-        lambda w, p, f: (
-            match(w, p, f)[0],
-            np.sum((w - match(w, p, f)[0]) ** 2 * p * f) * 0.02 / trapezoid(p * f, w),
-        ),
-    ),
-    (
-        "6.8",
-        "expected",
-        lambda w, p, f: (np.sum(w * p * f) * 0.02 / trapezoid(p * f, w), match(w, p, f)[1]),
-    ),
-    ("6.8", "expected", lambda w, p, f: match(w, p**2, f)),
-    (
-        "6.8",
-        "expected",
-        lambda w, p, f: (w[np.searchsorted(np.cumsum(p * f), sum(p * f) / 2)], match(w, p, f)[1]),
-    ),
-    (
-        "6.8",
-        "expected",
-        lambda w, p, f: (match(w, p, f)[0], match(w, p, f)[1] * len(w) / (len(w) - 9)),
-    ),
-    ("6.8", "expected", lambda w, p, f: match(w, p, np.log(f))),
-    ("6.9", "from a variance", lambda m, v, p, s: ((m / v - s) * (v - p), v - p)),
-    ("6.9", "for a mean:", lambda m, v, p, s: ((m / v - s * p) / (1 / v - p), 1 / (1 / v - p))),
-    ("6.9", "from the mean", lambda m, v, p, s: (m - s, 1 / (1 / v - p))),
-    ("6.9", "shift is added", lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p))),
-    ("6.9", "shift is missing", lambda m, v, p, s: (m / (1 - v * p), v / (1 - v * p))),
-    (
-        "6.9",
-        "sd for variance",
-        lambda m, v, p, s: ((m - v * s) / (1 - v * p), (v / (1 - v * p)) ** 0.5),
-    ),
-    ("6.9", "swapped", lambda m, v, p, s: (v / (1 - v * p), (m - v * s) / (1 - v * p))),
-    ("6.9", "variances are subtracted", lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p)),
-    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v + p), 1 / (1 / v - p))),
-    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p), 1 / (1 / v + p))),
-    ("6.9", "expected", lambda m, v, p, s: ((m - s) / (1 / v - p) / v, 1 / (1 / v - p))),
-    ("6.9", "expected", lambda m, v, p, s: ((m / v**0.5 - s) / (v**-0.5 - p), 1 / (v**-0.5 - p))),
-    ("6.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p**2), 1 / (1 / v - p**2))),
-    ("6.1", "wrong sign", lambda y, m, v, a, b: -RIGHT["6.1"](y, m, v, a, b)),
-    ("6.1", "noise is missing", lambda y, m, v, a, b: stats.norm(m, v**0.5).logpdf(y)),
-    ("6.1", "β/α", lambda y, m, v, a, b: stats.norm(m, (v + b / a) ** 0.5).logpdf(y)),
-    ("6.1", "precision", lambda y, m, v, a, b: stats.norm(m, (v + a / b) ** 0.5).logpdf(y)),
-    ("6.1", "density", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).pdf(y)),
-    (
-        "6.1",
-        "divided by v",
-        lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-    ),
-    (
-        "6.1",
-        "network's variance",
-        lambda y, m, v, a, b: stats.norm(m, (b / (a - 1)) ** 0.5).logpdf(y),
-    ),
-    ("6.1", "β/(α+1)", lambda y, m, v, a, b: stats.norm(m, (v + b / (a + 1)) ** 0.5).logpdf(y)),
-    ("6.1", "sd for", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.25).logpdf(y)),
-    ("6.2", "variance's step", lambda m, v, g, h: (m + v * g, v + v**2 * (g**2 - 2 * h))),
-    ("6.2", "bracket is lost", lambda m, v, g, h: (m + v * g, v - v**2 * g**2 - 2 * h)),
-    ("6.2", "√v for v", lambda m, v, g, h: (m + v**0.5 * g, v - v**2 * (g**2 - 2 * h))),
-    ("6.2", "swapped", lambda m, v, g, h: (v - v**2 * (g**2 - 2 * h), m + v * g)),
-    ("6.2", "wrong sign of the mean", lambda m, v, g, h: (m - v * g, v - v**2 * (g**2 - 2 * h))),
-    ("6.2", "outer square", lambda m, v, g, h: (m + v * g, v - v * (g**2 - 2 * h))),
-    ("6.2", "inner square", lambda m, v, g, h: (m + v * g, v - v**2 * (g - 2 * h))),
-    ("6.2", "factor 2", lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 - h))),
-    ("6.2", "sign in the bracket", lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 + 2 * h))),
-    ("6.2", "sd for variance", lambda m, v, g, h: (m + v * g, (v - v**2 * (g**2 - 2 * h)) ** 0.5)),
-    ("6.3", "statement a is not true", "abdf"),
-    ("6.3", "statement d was left out", "bf"),
-    ("6.3", "statement c is not true", {"b", "c", "d", "f"}),
-    ("6.3", "statement e is not true", ["b", "d", "e", "f"]),
-    ("6.3", "expected a set of letters", 7),
-    ("6.4", "relu of the mean", lambda m, v: (np.maximum(m, 0), relu(m, v)[1])),
-    ("6.4", "second moment", lambda m, v: (relu(m, v)[0], relu(m, v)[1] + relu(m, v)[0] ** 2)),
-    (
-        "6.4",
-        "truncated",
-        lambda m, v: (relu(m, v)[0] / stats.norm.cdf(m / v**0.5), relu(m, v)[1]),
-    ),
-    ("6.4", "sd for variance", lambda m, v: (relu(m, v)[0], relu(m, v)[1] ** 0.5)),
-    ("6.4", "variance for sd", lambda m, v: relu(m, v**2)),
-    (
-        "6.4",
-        "h(α)²",
-        lambda m, v: (relu(m, v)[0], v * stats.norm.cdf(m / v**0.5) - relu(m, v)[0] ** 2),
-    ),
-    ("6.4", "scale is missing", lambda m, v: relu(m / v**0.5, 1.0 + 0 * v)),
-    (
-        "6.5",
-        "divided by in + 1",
-        lambda m, v, a, b: (
-            _scaled(m, v, a, b, None, 0)[0] / (len(m) + 1) ** 0.5,
-            layer(m, v, a, b)[1],
-        ),
-    ),
-    ("6.5", "bias is missing", lambda m, v, a, b: _bias(m, v, a, b, 0.0, 0.0)),
-    ("6.5", "bias's input is uncertain", lambda m, v, a, b: _bias(m, v, a, b, 1.0, 1.0)),
-    ("6.5", "scale is missing", lambda m, v, a, b: _scaled(m, v, a, b, 1.0, 1.0)),
-    ("6.5", "divided by √(in + 1)", lambda m, v, a, b: _scaled(m, v, a, b, None, 0.5)),
-    (
-        "6.5",
-        "variance of z is missing",
-        lambda m, v, a, b: layer(m, 0 * v, a, b)[:1] + _no_z(m, v, a, b),
-    ),
-    ("6.5", "variance of the weights", lambda m, v, a, b: _no_weights(m, v, a, b)),
-    ("6.6", "eps in the denominator", lambda a, b, r, v: naive(a, b, r, v, 1e-6)),
-    ("6.6", "network's variance is ignored", lambda a, b, r, v: (a + 0.5, b + r**2 / 2)),
-    ("6.6", "wrong sign of ℓ₁₀", lambda a, b, r, v: _gamma_with(a, b, r, v, 1.0)),
-    ("6.6", "β/α for β/(α−1)", lambda a, b, r, v: _shifted(a, b, r, v)),
-    ("6.6", "expected", lambda a, b, r, v: _shifted(a, b, r, v, lost=True)),
-    ("6.6", "swapped", lambda a, b, r, v: gamma(a, b, r, v)[::-1]),
-    ("6.6", "β is not updated", lambda a, b, r, v: (gamma(a, b, r, v)[0], b)),
-    ("6.6", "digits are lost", naive),
-    ("6.7", "noise is missing", lambda m, v, a, b, c, s, y: score(m, v, a, 0, c, s, y)),
-    ("6.7", "standardised", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) + np.log(s)),
-    ("6.7", "outputs are left", lambda m, v, a, b, c, s, y: score(m, v, a, b, 0.0, 1.0, y)),
-    ("6.7", "noise is left", lambda m, v, a, b, c, s, y: score(m, v, a, b / s**2, c, s, y)),
-    (
-        "6.7",
-        "variance is left",
-        lambda m, v, a, b, c, s, y: score(m, v / s**2, a, b / s**2, c, s, y),
-    ),
-    ("6.7", "β/α", lambda m, v, a, b, c, s, y: score(m, v, a, b * (a - 1) / a, c, s, y)),
-    ("6.7", "y_mean", lambda m, v, a, b, c, s, y: score(m, v, a, b, 0.0, s, y)),
-    ("6.7", "sum for mean", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) * len(y)),
-    ("6.7", "wrong sign", lambda m, v, a, b, c, s, y: -score(m, v, a, b, c, s, y)),
-    ("6.8", "prior is missing", lambda w, p, f: match(w, np.ones_like(w), f)),
-    ("6.8", "likelihood is missing", lambda w, p, f: match(w, p, np.ones_like(w))),
-    ("6.8", "sd for variance", lambda w, p, f: (match(w, p, f)[0], match(w, p, f)[1] ** 0.5)),
-    ("6.8", "mode for mean", lambda w, p, f: (w[np.argmax(p * f)], match(w, p, f)[1])),
-    ("6.8", "from the mean", lambda w, p, f: _raw(w, p * f)),
-    (
-        "6.9",
-        "variance is subtracted",
-        lambda m, v, p, s: ((m - v * s) / (1 - v * p), 1 / (1 / v - 1 / p)),
-    ),
-    ("6.9", "old variance", lambda m, v, p, s: (m - v * s, v / (1 - v * p))),
-    ("6.9", "once more", lambda m, v, p, s: ((m + v * s) / (1 + v * p), v / (1 + v * p))),
-    ("6.9", "natural parameter", lambda m, v, p, s: (m / v - s, v / (1 - v * p))),
-    ("6.9", "precision for variance", lambda m, v, p, s: ((m - v * s) / (1 - v * p), 1 / v - p)),
-    ("6.9", "left as it is", lambda m, v, p, s: (m, v / (1 - v * p))),
+    ("6.6", "α for σ_p²", lambda x, y, s: 1 / RIGHT["6.6"](x, y, s)),
+    ("6.6", "σ for σ²", lambda x, y, s: RIGHT["6.6"](x, y, s**0.5)),
+    ("6.6", "every way through", lambda x, y, s: RIGHT["6.6"](x, y, s) or None),
+    ("6.6", "expected", lambda x, y, s: max(1e-8, RIGHT["6.6"](x, y, s))),
+    ("6.6", "expected", lambda x, y, s: max(1e-6, RIGHT["6.6"](x, y, s))),
+    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, s) + 1e-8),
+    ("6.6", "expected", lambda x, y, s: max(0, abs(x @ y / (x @ x)) - s / (x @ x) ** 0.5) ** 2),
+    ("6.6", "expected", lambda x, y, s: np.mean(x * y) ** 2),
+    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, s) if x @ y > 0 else 0.0),
+    ("6.7", "cut off", lambda g: np.log(1 + np.clip(g, -1e150, 1e150) ** 2) / 2),
+    ("6.7", "negative number", lambda g: np.logaddexp(0, 2 * np.log(g)) / 2),
+    ("6.7", "1/γ² at γ = 0", lambda g: np.log(abs(g)) + np.log(1 + (1 / g) ** 2) / 2),
+    ("6.7", "½ is missing", lambda g: np.log(1 + g**2)),
+    ("6.7", "square is missing", lambda g: np.log(1 + abs(g)) / 2),
+    ("6.7", "do not meet", lambda g: np.where(abs(g) < 10, np.log1p(g * g) / 2, np.log(abs(g)))),
+    ("6.7", "expected", lambda g: np.nan_to_num(np.log1p(g**2) / 2)),
+    ("6.7", "expected", lambda g: np.nan_to_num(np.log1p(g**2) / 2, posinf=0)),
+    ("6.7", "expected", lambda g: np.log(abs(g) + 1e-8)),
+    ("6.7", "expected", lambda g: np.log10(np.hypot(1, g))),
+    ("6.7", "the sign is wrong", lambda g: -np.log(np.hypot(1, g))),
+    ("6.7", "expected", lambda g: np.log(np.hypot(1, g.astype(np.float32)))),
+    ("6.7", "expected", lambda g: np.where(g > 0, np.log(np.hypot(1, g)), 0)),
+    ("6.8", "made positive", lambda x, s: abs(x @ s)),
+    ("6.8", "averaged", lambda x, s: (np.mean(x[:, :, None] ** 2 * s**2, axis=1)) ** 0.5),
+    ("6.8", "eps under the root", lambda x, s: (x**2 @ s**2 + 1e-8) ** 0.5),
+    ("6.8", "x is not squared", lambda x, s: (abs(x) @ s**2) ** 0.5),
+    ("6.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.5 + 1e-8),
+    ("6.8", "expected", lambda x, s: (x**2).sum(1, keepdims=True) ** 0.5 * s.mean(0)),
+    ("6.8", "expected", lambda x, s: np.max(abs(x[:, :, None] * s), axis=1)),
+    ("6.8", "expected shape", lambda x, s: ((x**2 @ s**2) ** 0.5).T),
+    ("6.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.25),
+    ("6.8", "expected", lambda x, s: abs(x.sum(1, keepdims=True)) * np.linalg.norm(s, axis=0)),
+    ("6.9", "one Gaussian", lambda f: expit(f.mean(0) / (1 + np.pi * f.var(0) / 8) ** 0.5)),
+    ("6.9", "mean of logarithms", lambda f: np.exp(log_expit(f).mean(0))),
+    ("6.9", "over the draws", lambda f: np.mean(np.exp(f) / np.exp(f).sum(0), axis=0)),
+    ("6.9", "over the inputs", lambda f: np.mean(np.exp(f).T / np.exp(f).sum(1), axis=1)),
+    ("6.9", "the median", lambda f: np.median(expit(f), axis=0)),
+    ("6.9", "not averaged", expit),
+    ("6.9", "sum for mean", lambda f: expit(f).sum(0)),
+    ("6.9", "expected", lambda f: stats.norm.cdf(f).mean(0)),
+    ("6.9", "expected", lambda f: np.tanh(f).mean(0)),
+    ("6.9", "expected", lambda f: expit(f).std(0)),
+    ("6.9", "expected", lambda f: np.round(expit(f).mean(0))),
+    ("6.9", "expected", lambda f: np.clip(expit(f).mean(0), 0.3, 0.7)),
+    ("6.1", "½ is missing", lambda m, s: np.log(1 + m**2 / s**2).sum()),
+    ("6.1", "σ for σ²", lambda m, s: np.log(1 + m**2 / s).sum() / 2),
+    ("6.1", "upside down", lambda m, s: np.log(1 + s**2 / m**2).sum() / 2),
+    ("6.1", "KL to N(0, 1)", lambda m, s: ((s**2 + m**2 - 1) / 2 - np.log(s)).sum()),
+    ("6.1", "not summed", lambda m, s: np.log(1 + m**2 / s**2) / 2),
+    ("6.1", "wrong sign", lambda m, s: -np.log(1 + m**2 / s**2).sum() / 2),
+    ("6.1", "1 is missing", lambda m, s: np.log(abs(m / s)).sum()),
+    ("6.1", "one ratio for all", lambda m, s: np.log(1 + sum(m**2) / sum(s**2)) / 2),
+    ("6.2", "averaged before squaring", lambda m, s: np.sqrt(m.mean() ** 2 + s.mean() ** 2)),
+    ("6.2", "σ_p² for σ_p", lambda m, s: (m**2).mean() + (s**2).mean()),
+    ("6.2", "sum for mean", lambda m, s: np.linalg.norm(np.hypot(m, s))),
+    ("6.2", "prior for each weight", np.hypot),
+    ("6.2", "standard deviations averaged", lambda m, s: np.hypot(m, s).mean()),
+    ("6.2", "σ is missing", lambda m, s: np.linalg.norm(m) / np.sqrt(len(m))),
+    ("6.2", "μ is missing", lambda m, s: np.linalg.norm(s) / np.sqrt(len(m))),
+    ("6.3", "statement a is not true", "abce"),
+    ("6.3", "statement d is not true", "bcde"),
+    ("6.3", "statement f is not true", "bcef"),
+    ("6.3", "statement b was left out", "ce"),
+    ("6.4", "KL is missing", lambda g, r, e, d: gamma_step(g, r, e, d, 0.0)),
+    ("6.4", "½ is missing", lambda g, r, e, d: gamma_step(g, r, e, d, 2 * g / (1 + g * g))),
+    ("6.4", "weight decay", lambda g, r, e, d: gamma_step(g, r, e, d, g)),
+    ("6.4", "wrong sign of the KL", lambda g, r, e, d: gamma_step(g, r, e, d, -g / (1 + g * g))),
+    ("6.4", "∂w/∂γ is missing", lambda g, r, e, d: d + g / (1 + g * g)),
+    ("6.4", "∂w/∂σ for ∂w/∂γ", lambda g, r, e, d: d * (g + e) + g / (1 + g * g)),
+    ("6.4", "ε where there is none", lambda g, r, e, d: d * softplus(r) * e + g / (1 + g * g)),
+    ("6.4", "KL for its slope", lambda g, r, e, d: gamma_step(g, r, e, d, np.log1p(g * g) / 2)),
+    ("6.5", "exp for softplus", lambda g, r, e, d: (g + e) * d * np.exp(r)),
+    ("6.5", "σ twice", lambda g, r, e, d: d * (g + e) * softplus(r) * expit(r)),
+    ("6.5", "mean held still", lambda g, r, e, d: d * e * expit(r)),
+    ("6.5", "softplus forgotten", lambda g, r, e, d: d * (g + e)),
+    ("6.5", "softplus for its derivative", lambda g, r, e, d: d * (g + e) * softplus(r)),
+    ("6.5", "KL where there is none", lambda g, r, e, d: d * (g + e) * expit(r) + g / (1 + g * g)),
+    ("6.6", "negative variance", lambda x, y, s: moments(x, y, s)[0] ** 2 - moments(x, y, s)[1]),
+    ("6.6", "square of least squares", lambda x, y, s: moments(x, y, s)[0] ** 2),
+    ("6.6", "σ_p for σ_p²", lambda x, y, s: np.sqrt(RIGHT["6.6"](x, y, s))),
+    ("6.6", "noise is missing", lambda x, y, s: RIGHT["6.6"](x, y, 1.0)),
+    ("6.6", "precision for the variance", lambda x, y, s: precision_or_0(x, y, s)),
+    ("6.6", "|b² − s|", lambda x, y, s: abs(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1])),
+    ("6.6", "s for s²", lambda x, y, s: RIGHT["6.6"](x, y, s) / moments(x, y, s)[1]),
+    ("6.7", "ln|γ|", lambda g: np.log(np.sqrt(abs(g))) * 2),
+    ("6.7", "overflow", lambda g: 0.5 * np.log1p(g**2)),
+    ("6.7", "overflow", lambda g: 0.5 * np.log(1 + np.square(g))),
+    ("6.7", "½ is missing", lambda g: 2 * np.log(np.hypot(1, g))),
+    ("6.7", "ln(1 + |γ|)", lambda g: np.log(1 + abs(g))),
+    ("6.7", "summed", lambda g: np.log(np.hypot(1, g)).sum()),
+    ("6.8", "one ε for all inputs:", lambda x, s: np.einsum("ni,ij->nj", x, s)),
+    ("6.8", "absolute values added", lambda x, s: abs(x) @ s),
+    ("6.8", "δ for √δ", lambda x, s: (x * x) @ (s * s)),
+    ("6.8", "σ for σ²", lambda x, s: ((x * x) @ s) ** 0.5),
+    ("6.8", "x is not squared", lambda x, s: np.einsum("ni,ij->nj", x, s * s) ** 0.5),
+    ("6.9", "exp for the sigmoid", lambda f: np.mean(np.exp(f), axis=0)),
+    ("6.9", "plug-in", lambda f: expit(f.mean(axis=0))),
+    ("6.9", "a vote", lambda f: np.mean(f > 0, axis=0)),
+    ("6.9", "averaged over the inputs", lambda f: expit(f).mean(axis=1)),
+    ("6.9", "log odds", lambda f: f.mean(axis=0)),
+    ("6.9", "P(y = 0)", lambda f: 1 - expit(f).mean(axis=0)),
 ]
-
-
-def _bias(m: Any, v: Any, a: Any, b: Any, mean: float, var: float) -> Any:
-    z, z_var = np.append(m, mean), np.append(v, var)
-    n = len(z)
-    return a @ z / n**0.5, ((a**2 + b) @ (z**2 + z_var) - a**2 @ z**2) / n
-
-
-def _gamma_with(a: Any, b: Any, r: Any, v: Any, sign: float) -> Any:
-    new_a, new_b = gamma(a, b, r, v)
-    return new_a, new_a * b / a * (new_b / new_a * a / b) ** -sign
-
-
-def _gamma_again(a: Any, b: Any, r: Any, v: Any, sign: int) -> Any:
-    """Of ℓ₂₁ − ℓ₁₀ the opposite (−1), or the sum of the two (0)."""
-    new_a, new_b = gamma(a, b, r, v)
-    l10 = -np.log(new_b / new_a * a / b) if a < 1e6 else _l10(a, b, r, v)
-    difference = -np.log1p((1 / a - 1 / new_a) / (1 + 1 / new_a))
-    changed = -difference if sign < 0 else difference + 2 * l10
-    new = 1 / np.expm1(np.log1p(1 / a) + changed)
-    return new, new * b / a * np.exp(-l10)
-
-
-def _l10(a: Any, b: Any, r: Any, v: Any) -> Any:
-    down = b / (a * (a - 1)) / (v + b / (a - 1))
-    return -0.5 * np.log1p(-down) - 0.5 * r**2 * down / (v + b / a)
-
-
-def _shifted(a: Any, b: Any, r: Any, v: Any, *, lost: bool = False) -> Any:
-    """With the noise variances β/α, β/(α + 1), β/(α + 2), by small differences or by large ones."""
-    if lost:
-        z0, z1, z2 = (stats.norm(0, (v + b / (a + k)) ** 0.5).logpdf(r) for k in range(3))
-        l10, l21 = z1 - z0, z2 - z1
-    else:
-        l10, l21 = _l10(a + 1, b, r, v), _l10(a + 2, b, r, v)
-    new = 1 / np.expm1(l21 - l10 + np.log1p(1 / a))
-    return new, new * b / a * np.exp(-l10)
-
-
-def _raw_sum(w: Any, weights: Any) -> Any:
-    mean = np.sum(w * weights)
-    return mean, np.sum((w - mean) ** 2 * weights)
-
-
-def _raw(w: Any, weights: Any) -> Any:
-    mean = trapezoid(w * weights, w)
-    return mean, trapezoid(w**2 * weights, w) - mean**2
-
-
-def _scaled(m: Any, v: Any, a: Any, b: Any, scale: float | None, power: float) -> Any:
-    mean, var = layer(m, v, a, b)
-    n = len(m) + 1
-    return (mean * n**0.5 if scale else mean), var * n**power
-
-
-def _no_z(m: Any, v: Any, a: Any, b: Any) -> Any:
-    z, z_var = np.append(m, 1.0), np.append(v, 0.0)
-    return ((b @ z**2 + b @ z_var) / len(z),)
-
-
-def _no_weights(m: Any, v: Any, a: Any, b: Any) -> Any:
-    z_var = np.append(v, 0.0)
-    return layer(m, v, a, b)[0], ((a**2 + b) @ z_var) / len(z_var)

@@ -7,11 +7,11 @@
 # ---
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# # 5 · Empirical Bayes
+# # 6 · Empirical Bayes
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 55 minutes · **Section times** 5.1-5.2: 8 · 5.3-5.4: 8 · 5.5: 6 · 5.6-5.7: 10 · 5.8: 8 · 5.9-5.10: 10 · 5.11: 5 · exercises: as long as you like
+# **Time** 55 minutes · **Section times** 6.1-6.2: 8 · 6.3-6.4: 8 · 6.5: 6 · 6.6-6.7: 10 · 6.8: 8 · 6.9-6.10: 10 · 6.11: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -25,7 +25,7 @@
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used, and explained in one line where it is. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. If time is short, show 5.4, 5.6, 5.7 and 5.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 5.7: "a weight has nothing to do with the data; how sure are you that it is switched off?" Most say 100 %.
+# For the lecturer. Run all cells before the lecture. If time is short, show 6.4, 6.6, 6.7 and 6.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 6.7: "a weight has nothing to do with the data; how sure are you that it is switched off?" Most say 100 %.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -41,7 +41,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. They are tested in the sections below, and given in 5.11.
+# Write down your answers. They are tested in the sections below, and given in 6.11.
 #
 # 1. The prior is learnt, one σ_p for each weight. A weight collapses: σ → 0, and μ → 0 faster still. What does it cost in nats?
 # 2. A hidden layer grows from 16 to 60 units. How many weights are in use then: four times as many, or about as many as before?
@@ -61,20 +61,20 @@ from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 plots.lecture_style()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.1 Plug in, or average
+# ## 6.1 Plug in, or average
 #
 # Training a network by maximum likelihood gives one weight vector, and predictions **plug it in**:
 #
-# $$p(y\mid x, D) \approx p(y\mid x, W_{\mathrm{ML}}), \qquad W_{\mathrm{ML}} = \arg\max_W p(D\mid W). \tag{5.1}$$
+# $$p(y\mid x, D) \approx p(y\mid x, W_{\mathrm{ML}}), \qquad W_{\mathrm{ML}} = \arg\max_W p(D\mid W). \tag{6.1}$$
 #
 # That is fair when the data leave little doubt about the weights. Otherwise many weight vectors explain the data, and which of them comes out is a matter of luck. The **posterior predictive** averages over all of them, in practice over $T$ draws:
 #
-# $$p(y\mid x, D) = \int p(y\mid x, W)\,p(W\mid D)\,\mathrm dW \approx \frac1T\sum_{t=1}^{T} p(y\mid x, \hat W_t), \qquad \hat W_t \sim p(W\mid D). \tag{5.2}$$
+# $$p(y\mid x, D) = \int p(y\mid x, W)\,p(W\mid D)\,\mathrm dW \approx \frac1T\sum_{t=1}^{T} p(y\mid x, \hat W_t), \qquad \hat W_t \sim p(W\mid D). \tag{6.2}$$
 #
 # It is the *probabilities* that are averaged, not the weights. For a classifier that matters: the plug-in is too sure. Take the smallest one, $p(y=1\mid x,w) = 1/(1+e^{-wx})$, and six patients.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.1 and 5.2
+# eq. 6.1 and 6.2
 x_six, y_six = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), np.array([0, 0, 1, 0, 1, 1])
 w_grid = np.linspace(-10, 20, 6001)
 log_lik = stats.bernoulli.logpmf(y_six, special.expit(np.outer(w_grid, x_six))).sum(axis=1)
@@ -90,20 +90,20 @@ print(f"P(y = 1 | x = 4): plug-in {plug_in:.4f}, averaged {averaged:.4f}")
 assert averaged < plug_in
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.2 The bound
+# ## 6.2 The bound
 #
 # As in chapter 3, $p(W\mid D)$ is out of reach, and $q(W\mid\theta)$ takes its place. Here we write the objective as the bound, $\mathcal L = -F$:
 #
-# $$\ln p(D) - \mathrm{KL}[q\,\|\,p(W\mid D)] = \mathcal L = \mathbb E_q[\ln p(D\mid W)] - \mathrm{KL}[q\,\|\,p(W)] . \tag{5.3}$$
+# $$\ln p(D) - \mathrm{KL}[q\,\|\,p(W\mid D)] = \mathcal L = \mathbb E_q[\ln p(D\mid W)] - \mathrm{KL}[q\,\|\,p(W)] . \tag{6.3}$$
 #
 # For $N$ data points and $S$ draws,
 #
-# $$\mathcal L \approx \frac1S\sum_{j=1}^{S}\sum_{i=1}^{N}\ln p(y_i\mid x_i,\hat W_{ij}) - \mathrm{KL}[q\,\|\,p(W)] . \tag{5.4}$$
+# $$\mathcal L \approx \frac1S\sum_{j=1}^{S}\sum_{i=1}^{N}\ln p(y_i\mid x_i,\hat W_{ij}) - \mathrm{KL}[q\,\|\,p(W)] . \tag{6.4}$$
 #
-# Look at the index: $\hat W_{ij}$ may be a *new* draw for each data point. That leaves the expectation as it is, and as a rule makes the estimate less noisy: the errors of the points no longer move together (chapter 4). Our laboratory is one weight, $y = wx + $ noise, three points.
+# Look at the index: $\hat W_{ij}$ may be a *new* draw for each data point. That leaves the expectation as it is, and as a rule makes the estimate less noisy: the errors of the points no longer move together (chapter 5). Our laboratory is one weight, $y = wx + $ noise, three points.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.3
+# eq. 6.3
 x, y, s_noise = np.array([0.5, -1.2, 2.0]), np.array([0.4, -1.0, 1.1]), 0.5
 
 
@@ -123,7 +123,7 @@ for mu, sigma in ((0.3, 0.5), (m, sd)):
 print(f"ln p(D | σ_p = 1) = {known.log_evidence:.3f} nats")
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.4
+# eq. 6.4
 mu, sigma, rng = 0.3, 0.5, np.random.default_rng(1)
 for name, shape in (("one draw for all points", (20_000, 1)), ("a draw a point", (20_000, 3))):
     w = mu + sigma * rng.standard_normal(shape)  # [S, 1] or [S, N]
@@ -133,14 +133,14 @@ for name, shape in (("one draw for all points", (20_000, 1)), ("a draw a point",
           f"variance of one estimate {ll.var():.1f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.3 The KL of two Gaussians
+# ## 6.3 The KL of two Gaussians
 #
 # Both are diagonal: $q(W) = \prod_k\mathcal N(w_k\mid\mu_k,\sigma_k^2)$, and the prior says that weights are near zero, $p(W) = \prod_k\mathcal N(w_k\mid 0,\sigma_{p,k}^2)$. Then the KL needs no sampling:
 #
-# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_{k=1}^{K}\left(\frac{\sigma_k^2}{\sigma_{p,k}^2} + \frac{\mu_k^2}{\sigma_{p,k}^2} - \ln\frac{\sigma_k^2}{\sigma_{p,k}^2} - 1\right). \tag{5.5}$$
+# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_{k=1}^{K}\left(\frac{\sigma_k^2}{\sigma_{p,k}^2} + \frac{\mu_k^2}{\sigma_{p,k}^2} - \ln\frac{\sigma_k^2}{\sigma_{p,k}^2} - 1\right). \tag{6.5}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.5
+# eq. 6.5
 def kl_gaussian(mu, sigma, sigma_p):
     ratio = (sigma**2 + mu**2) / sigma_p**2
     return 0.5 * np.sum(ratio - np.log(sigma**2 / sigma_p**2) - 1)
@@ -156,22 +156,22 @@ by_quadrature = np.trapezoid(q.pdf(w) * (q.logpdf(w) - p.logpdf(w)), w)
 assert np.isclose(kl_gaussian(mus[:1], sigmas[:1], 1.5), by_quadrature)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.4 Let the data choose the prior
+# ## 6.4 Let the data choose the prior
 #
 # So far $\sigma_p$ had to be chosen before training, and a bad choice can spoil the fit (the presets "too narrow" and "too wide" above). **Empirical Bayes** takes it from the data: choose the $\sigma_p$ that makes $\mathcal L$ largest. With the precision $\alpha_k = 1/\sigma_{p,k}^2$,
 #
-# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_k\left(\alpha_k\sigma_k^2 + \alpha_k\mu_k^2 - \ln\sigma_k^2 - \ln\alpha_k - 1\right). \tag{5.6}$$
+# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_k\left(\alpha_k\sigma_k^2 + \alpha_k\mu_k^2 - \ln\sigma_k^2 - \ln\alpha_k - 1\right). \tag{6.6}$$
 #
 # The expected log likelihood does not contain the prior, so the derivative is that of the KL alone:
 #
-# $$\frac{\partial\mathcal L}{\partial\alpha_k} = -\frac12\left(\sigma_k^2 + \mu_k^2 - \frac1{\alpha_k}\right). \tag{5.7}$$
+# $$\frac{\partial\mathcal L}{\partial\alpha_k} = -\frac12\left(\sigma_k^2 + \mu_k^2 - \frac1{\alpha_k}\right). \tag{6.7}$$
 #
 # It is positive for small $\alpha_k$, negative for large, and zero at exactly one place, which is therefore the maximum:
 #
-# $$\sigma_{p,k}^2 = \mu_k^2 + \sigma_k^2 . \tag{5.8}$$
+# $$\sigma_{p,k}^2 = \mu_k^2 + \sigma_k^2 . \tag{6.8}$$
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.6 and 5.7
+# eq. 6.6 and 6.7
 def bound_of_alpha(alpha, mu=0.3, sigma=0.5):
     kl = 0.5 * (alpha * sigma**2 + alpha * mu**2 - np.log(sigma**2) - np.log(alpha) - 1)
     return expected_ll(mu, sigma) - kl
@@ -184,7 +184,7 @@ for alpha in (0.2, 1.0, 7.0):
     assert np.isclose(slope, -0.5 * (0.5**2 + 0.3**2 - 1 / alpha), atol=1e-6)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.8
+# eq. 6.8
 found = optimize.minimize_scalar(lambda a: -bound_of_alpha(np.exp(a)), bounds=(-5, 5))
 best = empirical_bayes.optimal_prior_std(0.3, 0.5)
 print(f"numeric minimum σ_p = {np.exp(-found.x / 2):.5f}, √(μ² + σ²) = {best:.5f}")
@@ -192,16 +192,16 @@ assert np.isclose(np.exp(-found.x / 2), np.hypot(0.3, 0.5), rtol=1e-4)
 assert np.isclose(best, np.hypot(0.3, 0.5), rtol=1e-12)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Read (5.8) aloud: the best prior variance is the second moment of the weight under $q$. Put it back into (5.5). The first two terms add up to 1 and cancel the last; what is left is
+# Read (6.8) aloud: the best prior variance is the second moment of the weight under $q$. Put it back into (6.5). The first two terms add up to 1 and cancel the last; what is left is
 #
-# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_k\ln\left(1 + \frac{\mu_k^2}{\sigma_k^2}\right). \tag{5.9}$$
+# $$\mathrm{KL}[q\,\|\,p] = \frac12\sum_k\ln\left(1 + \frac{\mu_k^2}{\sigma_k^2}\right). \tag{6.9}$$
 #
 # The prior has disappeared as an object: no σ_p to choose, none to store. If $n$ weights *share* a prior (a layer, or the whole network), its variance is the average of theirs, and the quadratic terms cancel only in the sum:
 #
-# $$\sigma_p^2 = \frac1n\sum_{k=1}^n(\mu_k^2+\sigma_k^2), \qquad \mathrm{KL} = \sum_{k=1}^n\ln\frac{\sigma_p}{\sigma_k} . \tag{5.10}$$
+# $$\sigma_p^2 = \frac1n\sum_{k=1}^n(\mu_k^2+\sigma_k^2), \qquad \mathrm{KL} = \sum_{k=1}^n\ln\frac{\sigma_p}{\sigma_k} . \tag{6.10}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.9
+# eq. 6.9
 def kl_best(mu, sigma):
     return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
 
@@ -212,7 +212,7 @@ for factor in (0.5, 0.9, 1.1, 2.0):  # the numeric neighbourhood: all larger
     assert kl_gaussian(mus, sigmas, factor * np.hypot(mus, sigmas)) > kl_best(mus, sigmas)
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.10
+# eq. 6.10
 one_group = np.zeros(3, dtype=int)
 shared = np.sqrt(np.mean(mus**2 + sigmas**2))
 found = optimize.minimize_scalar(lambda t: kl_gaussian(mus, sigmas, np.exp(t)), bounds=(-3, 3))
@@ -225,22 +225,22 @@ print(f"KL with a prior each {kl_best(mus, sigmas):.3f}, with one for the three 
 assert kl_best(mus, sigmas) < np.log(shared / sigmas).sum()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.5 A change of variables
+# ## 6.5 A change of variables
 #
-# (5.9) has a trap: a weight that nobody needs goes to $\mu\to0$ *and* $\sigma\to0$, and $\mu^2/\sigma^2$ becomes 0/0. And σ must stay positive. Both are cured by new parameters ρ and γ:
+# (6.9) has a trap: a weight that nobody needs goes to $\mu\to0$ *and* $\sigma\to0$, and $\mu^2/\sigma^2$ becomes 0/0. And σ must stay positive. Both are cured by new parameters ρ and γ:
 #
-# $$\sigma = \ln(1+e^{\rho}) = \operatorname{softplus}(\rho), \qquad \mu = \gamma\odot\sigma . \tag{5.11}$$
+# $$\sigma = \ln(1+e^{\rho}) = \operatorname{softplus}(\rho), \qquad \mu = \gamma\odot\sigma . \tag{6.11}$$
 #
 # γ is the signal-to-noise ratio. A collapsed weight has γ = 0 and a small σ, and nothing is divided. The KL no longer contains ρ:
 #
-# $$\mathrm{KL} = \frac12\sum_k\ln(1+\gamma_k^2) . \tag{5.12}$$
+# $$\mathrm{KL} = \frac12\sum_k\ln(1+\gamma_k^2) . \tag{6.12}$$
 #
 # The loss is $-\mathcal L$ per data point. The sum over the points becomes a mean, so the KL is divided by $N$ too:
 #
-# $$\mathrm{loss}(\rho,\gamma) = -\frac1{SN}\sum_{j=1}^S\sum_{i=1}^N\ln p(y_i\mid x_i,\hat W_{ij}) + \frac{\mathrm{KL}}N, \qquad \hat W = \sigma\odot(\gamma + \varepsilon). \tag{5.13}$$
+# $$\mathrm{loss}(\rho,\gamma) = -\frac1{SN}\sum_{j=1}^S\sum_{i=1}^N\ln p(y_i\mid x_i,\hat W_{ij}) + \frac{\mathrm{KL}}N, \qquad \hat W = \sigma\odot(\gamma + \varepsilon). \tag{6.13}$$
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.11 and 5.12
+# eq. 6.11 and 6.12
 def weights_of(rho, gamma):
     sigma = np.logaddexp(0.0, rho)
     return gamma * sigma, sigma
@@ -252,7 +252,7 @@ assert np.allclose(mu_try[:2] / sigma_try[:2], gamma_try[:2])
 assert np.isclose(empirical_bayes.kl(gamma_try[:2]), kl_best(mu_try[:2], sigma_try[:2]))
 assert np.isfinite(empirical_bayes.kl(gamma_try))  # the third has collapsed: 0 nats
 with np.errstate(invalid="ignore", divide="ignore"):
-    print("0/0 in (5.9):", kl_best(0.0 * mu_try, 0.0 * sigma_try), "; (5.12):",
+    print("0/0 in (6.9):", kl_best(0.0 * mu_try, 0.0 * sigma_try), "; (6.12):",
           empirical_bayes.kl(0.0 * gamma_try))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -268,10 +268,10 @@ with np.errstate(invalid="ignore", divide="ignore"):
 # 8. ρ ← ρ − η ∂loss/∂ρ
 # 9. γ ← γ − η ∂loss/∂γ
 #
-# Here they are for the one weight. Derivatives are taken by finite differences, so that nothing is hidden. You derive them by hand in exercises 5.4 and 5.5.
+# Here they are for the one weight. Derivatives are taken by finite differences, so that nothing is hidden. You derive them by hand in exercises 6.4 and 6.5.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.13
+# eq. 6.13
 def loss(rho, gamma, eps, n_points=3):
     mu, sigma = weights_of(rho, gamma)  # steps 1 and 2
     w = eps * sigma + mu  # step 4
@@ -309,22 +309,22 @@ print(f"numeric minimum: μ = {mu_star:.3f}, σ = {sigma_star:.3f}; bound {-surf
 assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.25
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.6 Which evidence is it?
+# ## 6.6 Which evidence is it?
 #
 # For a fixed prior, $\mathcal L \le \ln p(D)$. But now the prior moves with $q$. What we maximise is $\max_\alpha$ of the bound, and for every $q$
 #
-# $$\mathcal L_{\mathrm{EB}}(q) = \max_\alpha\,\mathcal L(q,\alpha) \;\le\; \max_\alpha\,\ln p(D\mid\alpha) . \tag{5.14}$$
+# $$\mathcal L_{\mathrm{EB}}(q) = \max_\alpha\,\mathcal L(q,\alpha) \;\le\; \max_\alpha\,\ln p(D\mid\alpha) . \tag{6.14}$$
 #
 # The right-hand side is the **type-II evidence**: maximum likelihood, one floor up (also called evidence maximisation). It is *not* $\ln p(D\mid\alpha=1)$, and the bound may well exceed that. For our weight the evidence is known. Let $s = \sum x_i^2/\mathrm{noise}^2$ be the precision that the data give, and $b = \sum x_iy_i/\mathrm{noise}^2$ their pull, so that least squares gives $b/s$:
 #
-# $$\ln p(D\mid\alpha) = \ln p(D\mid w=0) + \frac12\left[\ln\frac{\alpha}{\alpha+s} + \frac{b^2}{\alpha+s}\right]. \tag{5.15}$$
+# $$\ln p(D\mid\alpha) = \ln p(D\mid w=0) + \frac12\left[\ln\frac{\alpha}{\alpha+s} + \frac{b^2}{\alpha+s}\right]. \tag{6.15}$$
 #
 # Its derivative in α vanishes at one finite place, or nowhere:
 #
-# $$\alpha^\star = \frac{s^2}{b^2-s}\ \text{ if } b^2>s, \qquad \alpha^\star=\infty \text{ otherwise, and } \sigma_p^{2} = \frac1{\alpha^\star} = \max\left(\frac{b^2-s}{s^2}, 0\right). \tag{5.16}$$
+# $$\alpha^\star = \frac{s^2}{b^2-s}\ \text{ if } b^2>s, \qquad \alpha^\star=\infty \text{ otherwise, and } \sigma_p^{2} = \frac1{\alpha^\star} = \max\left(\frac{b^2-s}{s^2}, 0\right). \tag{6.16}$$
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.15
+# eq. 6.15
 s, b = x @ x / s_noise**2, x @ y / s_noise**2
 
 
@@ -338,7 +338,7 @@ for alpha in (0.1, 1.0, 10.0):
     assert np.isclose(log_evidence(alpha), twin.log_evidence)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.14 and 5.16
+# eq. 6.14 and 6.16
 alpha_star = s**2 / (b**2 - s)
 alphas = np.logspace(-3, 4, 4001)
 assert np.isclose(alphas[np.argmax(log_evidence(alphas))], alpha_star, rtol=5e-3)
@@ -362,20 +362,20 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
       "prior σ_p", "nats", loc="lower right")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.7 Collapse and pruning
+# ## 6.7 Collapse and pruning
 #
-# What does (5.12) do to a weight? Two properties explain most of it.
+# What does (6.12) do to a weight? Two properties explain most of it.
 #
 # **It is scale-free.** Multiply μ and σ by any number: γ, and so the cost, stay the same. Nothing pulls a weight towards 0 as such; only being *unsure relative to its size* is cheap.
 #
 # **Its slope is**
 #
-# $$\frac{\partial\,\mathrm{KL}}{\partial\gamma} = \frac{\gamma}{1+\gamma^2}, \tag{5.17}$$
+# $$\frac{\partial\,\mathrm{KL}}{\partial\gamma} = \frac{\gamma}{1+\gamma^2}, \tag{6.17}$$
 #
-# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 5.4).
+# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 6.4).
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.17
+# eq. 6.17
 gammas = np.linspace(-6, 6, 601)
 kl_curve = 0.5 * np.log1p(gammas**2)
 assert np.allclose(np.gradient(kl_curve, gammas)[1:-1], (gammas / (1 + gammas**2))[1:-1], atol=1e-3)
@@ -391,16 +391,16 @@ panel(ax, "A learnt prior lets go of strong weights", "γ = μ/σ", "nats", loc=
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # When exactly is a weight pruned? At the optimum of our one-weight model $\sigma^2 = 1/(\alpha^\star+s)$ and $\mu = b\,\sigma^2$, so
 #
-# $$\gamma^2 = \max\left(\frac{b^2}{s} - 1,\; 0\right). \tag{5.18}$$
+# $$\gamma^2 = \max\left(\frac{b^2}{s} - 1,\; 0\right). \tag{6.18}$$
 #
 # $b/\sqrt s$ is the least-squares estimate in units of its standard error. A weight survives when it is more than *one* standard error away from zero. That is a low bar: a weight that has nothing to do with the data passes it with probability
 #
-# $$P(b^2 > s) = P(\chi^2_1 > 1) \approx 0.317 . \tag{5.19}$$
+# $$P(b^2 > s) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
 # **A third of the useless weights survive** in this model. They survive with a small γ, and cost little. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. In a *network* the share is smaller, since all the weights that lead to a unit whose output is switched off lose their last reason to be there.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.18
+# eq. 6.18
 assert np.isclose((mu_star / sigma_star) ** 2, b**2 / s - 1, rtol=1e-3)
 for b_try in (0.5, 2.0, 9.0):  # other data, the same x: minimise over ρ and γ
     def minus(t, b_try=b_try):
@@ -413,7 +413,7 @@ for b_try in (0.5, 2.0, 9.0):  # other data, the same x: minimise over ρ and γ
     print(f"b²/s = {b_try**2 / s:.2f}: γ = {abs(end.x[1]):.3f}, σ = {weights_of(*end.x)[1]:.1e}")
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.19
+# eq. 6.19
 noise_only = s_noise * np.random.default_rng(4).standard_normal((20_000, 3))  # y without any w
 survives = (noise_only @ x / s_noise**2) ** 2 > s
 chance = stats.chi2(1).sf(1.0)
@@ -421,11 +421,11 @@ print(f"useless weights that survive: {survives.mean():.3f}, in theory {chance:.
 assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_000)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.8 A network that switches weights off
+# ## 6.8 A network that switches weights off
 #
 # The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
 #
-# The draws $\hat W_{ij}$ of (5.4), one for each data point, are made by **local reparameterization** (chapter 4). The input of unit $j$ for data point $n$, its *pre-activation* $\sum_i x_{ni}w_{ij}$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_i x_{ni}\mu_{ij},\ \sum_i x_{ni}^2\sigma_{ij}^2\big)$: that one number is drawn instead of all the weights. "Switched off" means $|\gamma| < \tfrac12$ from here on.
+# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). The input of unit $j$ for data point $n$, its *pre-activation* $\sum_i x_{ni}w_{ij}$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_i x_{ni}\mu_{ij},\ \sum_i x_{ni}^2\sigma_{ij}^2\big)$: that one number is drawn instead of all the weights. "Switched off" means $|\gamma| < \tfrac12$ from here on.
 
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
@@ -458,7 +458,7 @@ panel(axes[1], "Learnt σ_p of each weight, sorted", "weight", "", loc="lower le
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # With a prior each, a few weights carry everything and the rest are off. Look at the left picture, too: the curve that is left goes flat on the right, where the data fall, and is sure of it. We come back to that.
 #
-# With one prior for all, we can check the learnt σ_p the slow way: set it by hand, refit, and compare free energies. And we can find it by iterating (5.10): fit, set σ_p to the best one, fit again. That is what the button **σ ← best** of the explorer does.
+# With one prior for all, we can check the learnt σ_p the slow way: set it by hand, refit, and compare free energies. And we can find it by iterating (6.10): fit, set σ_p to the best one, fit again. That is what the button **σ ← best** of the explorer does.
 
 # %% slideshow={"slide_type": "fragment"}
 def by_hand(prior_std):
@@ -498,7 +498,7 @@ assert 1 / 3 < factor < 3 and levels[1] < levels[0] - 10
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The learnt prior is in the right place (the sweep is flat between 2 and 3). The free energy is tens of nats above the sweep's lowest, and that is not the method's fault but the optimiser's: from this start the vague weights shrink slowly. With longer steps most of the difference goes away.
 #
-# **A weak spot.** With a prior for each weight, the bound has many local optima: a weight that is switched off early, before it was of use, does not come back (section 5.7). Start with weak weights, γ around 1, and the network gives up too soon:
+# **A weak spot.** With a prior for each weight, the bound has many local optima: a weight that is switched off early, before it was of use, does not come back (section 6.7). Start with weak weights, γ around 1, and the network gives up too soon:
 
 # %% slideshow={"slide_type": "fragment"}
 starts = {"weak": {"initial_gamma": 1.0, "initial_rho": -1.0}, "strong": strong}
@@ -547,7 +547,7 @@ assert min(g[1] for name, g in gain.items() if name != "point estimate") > 20  #
 # **Outside: yes, by far.** The point estimate knows no doubt and pays tens of nats for each point. But look at the prior for each weight: what it has pruned cannot be unsure either.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.9 Width 1 to 60 on patients
+# ## 6.9 Width 1 to 60 on patients
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
@@ -573,7 +573,7 @@ def split(number):
 
 # %% slideshow={"slide_type": "skip"}
 def probability(fit, x, draws=20):
-    """P(y = 1), averaged as in (5.2); with draws=0, or one network, plugged in as in (5.1)."""
+    """P(y = 1), averaged as in (6.2); with draws=0, or one network, plugged in as in (6.1)."""
     w = fit.weights[None] if isinstance(fit, point.Fit) else fit.mean[None]
     if draws and not isinstance(fit, point.Fit):
         w = w + fit.std * np.random.default_rng(0).standard_normal((draws, w.size))
@@ -648,7 +648,7 @@ for width, report in zip(widths, reports, strict=True):
 assert in_use[-1] < 2 * in_use[-2] and reports[-1].fraction > 0.8
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Plug in, or average (section 5.1)? The AUC asks for nothing but the order of the patients. The log likelihood asks for the probabilities themselves:
+# Plug in, or average (section 6.1)? The AUC asks for nothing but the order of the patients. The log likelihood asks for the probabilities themselves:
 
 # %% slideshow={"slide_type": "fragment"}
 for name, fit in fits.items():
@@ -666,16 +666,16 @@ for name, fit in fits.items():
 # Over five splits, `python3 -m bdl_teach reproduce eb-alzheimers` makes the whole table, with errors. So: the claim holds up, here, against the *classic* network. Weight decay closes a good part of the distance, at the price of a validation set. That is the honest statement of what empirical Bayes gives here: **at least as good as a tuned weight decay, with no validation set.** (It is not free of choices: start, step size and number of steps were chosen, too.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.10 A correlation of 0.97
+# ## 6.10 A correlation of 0.97
 #
 # The source goes on: "the test AUC correlates with the training AUC (0.97), so hyperparameters can be chosen by the training score, and no validation set is needed." Pearson's $r$ between paired scores $a_i$, $b_i$ is
 #
-# $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} , \tag{5.20}$$
+# $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} , \tag{6.20}$$
 #
 # and Spearman's is the same of the *ranks*. What are the pairs? Widths, on one split. The smallest widths are bad at both, the others good at both: two clumps, and a line through two clumps correlates.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 5.20
+# eq. 6.20
 def pearson(a, b):
     a, b = a - np.mean(a), b - np.mean(b)
     return (a @ b) / np.sqrt((a @ a) * (b @ b))
@@ -716,7 +716,7 @@ panel(ax, "The correlation is one of bad widths with good ones", "training AUC",
 # On the source's own scale, 59 widths on one split, the measured figures are Pearson 0.973 and Spearman 0.745. At a fixed width, across splits, nothing of it is left. Here $r$ is even *below* 0. Eight points do not prove that, but there is a reason for it: the patients are dealt out to two sides, so that a training part with the easier ones leaves the harder ones for the test. The training score can tell a network that is far too narrow from one that is not. It does not replace a validation set.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5.11 Play
+# ## 6.11 Play
 #
 # Try each preset, then test your predictions. The orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
 
@@ -749,7 +749,7 @@ assert len(explorer.set(n=8).result.data.x) == 8 and explorer.set(seed=1).result
 state = explorer.preset("by hand").state()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: about as many (section 5.9); the new ones are switched off. 3: no; the bound is one on the type-II evidence (5.14). 4: no; in the one-weight model a third of the useless weights survive (5.19).
+# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: about as many (section 6.9); the new ones are switched off. 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -757,47 +757,47 @@ state = explorer.preset("by hand").state()
 # Replace the `...` and run the cell. The check says "right", or which mistake it recognises. Below each exercise a worked solution is folded away.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.1 Compute: the KL at the best prior
-# Return (5.9), in nats, for arrays `mu` and `sigma` with one entry a weight.
+# ### 6.1 Compute: the KL at the best prior
+# Return (6.9), in nats, for arrays `mu` and `sigma` with one entry a weight.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(mu, sigma):
     return ...
 
 
-exercises.check("5.1", my_kl)
+exercises.check("6.1", my_kl)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(mu, sigma):
     return np.log(np.hypot(mu, sigma) / sigma).sum()  # the same, with the root inside
 
 
-assert exercises.check("5.1", solution_1, record=False)
+assert exercises.check("6.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.2 Compute: one prior for a whole layer
-# The weights of a layer share a prior. Return the *standard deviation* σ_p that is best for all of them, see (5.10).
+# ### 6.2 Compute: one prior for a whole layer
+# The weights of a layer share a prior. Return the *standard deviation* σ_p that is best for all of them, see (6.10).
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_shared_prior(mu, sigma):
     return ...
 
 
-exercises.check("5.2", my_shared_prior)
+exercises.check("6.2", my_shared_prior)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(mu, sigma):
     return np.sqrt(np.mean(mu**2 + sigma**2))
 
 
-assert exercises.check("5.2", solution_2, record=False)
+assert exercises.check("6.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.3 Explain: true or false
+# ### 6.3 Explain: true or false
 # Which of these are true? Give the letters, such as `{"a", "b"}`.
 #
 # - **a** The bound with a learnt prior never exceeds $\ln p(D\mid\sigma_p = 1)$.
-# - **b** Multiplying μ and σ of a weight by 10 leaves its share of (5.9) as it is.
+# - **b** Multiplying μ and σ of a weight by 10 leaves its share of (6.9) as it is.
 # - **c** At γ = 0 the KL term pushes the weight neither way.
 # - **d** The larger |γ|, the harder the KL term pulls the weight back.
 # - **e** For the same $q$, a prior for each weight never costs more nats than one for the layer.
@@ -806,23 +806,23 @@ assert exercises.check("5.2", solution_2, record=False)
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...
 
-exercises.check("5.3", my_letters)
+exercises.check("6.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # What is wrong with those that are not true:
-# a: (5.14) has another right-hand side. d: γ/(1 + γ²) falls from |γ| = 1 on. f: section 5.10.
-assert exercises.check("5.3", {"b", "c", "e"}, record=False)
+# a: (6.14) has another right-hand side. d: γ/(1 + γ²) falls from |γ| = 1 on. f: section 6.10.
+assert exercises.check("6.3", {"b", "c", "e"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.4 Compute: Δγ
-# The loss is $-\mathcal L = \mathrm{nll} + \mathrm{KL}$ for one draw, $w = \sigma(\gamma+\varepsilon)$. Return its derivative in γ. `dnll_dw` is $\partial\,\mathrm{nll}/\partial w$. Here and in 5.5 all arguments are numbers, or all are arrays with one entry a weight.
+# ### 6.4 Compute: Δγ
+# The loss is $-\mathcal L = \mathrm{nll} + \mathrm{KL}$ for one draw, $w = \sigma(\gamma+\varepsilon)$. Return its derivative in γ. `dnll_dw` is $\partial\,\mathrm{nll}/\partial w$. Here and in 6.5 all arguments are numbers, or all are arrays with one entry a weight.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_delta_gamma(gamma, rho, eps, dnll_dw):
     return ...
 
 
-exercises.check("5.4", my_delta_gamma)
+exercises.check("6.4", my_delta_gamma)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(gamma, rho, eps, dnll_dw):
@@ -830,10 +830,10 @@ def solution_4(gamma, rho, eps, dnll_dw):
     return dnll_dw * sigma + gamma / (1 + gamma**2)
 
 
-assert exercises.check("5.4", solution_4, record=False)
+assert exercises.check("6.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.5 Change: Δρ when the mean moves along
+# ### 6.5 Change: Δρ when the mean moves along
 # The same loss: return its derivative in ρ. In Bayes by Backprop μ stays where it is when ρ moves. Here it does not.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -841,25 +841,25 @@ def my_delta_rho(gamma, rho, eps, dnll_dw):
     return ...
 
 
-exercises.check("5.5", my_delta_rho)
+exercises.check("6.5", my_delta_rho)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(gamma, rho, eps, dnll_dw):
     return dnll_dw * (gamma + eps) / (1 + np.exp(-rho))
 
 
-assert exercises.check("5.5", solution_5, record=False)
+assert exercises.check("6.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.6 Compute: is this weight worth keeping?
-# Return the prior *variance* that maximises the evidence of $y = wx +$ noise, see (5.16), with $s$ and $b$ as before (5.15); 0 if the weight is to be pruned. `x` and `y` are vectors.
+# ### 6.6 Compute: is this weight worth keeping?
+# Return the prior *variance* that maximises the evidence of $y = wx +$ noise, see (6.16), with $s$ and $b$ as before (6.15); 0 if the weight is to be pruned. `x` and `y` are vectors.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_prior_variance(x, y, noise_std):
     return ...
 
 
-exercises.check("5.6", my_prior_variance)
+exercises.check("6.6", my_prior_variance)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x, y, noise_std):
@@ -867,10 +867,10 @@ def solution_6(x, y, noise_std):
     return max((b**2 - s) / s**2, 0.0)
 
 
-assert exercises.check("5.6", solution_6, record=False)
+assert exercises.check("6.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.7 Break: a KL for every γ
+# ### 6.7 Break: a KL for every γ
 # Return ½ ln(1 + γ²) for each entry of `gamma`, right also for γ = ±10³⁰⁰ (in float64; float32 ends at 10³⁸).
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -878,17 +878,17 @@ def my_stable_kl(gamma):
     return ...
 
 
-exercises.check("5.7", my_stable_kl)
+exercises.check("6.7", my_stable_kl)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(gamma):
     return np.log(np.hypot(1.0, gamma))
 
 
-assert exercises.check("5.7", solution_7, record=False)
+assert exercises.check("6.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.8 Break: the noise of a pre-activation
+# ### 6.8 Break: the noise of a pre-activation
 # A layer has independent weights $w_{ij} \sim \mathcal N(\mu_{ij}, \sigma_{ij}^2)$. Return the standard deviation of $\sum_i x_{ni}w_{ij}$, an array `[n, out]`, for `x` `[n, in]` and `sigma` `[in, out]`.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -896,17 +896,17 @@ def my_noise(x, sigma):
     return ...
 
 
-exercises.check("5.8", my_noise)
+exercises.check("6.8", my_noise)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(x, sigma):
     return np.sqrt(x**2 @ sigma**2)
 
 
-assert exercises.check("5.8", solution_8, record=False)
+assert exercises.check("6.8", solution_8, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.9 Extend: the posterior predictive of a label
+# ### 6.9 Extend: the posterior predictive of a label
 # `logits` `[T, m]` holds the outputs of $T$ drawn networks at $m$ inputs. Return $P(y = 1)$ `[m]`.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -914,17 +914,17 @@ def my_probability(logits):
     return ...
 
 
-exercises.check("5.9", my_probability)
+exercises.check("6.9", my_probability)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(logits):
     return np.mean(1 / (1 + np.exp(-logits)), axis=0)
 
 
-assert exercises.check("5.9", solution_9, record=False)
+assert exercises.check("6.9", solution_9, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
-exercises.progress(5)
+exercises.progress(6)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
@@ -945,7 +945,7 @@ assert np.isclose(np.std(w_draws @ x_row), true_sd, rtol=0.02)
 assert abs(wrong_sd / true_sd - 1) > 0.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the ELBO is a lower bound of the log evidence." **True** for a fixed prior. Once the prior is chosen by maximising it, it bounds the *largest* log evidence over all priors, and exceeds the one of σ_p = 1 (section 5.6). Comparing it with the ELBO of a fixed-prior model is comparing two different bounds:
+# **Claim:** "the ELBO is a lower bound of the log evidence." **True** for a fixed prior. Once the prior is chosen by maximising it, it bounds the *largest* log evidence over all priors, and exceeds the one of σ_p = 1 (section 6.6). Comparing it with the ELBO of a fixed-prior model is comparing two different bounds:
 
 # %% slideshow={"slide_type": "fragment"}
 for prior_std in (0.2, 1.0, 5.0):
@@ -975,7 +975,7 @@ print(f"kl/N: μ = {right[0]:.3f}, γ = {right[0] / right[1]:.2f};  "
 assert abs(wrong[0] / wrong[1]) < abs(right[0] / right[1]) - 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound, in the notation of variational dropout: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992) for neural networks, Tipping (2001) for one width a weight; (5.16) is from his later work with Faul.
+# **Claim:** "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound, in the notation of variational dropout: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992) for neural networks, Tipping (2001) for one width a weight; (6.16) is from his later work with Faul.
 
 # %% slideshow={"slide_type": "fragment"}
 alpha_tilde = sigmas[:2] ** 2 / mus[:2] ** 2  # the noise-to-signal ratio of variational dropout
@@ -983,7 +983,7 @@ assert np.isclose(0.5 * np.log1p(1 / alpha_tilde).sum(), kl_best(mus[:2], sigmas
 print(f"both: {kl_best(mus[:2], sigmas[:2]):.4f} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "Bayes beats the classic network." **Ask:** which classic one? Without any regulariser it is a straw man. The table of section 5.9 has the fair one beside it:
+# **Claim:** "Bayes beats the classic network." **Ask:** which classic one? Without any regulariser it is a straw man. The table of section 6.9 has the fair one beside it:
 
 # %% slideshow={"slide_type": "fragment"}
 for name, pairs in results.items():
@@ -1013,4 +1013,4 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [4 · Local reparameterization](04_local_reparameterization.ipynb) · **Next:** [6 · Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb): no gradient descent at all.
+# **Previous:** [5 · Local reparameterization](05_local_reparameterization.ipynb) · **Next:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb): no gradient descent at all.

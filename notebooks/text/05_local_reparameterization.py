@@ -7,11 +7,11 @@
 # ---
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# # 4 · Local reparameterization
+# # 5 · Local reparameterization
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 45 minutes · **Section times** 4.1-4.2: 8 · 4.3-4.4: 10 · 4.5-4.6: 7 · 4.7-4.8: 7 · 4.9: 3 · play: 10 · exercises: as long as you like
+# **Time** 45 minutes · **Section times** 5.1-5.2: 8 · 5.3-5.4: 10 · 5.5-5.6: 7 · 5.7-5.8: 7 · 5.9: 3 · play: 10 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -24,12 +24,12 @@
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Show 4.1, the picture in 4.4 and the explorer; the algebra of 4.2 is a good exercise at the board. The presets "shared or local" and "Flipout and σ" are the two moments to let people vote before you click.
+# For the lecturer. Show 5.1, the picture in 5.4 and the explorer; the algebra of 5.2 is a good exercise at the board. The presets "shared or local" and "Flipout and σ" are the two moments to let people vote before you click.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Five ways to estimate one gradient, each drawn a few hundred times at nine batch sizes. Leave the sliders alone for now: section 4.10 comes back to them.
+# Five ways to estimate one gradient, each drawn a few hundred times at nine batch sizes. Leave the sliders alone for now: section 5.10 comes back to them.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import LocalReparamLab
@@ -40,7 +40,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. Questions 1 and 2 are tested in section 4.10, question 3 in 4.5, question 4 in 4.2.
+# Write down your answers. Questions 1 and 2 are tested in section 5.10, question 3 in 5.5, question 4 in 5.2.
 #
 # 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256, and its cost is scaled to stand for all the data. What does the variance of the gradient do?
 # 2. Now each point gets a draw of its own. The same question.
@@ -62,18 +62,18 @@ from bdl_teach.plots import BLUE, GREEN, ORANGE, RED
 plots.lecture_style()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.1 Why a minibatch does not always average
+# ## 5.1 Why a minibatch does not always average
 #
 # The likelihood cost of $N$ points is estimated from a minibatch of $M$, scaled by $N/M$. (Here $M$ is the *size* of a minibatch, as in Kingma et al.; in chapter 3 it was the number of minibatches.) Its gradient is $\frac NM\sum_{i=1}^{M} g_i$, where $g_i$ is the gradient of point $i$ at the drawn weights. The variance of a sum is the sum of *all* covariances: $M$ variances, and $M(M-1)$ pairs. With $\overline{\mathrm{Var}}$ the mean variance of the $g_i$ and $\overline{\mathrm{Cov}}$ the mean covariance of the pairs,
 #
-# $$\operatorname{Var}\Big[\frac NM\sum_{i=1}^{M} g_i\Big] = N^2\left(\frac{1}{M}\,\overline{\mathrm{Var}} + \frac{M-1}{M}\,\overline{\mathrm{Cov}}\right). \tag{4.1}$$
+# $$\operatorname{Var}\Big[\frac NM\sum_{i=1}^{M} g_i\Big] = N^2\left(\frac{1}{M}\,\overline{\mathrm{Var}} + \frac{M-1}{M}\,\overline{\mathrm{Cov}}\right). \tag{5.1}$$
 #
 # The first term falls as $1/M$. The second one *stays*. Where points covary, a larger batch soon stops helping. And they do covary, if they all see the same draw of the weights.
 #
 # All variances of this chapter are over the draws of the weights, for a *given* minibatch. Which points are in the minibatch adds a noise of its own. It falls as $1/M$ whichever way the weights are drawn.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 4.1
+# eq. 5.1
 rng = np.random.default_rng(0)
 N, s = 1024, 0.5  # data points; standard deviation of the noise on y
 x = rng.uniform(0.5, 1.5, 64)
@@ -89,18 +89,18 @@ assert np.isclose((N / M * g.sum(axis=1)).var(ddof=1), by_parts)
 print(f"variance of a point {var:.2f}, covariance of two points {cov:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.2 One weight, exactly
+# ## 5.2 One weight, exactly
 #
 # The model is $y = wx$ plus noise of standard deviation $s$, and $q(w) = \mathcal N(\mu, \sigma^2)$. For one weight both parts can be written down. With $c = \frac NM\frac1{s^2}$ the gradient for μ is $c\sum_i x_i(x_i w - y_i)$. If all points **share** $w = \mu + \sigma\varepsilon$, the random part is $c\,\sigma\varepsilon\sum_i x_i^2$:
 #
-# $$\operatorname{Var}_\text{shared} = c^2\sigma^2\Big(\sum_i x_i^2\Big)^2 . \tag{4.2}$$
+# $$\operatorname{Var}_\text{shared} = c^2\sigma^2\Big(\sum_i x_i^2\Big)^2 . \tag{5.2}$$
 #
 # If each point has an $\varepsilon_i$ of its **own**, the squares add instead:
 #
-# $$\operatorname{Var}_\text{own} = c^2\sigma^2\sum_i x_i^4 . \tag{4.3}$$
+# $$\operatorname{Var}_\text{own} = c^2\sigma^2\sum_i x_i^4 . \tag{5.3}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.2 and 4.3
+# eq. 5.2 and 5.3
 c = N / M / s**2
 shared_var, own_var = c**2 * sigma**2 * (x**2).sum() ** 2, c**2 * sigma**2 * (x**4).sum()
 
@@ -116,12 +116,12 @@ print(f"sd of one gradient: shared {shared.std():.0f}, own {own.std():.0f}, mean
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Their ratio is what a draw for each point gains:
 #
-# $$\frac{\operatorname{Var}_\text{shared}}{\operatorname{Var}_\text{own}} = \frac{\left(\sum_i x_i^2\right)^2}{\sum_i x_i^4} \;\le\; M , \tag{4.4}$$
+# $$\frac{\operatorname{Var}_\text{shared}}{\operatorname{Var}_\text{own}} = \frac{\left(\sum_i x_i^2\right)^2}{\sum_i x_i^4} \;\le\; M , \tag{5.4}$$
 #
 # with equality only if all $|x_i|$ are equal (Cauchy-Schwarz). A batch with one large input gains little: that point decides the gradient alone. (Question 4: for the *noise of the weights* it helps fully, the ratio is $M$. The points need not differ, only their draws.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.4
+# eq. 5.4
 def gain(x):
     return (x**2).sum() ** 2 / (x**4).sum()
 
@@ -135,7 +135,7 @@ print(f"64 points of this data set: gain {gain(x):.1f}; 99 ordinary ones and one
       f"{gain(np.r_[np.ones(99), 20.0]):.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package knows five estimators of this gradient, for any number of weights: `score` is the score function of chapter 3, `shared` one draw for all points, `per_example` a draw for each; `local` and `flipout` are the subjects of sections 4.3 and 4.6. `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
+# The package knows five estimators of this gradient, for any number of weights: `score` is the score function of chapter 3, `shared` one draw for all points, `per_example` a draw for each; `local` and `flipout` are the subjects of sections 5.3 and 5.6. `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
 
 # %% slideshow={"slide_type": "fragment"}
 problem = {"mu": [mu], "sigma": [sigma], "x": x[:, None], "y": y, "noise_std": s, "n_data": N}
@@ -149,24 +149,24 @@ assert np.isclose(estimators.gradient_variance("shared", **problem).mu, shared_v
 assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.3 What reaches a unit
+# ## 5.3 What reaches a unit
 #
 # Giving each row its own weight *matrix* is expensive: a layer of 1000 inputs and 1000 units has a million weights, and it would need a million draws for every row. But nobody ever looks at those weights. The next layer sees only what reaches the units, $b_{mj} = \sum_i x_{mi} w_{ij}$, the **pre-activation** of unit $j$ in row $m$. Given the layer's inputs $x$, a sum of independent Gaussians is Gaussian. Its mean is
 #
-# $$\gamma_{mj} = \sum_i x_{mi}\,\mu_{ij}, \tag{4.5}$$
+# $$\gamma_{mj} = \sum_i x_{mi}\,\mu_{ij}, \tag{5.5}$$
 #
 # and, since variances of independent terms add and $\operatorname{Var}[x w] = x^2\operatorname{Var}[w]$, its variance is
 #
-# $$\delta_{mj} = \sum_i x_{mi}^2\,\sigma_{ij}^2 . \tag{4.6}$$
+# $$\delta_{mj} = \sum_i x_{mi}^2\,\sigma_{ij}^2 . \tag{5.6}$$
 #
 # So draw *that*, for each row and unit:
 #
-# $$b_{mj} = \gamma_{mj} + \sqrt{\delta_{mj}}\,\zeta_{mj}, \qquad \zeta_{mj}\sim\mathcal N(0,1). \tag{4.7}$$
+# $$b_{mj} = \gamma_{mj} + \sqrt{\delta_{mj}}\,\zeta_{mj}, \qquad \zeta_{mj}\sim\mathcal N(0,1). \tag{5.7}$$
 #
 # This is **local reparameterization** (Kingma, Salimans, Welling 2015): the noise moves from the weights (global, shared by all data) to the pre-activations (local, one for each datum).
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 4.5 and 4.6
+# eq. 5.5 and 5.6
 def moments(x, mu, sigma):
     return x @ mu, x**2 @ sigma**2  # [n, in] @ [in, out], twice
 
@@ -183,7 +183,7 @@ assert np.allclose(b.mean(axis=0), gamma, atol=5 * np.sqrt(delta.max() / 50_000)
 assert np.allclose(b.var(axis=0), delta, rtol=5 * np.sqrt(2 / 50_000))
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 4.7
+# eq. 5.7
 def local_draw(x, mu, sigma, zeta):
     gamma, delta = moments(x, mu, sigma)
     return gamma + np.sqrt(delta) * zeta
@@ -208,19 +208,19 @@ assert np.allclose(d_mu, X.sum(axis=0)[:, None])
 assert np.allclose(d_sigma, SIGMA * ((X**2).T @ (zeta / np.sqrt(delta))))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.4 What is independent, and what is not
+# ## 5.4 What is independent, and what is not
 #
 # "After the multiplication the results are independent Gaussians as well", says one of our sources. Look closely; there are two directions. (In both, the layer's inputs are given.)
 #
 # - **Two units, same row:** different columns of $W$, hence independent. True.
 # - **Two rows, same unit:** the same column of $W$. If $W$ is shared, they covary:
 #
-# $$\operatorname{Cov}(b_{mj}, b_{nj}) = \sum_i x_{mi}\,x_{ni}\,\sigma_{ij}^2 . \tag{4.8}$$
+# $$\operatorname{Cov}(b_{mj}, b_{nj}) = \sum_i x_{mi}\,x_{ni}\,\sigma_{ij}^2 . \tag{5.8}$$
 #
 # Local draws set this to 0 for $m \ne n$. So local reparameterization is **not** a cheaper way to compute the same thing: it equals a *fresh $W$ for every row*. It is right all the same, because the likelihood cost is a sum over rows, and the mean of a sum asks for each row's distribution only. What changes is the variance of the sum, and that is the gain.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 4.8
+# eq. 5.8
 theory = np.einsum("mi,ni,ij->mnj", X, X, SIGMA**2)  # [4, 4, 2]
 for name, draws in (("one shared W", b), ("local", b_local)):
     centred = draws - gamma
@@ -280,16 +280,16 @@ for ax, f, name, colour in ((axes[0], smooth, "a draw of W is a function", RED),
 label = axes[0].set_ylabel("f(x)")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.5 What it costs
+# ## 5.5 What it costs
 #
 # A layer with $I$ inputs and $J$ units, a batch of $M$ rows. Random numbers for one step:
 #
-# $$\underbrace{M\,I\,J}_{\text{a } W \text{ for each row}}, \qquad \underbrace{I\,J}_{\text{one shared } W}, \qquad \underbrace{M\,J}_{\text{local}} . \tag{4.9}$$
+# $$\underbrace{M\,I\,J}_{\text{a } W \text{ for each row}}, \qquad \underbrace{I\,J}_{\text{one shared } W}, \qquad \underbrace{M\,J}_{\text{local}} . \tag{5.9}$$
 #
-# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. Note what is *not* true: local draws are not much cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and as good for μ; for σ they are even better (section 4.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
+# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. Note what is *not* true: local draws are not much cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and as good for μ; for σ they are even better (section 5.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.9
+# eq. 5.9
 def random_numbers(rows, n_in, n_out):
     return {"a W for each row": np.broadcast_to(0.0, (rows, n_in, n_out)).size,
             "one shared W": np.broadcast_to(0.0, (n_in, n_out)).size,
@@ -303,16 +303,16 @@ for name, count in counts.items():
 assert random_numbers(4, 3, 2)["local"] == b_local[0].size
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.6 Flipout: one draw, many signs
+# ## 5.6 Flipout: one draw, many signs
 #
 # Local draws need a layer whose output is a sum of independent Gaussians. Convolutions share weights between positions, recurrent layers between time steps; there the pre-activations of one row covary as well, and local draws are only an approximation. **Flipout** (Wen et al. 2018) draws one change of the weights, $\Delta W = \sigma\odot\varepsilon$, and gives each row its own random signs, $r$ for the outputs and $s$ for the inputs:
 #
-# $$\Delta W^{(m)}_{ij} = s_{mi}\,\Delta W_{ij}\,r_{mj} \quad\Rightarrow\quad b_m = x_m\mu + \big[(x_m\odot s_m)\,\Delta W\big]\odot r_m . \tag{4.10}$$
+# $$\Delta W^{(m)}_{ij} = s_{mi}\,\Delta W_{ij}\,r_{mj} \quad\Rightarrow\quad b_m = x_m\mu + \big[(x_m\odot s_m)\,\Delta W\big]\odot r_m . \tag{5.10}$$
 #
 # A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with independent, symmetric noise. (The signs $s_{mi}$ are not the noise's $s$; the letters are the paper's.)
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 4.10
+# eq. 5.10
 def flipout_draw(x, mu, change, r, s):
     return x @ mu + ((x * s) @ change) * r
 
@@ -331,12 +331,12 @@ assert abs(np.corrcoef(b_flip[:, :2, 0].T)[0, 1]) < 0.03
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What the signs cannot hide.** Rows no longer covary, but they still share the *size* $|\varepsilon|$. For the gradient in μ of a linear model that does not matter. For σ it does: $\varepsilon^2$ has no sign. For one weight, with $m_i = \mu x_i - y_i$,
 #
-# $$\operatorname{Var}_\text{Flipout}[\partial_\sigma] = c^2\Big[\sum_i x_i^2m_i^2 + 2\sigma^2\Big(\sum_i x_i^2\Big)^2\Big], \qquad \operatorname{Var}_\text{local}[\partial_\sigma] = c^2\Big[\sum_i x_i^2 m_i^2 + 2\sigma^2\sum_i x_i^4\Big]. \tag{4.11}$$
+# $$\operatorname{Var}_\text{Flipout}[\partial_\sigma] = c^2\Big[\sum_i x_i^2m_i^2 + 2\sigma^2\Big(\sum_i x_i^2\Big)^2\Big], \qquad \operatorname{Var}_\text{local}[\partial_\sigma] = c^2\Big[\sum_i x_i^2 m_i^2 + 2\sigma^2\sum_i x_i^4\Big]. \tag{5.11}$$
 #
 # The first has a floor that no batch size removes, the same as that of one shared $W$.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.11
+# eq. 5.11
 m = mu * x - y
 floor = {"flipout": 2 * sigma**2 * (x**2).sum() ** 2, "local": 2 * sigma**2 * (x**4).sum()}
 for kind, last in floor.items():
@@ -350,7 +350,7 @@ for kind, last in floor.items():
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Many inputs.** With more weights a unit has more noise in common for all rows. How much of it do the signs remove? All that other weights contribute; only the $|\varepsilon|$ of the weight itself is left. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
-# For σ, local draws beat even a fresh $W$ for each row. Given $b$, the mean of $\varepsilon_i$ is $x_i\sigma_i\zeta/\sqrt\delta$. Put it in the place of $\varepsilon_i$, and the gradient of section 4.3 comes out: what $b$ does not need is averaged over beforehand. An average is never noisier than what it averages (Rao-Blackwell).
+# For σ, local draws beat even a fresh $W$ for each row. Given $b$, the mean of $\varepsilon_i$ is $x_i\sigma_i\zeta/\sqrt\delta$. Put it in the place of $\varepsilon_i$, and the gradient of section 5.3 comes out: what $b$ does not need is averaged over beforehand. An average is never noisier than what it averages (Rao-Blackwell).
 
 # %% slideshow={"slide_type": "subslide"}
 def sigma_variances(inputs):
@@ -406,16 +406,16 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper cen
                     frameon=False, fontsize=11)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.7 The KL term, and priors without a closed form
+# ## 5.7 The KL term, and priors without a closed form
 #
 # Local draws change the likelihood cost only:
 #
-# $$F(\theta) = \mathrm{KL}[q(w)\,\|\,P(w)] \;-\; \sum_i \mathbb E_{\zeta}\big[\log P(y_i \mid b_i(\zeta))\big]. \tag{4.12}$$
+# $$F(\theta) = \mathrm{KL}[q(w)\,\|\,P(w)] \;-\; \sum_i \mathbb E_{\zeta}\big[\log P(y_i \mid b_i(\zeta))\big]. \tag{5.12}$$
 #
 # With a Gaussian prior the KL is a closed form, and no weight is ever drawn. **With the scale mixture of chapter 3 there is none**, and there are no weights to estimate it from. So draw weights for the KL alone: one draw of each, which is cheap, and the estimate stays unbiased. `local_reparam.fit` does the one or the other, according to the prior. (Minibatches share the KL as in chapter 3.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.12
+# eq. 5.12
 def one_row_costs(q_mu, q_sigma, draws):
     """Estimates of the likelihood cost of y = w·x with d weights: local, and from weights."""
     eps, z = draws
@@ -443,7 +443,7 @@ for prior in (gaussian, mixture):
 print(f"Gaussian, in closed form: {closed:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.8 A whole network
+# ## 5.8 A whole network
 #
 # Does the theory of one weight carry over to 481 weights in three layers? In the hidden layers each row's draws are fresh as well, so the argument is the same: each row is right alone, rows are independent. There is no formula for the variance; so measure it. The cost is that of the sinusoid, the posterior the one fitted above.
 
@@ -548,12 +548,12 @@ assert table["cold"][:, 0].mean() > table["local"][:, 0].mean()
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Outside the data: yes, by a hundred nats a point and more.** The one network announces its guess with the sd of the noise, and is wrong. On the whole interval that decides.
 #
-# **Among the data: no.** There the one network has little to be unsure about, and the table shows what the Bayesian fits pay. Their epistemic sd is nearly twice what Hamiltonian Monte Carlo found for this network (section 3.8, with a Gaussian prior): one independent Gaussian for each weight cannot say that weights make up for each other, so its draws wobble more than the data allow, and a wider density is a lower one. And 32 points stand against a KL of 300 nats, which pulls the mean off the truth; now and then a run even smooths a peak of the sine away. That is the price of this *family* and this *prior*. Local draws have the same objective as one shared $W$: they get nearer to its minimum, and cannot repair it. A tenth of the KL narrows the band and closes the gap among the data, and pays for it outside. Chapter 7 compares all the methods so, with a gap in the data.
+# **Among the data: no.** There the one network has little to be unsure about, and the table shows what the Bayesian fits pay. Their epistemic sd is nearly twice what Hamiltonian Monte Carlo found for this network (section 3.8, with a Gaussian prior): one independent Gaussian for each weight cannot say that weights make up for each other, so its draws wobble more than the data allow, and a wider density is a lower one. And 32 points stand against a KL of 300 nats, which pulls the mean off the truth; now and then a run even smooths a peak of the sine away. That is the price of this *family* and this *prior*. Local draws have the same objective as one shared $W$: they get nearer to its minimum, and cannot repair it. A tenth of the KL narrows the band and closes the gap among the data, and pays for it outside. Chapter 10 compares all the methods so, with a gap in the data.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.9 The same with TensorFlow Probability
+# ## 5.9 The same with TensorFlow Probability
 #
-# `tfp.layers` has all three: `DenseReparameterization` draws one $W$ a call, `DenseLocalReparameterization` and `DenseFlipout` are what their names say. They need Keras 2 (`tf_keras`), and keep biases deterministic unless told otherwise. Ask them the question of section 4.4: how do two rows correlate?
+# `tfp.layers` has all three: `DenseReparameterization` draws one $W$ a call, `DenseLocalReparameterization` and `DenseFlipout` are what their names say. They need Keras 2 (`tf_keras`), and keep biases deterministic unless told otherwise. Ask them the question of section 5.4: how do two rows correlate?
 
 # %% slideshow={"slide_type": "fragment"}
 def row_correlation(layer, n_draws=4000):
@@ -580,7 +580,7 @@ for name, shares in (("DenseReparameterization", True), ("DenseFlipout", False),
     assert np.allclose(ratio, 1, atol=0.08)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.10 Play
+# ## 5.10 Play
 #
 # The explorer again. Move the sliders first and see whether your predictions hold; the cells below move each of them from Python and assert what must happen.
 
@@ -654,7 +654,7 @@ assert explorer.preset("shared or local").png() == picture
 # Replace the `...` and run the cell; the check says what it sees. Worked solutions are in the collapsed cells.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.1 Compute: mean and variance of what reaches a unit
+# ### 5.1 Compute: mean and variance of what reaches a unit
 # Return the pair (γ, δ) for inputs `x` [n, in], means `mu` [in, out] and standard deviations `sigma` [in, out].
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -662,17 +662,17 @@ def my_moments(x, mu, sigma):
     return ...
 
 
-exercises.check("4.1", my_moments)
+exercises.check("5.1", my_moments)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(x, mu, sigma):
     return x @ mu, x**2 @ sigma**2
 
 
-assert exercises.check("4.1", solution_1, record=False)
+assert exercises.check("5.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.2 Compute: one local draw
+# ### 5.2 Compute: one local draw
 # Return one draw of all pre-activations [n, out], using the given noise `zeta` [n, out].
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -680,17 +680,17 @@ def my_draw(x, mu, sigma, zeta):
     return ...
 
 
-exercises.check("4.2", my_draw)
+exercises.check("5.2", my_draw)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(x, mu, sigma, zeta):
     return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
 
 
-assert exercises.check("4.2", solution_2, record=False)
+assert exercises.check("5.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.3 Explain: what is independent of what?
+# ### 5.3 Explain: what is independent of what?
 # Which are true? The inputs are given, the weights have independent Gaussians. Answer with a set of letters, such as `{"a", "b"}`.
 #
 # - (a) In one row, what reaches two different units is independent.
@@ -702,15 +702,15 @@ assert exercises.check("4.2", solution_2, record=False)
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_statements = ...
 
-exercises.check("4.3", my_statements)
+exercises.check("5.3", my_statements)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 solution_3 = {"a", "c", "e"}
 
-assert exercises.check("4.3", solution_3, record=False)
+assert exercises.check("5.3", solution_3, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.4 Change: one W for all rows
+# ### 5.4 Change: one W for all rows
 # Return the covariance matrix [n, n] of the outputs of $n$ rows at *one* unit, if they share one draw of the weights. `x` is [n, in], `sigma` [in].
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -718,17 +718,17 @@ def my_covariance(x, sigma):
     return ...
 
 
-exercises.check("4.4", my_covariance)
+exercises.check("5.4", my_covariance)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(x, sigma):
     return (x * sigma**2) @ x.T
 
 
-assert exercises.check("4.4", solution_4, record=False)
+assert exercises.check("5.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.5 Change: the variance of a minibatch's gradient
+# ### 5.5 Change: the variance of a minibatch's gradient
 # `var` is the mean variance of a point's gradient, `cov` the mean covariance of two different points. Return the variance of the minibatch's estimate for all `n_data` points, from `size` of them.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -736,7 +736,7 @@ def my_variance(n_data, size, var, cov):
     return ...
 
 
-exercises.check("4.5", my_variance)
+exercises.check("5.5", my_variance)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(n_data, size, var, cov):
@@ -744,18 +744,18 @@ def solution_5(n_data, size, var, cov):
     return (n_data / size) ** 2 * (size * var + pairs * cov)
 
 
-assert exercises.check("4.5", solution_5, record=False)
+assert exercises.check("5.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.6 Break: a gain that cannot overflow
-# Return the gain (4.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$, and if some of them are 0. (These are numbers for NumPy's float64; float32 ends at $10^{38}$.)
+# ### 5.6 Break: a gain that cannot overflow
+# Return the gain (5.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$, and if some of them are 0. (These are numbers for NumPy's float64; float32 ends at $10^{38}$.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_gain(x):
     return ...
 
 
-exercises.check("4.6", my_gain)
+exercises.check("5.6", my_gain)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x):
@@ -763,10 +763,10 @@ def solution_6(x):
     return (x**2).sum() ** 2 / (x**4).sum()
 
 
-assert exercises.check("4.6", solution_6, record=False)
+assert exercises.check("5.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 4.7 Extend: Flipout
+# ### 5.7 Extend: Flipout
 # Return one Flipout draw [n, out]. `eps` [in, out] is the noise of the weights; `r` [n, out] and `s` [n, in] are signs.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -774,17 +774,17 @@ def my_flipout(x, mu, sigma, eps, r, s):
     return ...
 
 
-exercises.check("4.7", my_flipout)
+exercises.check("5.7", my_flipout)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(x, mu, sigma, eps, r, s):
     return x @ mu + ((x * s) @ (sigma * eps)) * r
 
 
-assert exercises.check("4.7", solution_7, record=False)
+assert exercises.check("5.7", solution_7, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
-exercises.progress(4)
+exercises.progress(5)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
@@ -792,7 +792,7 @@ exercises.progress(4)
 # Each of these is printed in a blog, a paper or its code, some in the very sources of this course. Run them.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "if all parameters are independent Gaussians, the results of the matrix product are independent Gaussians too." **True** for the units of one row. Rows that share $W$ covary, see (4.8), and that covariance is the whole reason for the method. Two rows with equal inputs even have correlation 1:
+# **Claim:** "if all parameters are independent Gaussians, the results of the matrix product are independent Gaussians too." **True** for the units of one row. Rows that share $W$ covary, see (5.8), and that covariance is the whole reason for the method. Two rows with equal inputs even have correlation 1:
 
 # %% slideshow={"slide_type": "fragment"}
 twins = np.array([[1.0, -0.5, 2.0], [1.0, -0.5, 2.0]])
@@ -803,7 +803,7 @@ for kind, draws in both.items():
 assert np.corrcoef(both["shared"].T)[0, 1] > 0.999 and abs(np.corrcoef(both["local"].T)[0, 1]) < 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (4.4) says must be averaged in each step:
+# **Claim:** "a Bayesian layer needs $M\times1000\times1000$ draws, so it cannot use one matrix product; local draws repair that." **True** only if you insist on a $W$ for each row. Bayes by Backprop shares one $W$: $10^6$ draws, one matrix product. Local draws need $M\cdot10^3$ draws and *two* products. The gain that matters is the variance. To reach it with shared draws, as many of them as (5.4) says must be averaged in each step:
 
 # %% slideshow={"slide_type": "fragment"}
 k = round(gain(problem["x"]))  # draws of W for each step
@@ -828,12 +828,12 @@ for variance in (0.25, 4.0):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** (the code that goes with a paper on empirical Bayes) pre-activation = $x\mu + \varepsilon\cdot(x\sigma)$, one ε for each unit. **True** variance: $\sum_i x_i^2\sigma_i^2$. The code's is
 #
-# $$\Big(\sum_i x_i\sigma_i\Big)^2 \;\ne\; \sum_i x_i^2\sigma_i^2 , \tag{4.13}$$
+# $$\Big(\sum_i x_i\sigma_i\Big)^2 \;\ne\; \sum_i x_i^2\sigma_i^2 , \tag{5.13}$$
 #
-# as if all weights of a unit shared one ε. With inputs of one sign it is up to $I$ times too large; with mixed signs it may vanish. Chapter 5 meets it again.
+# as if all weights of a unit shared one ε. With inputs of one sign it is up to $I$ times too large; with mixed signs it may vanish. Chapter 6 meets it again.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.13
+# eq. 5.13
 spread = np.full(100, 0.1)
 for name, row in (("all ones", np.ones(100)), ("±1 in turn", np.resize([1.0, -1.0], 100))):
     e = rng.standard_normal((5_000, 100))
@@ -875,4 +875,4 @@ assert abs(estimate.mean() - as_if) > 20 * error
 # - Williams (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [3 · Bayes by Backprop](03_bayes_by_backprop.ipynb) · **Next:** [5 · Empirical Bayes](05_empirical_bayes.ipynb): let the data choose the prior's width.
+# **Previous:** [4 · How right is it?](04_how_right_is_it.ipynb) · **Next:** [6 · Empirical Bayes](06_empirical_bayes.ipynb): let the data choose the prior's width.

@@ -7,11 +7,11 @@
 # ---
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# # 7 · Comparison and calibration
+# # 10 · Comparison and decisions
 #
 # *Every method of the course on one problem, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 60 minutes · **Section times** 7.1-7.2: 10 · 7.3: 8 · 7.4: 10 · 7.5: 7 · 7.6-7.7: 8 · 7.8: 10 · play: 8 · exercises: as long as you like
+# **Time** 60 minutes · **Section times** 10.1-10.2: 10 · 10.3: 8 · 10.4: 10 · 10.5: 7 · 10.6-10.7: 8 · 10.8: 10 · play: 8 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -22,10 +22,10 @@
 # - choose between Bayes by Backprop and probabilistic backpropagation, and defend the choice;
 # - turn a posterior into decisions with Thompson sampling.
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 6 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 5 to 7 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. The picture to remember is the reliability plot of section 7.4. If time is short, show 7.1, 7.4, 7.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
+# For the lecturer. Run all cells before the lecture. The picture to remember is the reliability plot of section 10.4. If time is short, show 10.1, 10.4, 10.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -41,7 +41,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. Sections 7.4 to 7.9 test them.
+# Write down your answers. Sections 10.4 to 10.9 test them.
 #
 # 1. Bayes by Backprop (BBB) is trained on data with a gap. In the gap, does its 95 % interval hold about 95 %, more, or far less?
 # 2. Two methods have the same root-mean-square error (RMSE). Can one of them have given the new data a hundred times the probability density?
@@ -66,7 +66,7 @@ plots.lecture_style()
 REGIONS = ("among the data", "in the gap", "outside")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.1 One problem, one network, seven answers
+# ## 10.1 One problem, one network, seven answers
 #
 # The problem is the sinusoid of chapter 3, 32 points of $10\sin 2\pi x$ plus noise with standard deviation 1, on $[-\tfrac12, \tfrac12]$. But nobody measured between 0.1 and 0.4, where the sine has its peak. The network has one hidden layer of 20 units; the prior of each weight is $\mathcal N(0, 3^2)$.
 #
@@ -143,16 +143,16 @@ legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 # Look at the grey stripe. BBB and PBP draw one flat line across it and stand by it, even where it misses the points on the far side. The true posterior does not know which way the function goes there, and its band says so. Nothing else in this chapter is as important.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.2 The gold standard, and a distance to it
+# ## 10.2 The gold standard, and a distance to it
 #
 # "Looks similar" is no measurement. At each $x$, take two predictives as Gaussians over the *function* value, with means $m$ and epistemic standard deviations $s$. Their 2-Wasserstein distance is the least root-mean-square distance by which one has to be moved to become the other, and for Gaussians it is simply the distance of the points $(m, s)$ in the plane. Averaged over a region:
 #
-# $$\mathrm{distance}(a, b) = \sqrt{\frac1m\sum_{j=1}^{m}\Big[\big(m_a(x_j) - m_b(x_j)\big)^2 + \big(s_a(x_j) - s_b(x_j)\big)^2\Big]}. \tag{7.1}$$
+# $$\mathrm{distance}(a, b) = \sqrt{\frac1m\sum_{j=1}^{m}\Big[\big(m_a(x_j) - m_b(x_j)\big)^2 + \big(s_a(x_j) - s_b(x_j)\big)^2\Big]}. \tag{10.1}$$
 #
 # It is in the units of $y$. (The explorer calls it the *gap to NUTS*.) To know what is large, we need to know what chance does: the distance between two independent NUTS runs.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.1
+# eq. 10.1
 def distance(a, b, mask):
     squares = (a.mean - b.mean) ** 2 + (a.epistemic_std - b.epistemic_std) ** 2
     return np.sqrt(squares[mask].mean())
@@ -183,16 +183,16 @@ for name in FIT:  # every method is further away in the gap than among the data
 # Among the data every method is within one or two noise standard deviations. In the gap each is much further away, and many times as far as chance. A distance says *that* two answers differ. It does not say which one is right: for that, we need data.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.3 Two scores: RMSE and the log score
+# ## 10.3 Two scores: RMSE and the log score
 #
 # The **RMSE** compares the predictive mean with the target. It does not look at the spread at all. The **log score** asks for the density that was given to what then happened. For an ensemble of $S$ networks with noise $s$ it is
 #
-# $$\log p(y \mid x, D) \approx \log \frac1S \sum_{k=1}^S \mathcal N\big(y \mid f(w_k, x),\, s^2\big). \tag{7.2}$$
+# $$\log p(y \mid x, D) \approx \log \frac1S \sum_{k=1}^S \mathcal N\big(y \mid f(w_k, x),\, s^2\big). \tag{10.2}$$
 #
 # The mean is inside the logarithm. Numerically that is a `logsumexp` minus $\log S$.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.2
+# eq. 10.2
 def log_score(samples, noise_std, y):
     """Mean over the draws inside the logarithm: samples [s, m], y [m]."""
     each = -densities.gaussian_nll(y, samples, noise_std**2)
@@ -210,12 +210,12 @@ assert np.allclose(mine, mixture.log_prob(fresh[0]))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Why this score? Because it cannot be cheated. If $y$ comes from $p$ and you announce $q$, you expect
 #
-# $$\mathbb E_{y\sim p}[\log q(y)] = -\mathrm H[p] - \mathrm{KL}[p\,\|\,q], \tag{7.3}$$
+# $$\mathbb E_{y\sim p}[\log q(y)] = -\mathrm H[p] - \mathrm{KL}[p\,\|\,q], \tag{10.3}$$
 #
 # which is largest for $q = p$, and only there: the score is **strictly proper**. To look better you have to *be* better. In nats: a lead of 1 is a factor of $e$ in density, for each test point; a lead of 4.6 is a factor of 100.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.3
+# eq. 10.3
 y_axis = np.linspace(-12, 12, 4001)
 density = np.exp(-densities.gaussian_nll(y_axis, 0.0, 1.0))
 entropy = 0.5 * np.log(2 * np.pi * np.e)
@@ -259,17 +259,17 @@ for region in ("in the gap", "outside"):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Among the data, all answers lie within half a nat or so of each other, and the RMSEs within a third. In the gap the approximations lose nats by the handful, because they are *sure* of a wrong mean. That is the pattern of most published comparisons too: test points drawn like the training points cannot tell the methods apart.
 #
-# Does every method beat the point estimate? Among the data BBB and local reparameterization beat MLE. Empirical Bayes and PBP need not: the first pays for a prior so wide that many weights stay vague, the second has to learn the noise from 32 points and, after 100 epochs, still takes it to be larger than 1 (section 7.7).
+# Does every method beat the point estimate? Among the data BBB and local reparameterization beat MLE. Empirical Bayes and PBP need not: the first pays for a prior so wide that many weights stay vague, the second has to learn the noise from 32 points and, after 100 epochs, still takes it to be larger than 1 (section 10.7).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.4 Calibration: coverage, PIT, reliability
+# ## 10.4 Calibration: coverage, PIT, reliability
 #
 # A predictive is **calibrated** if events to which it gives probability $c$ happen with frequency $c$. Take a central interval $[l, u]$ at level $c$. On data, its **coverage** is the share of targets inside. When the truth is known (a toy problem), no data are needed: a new $y$ is $\mathcal N(f^\*(x), s^2)$, so
 #
-# $$P(l \le y \le u) = \Phi\!\left(\frac{u - f^\*(x)}{s}\right) - \Phi\!\left(\frac{l - f^\*(x)}{s}\right). \tag{7.4}$$
+# $$P(l \le y \le u) = \Phi\!\left(\frac{u - f^\*(x)}{s}\right) - \Phi\!\left(\frac{l - f^\*(x)}{s}\right). \tag{10.4}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.4
+# eq. 10.4
 def expected_coverage(lower, upper):
     return ndtr((upper - truth) / data.noise_std) - ndtr((lower - truth) / data.noise_std)
 
@@ -293,12 +293,12 @@ assert all(share > 0.8 for share in shares["NUTS"])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # One level is not enough: 95 % could be right by luck. The **probability integral transform** (PIT) holds all levels at once: feed each target into the distribution function that was announced for it,
 #
-# $$u_i = F(y_i \mid x_i) = \frac1S\sum_{k=1}^S \Phi\!\left(\frac{y_i - f(w_k, x_i)}{s}\right). \tag{7.5}$$
+# $$u_i = F(y_i \mid x_i) = \frac1S\sum_{k=1}^S \Phi\!\left(\frac{y_i - f(w_k, x_i)}{s}\right). \tag{10.5}$$
 #
 # If the announcements are right, the $u_i$ are uniform on $[0, 1]$. Piled up at both ends: too sure. Piled up in the middle: too unsure. Leaning to one side: biased.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.5
+# eq. 10.5
 def pit(samples, noise_std, y):
     return ndtr((y - samples) / noise_std).mean(axis=0)
 
@@ -326,12 +326,12 @@ label = axes[0].set_ylabel("density (1 is right)")
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # From the PIT values the coverage of *every* central interval follows. The one at level $c$ runs from the $(1-c)/2$ to the $(1+c)/2$ quantile, so it contains $y_i$ exactly when $|2u_i - 1| \le c$:
 #
-# $$\mathrm{coverage}(c) = \frac1n\sum_{i=1}^n \mathbb 1\big[\,|2u_i - 1| \le c\,\big]. \tag{7.6}$$
+# $$\mathrm{coverage}(c) = \frac1n\sum_{i=1}^n \mathbb 1\big[\,|2u_i - 1| \le c\,\big]. \tag{10.6}$$
 #
 # Drawn against $c$, this is the **reliability plot**. On the diagonal: calibrated. Below it: too sure.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.6
+# eq. 10.6
 def reliability(u, levels):
     return np.mean(np.abs(2 * u.ravel() - 1)[:, None] <= levels, axis=0)
 
@@ -398,16 +398,16 @@ print(f"dull forecast: covers {dull.mean():.0%}, log score {dull_score:.2f}; NUT
 assert dull.mean() > 0.9 and dull_score < nuts_score - 0.5
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.5 Why the gap is not seen
+# ## 10.5 Why the gap is not seen
 #
 # Two causes, and an exact model shows both. Take a linear model with two weights whose inputs are correlated. The posterior is a known Gaussian with covariance $\Sigma$ and precision $\Lambda = \Sigma^{-1}$. The Gaussian *without* correlations that is nearest to it in $\mathrm{KL}[q\,\|\,p]$ has the right mean and
 #
-# $$\sigma_{q,i}^2 = \frac{1}{\Lambda_{ii}} \;\le\; \Sigma_{ii} . \tag{7.7}$$
+# $$\sigma_{q,i}^2 = \frac{1}{\Lambda_{ii}} \;\le\; \Sigma_{ii} . \tag{10.7}$$
 #
 # $1/\Lambda_{ii}$ is the variance of weight $i$ *when all others are known*. Variational inference with independent weights reports no more than that here. (Matching moments, the other direction of the KL, would report $\Sigma_{ii}$: the right margin, but still no correlation.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.7
+# eq. 10.7
 rng = np.random.default_rng(3)
 shared = rng.standard_normal((40, 1))
 design = shared + 0.3 * rng.standard_normal((40, 2))  # two inputs that nearly say the same
@@ -441,7 +441,7 @@ axes[0].set(ylabel="y")
 assert pred["NUTS"].epistemic_std[middle] > 1.4 * pred["BBB"].epistemic_std[middle]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.6 What it costs
+# ## 10.6 What it costs
 #
 # Time one fit of each, after compiling. The times on your machine differ; their orders of magnitude should not. (All of them, with PBP's growth in data and width, in one table: `python3 -m bdl_teach bench methods`.)
 
@@ -465,7 +465,7 @@ assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 # How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each draw (its longest path here), and the number of draws that it needs grows with the dimension. For 60 weights it is the best choice here. For 60 million it is none.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.7 BBB or PBP?
+# ## 10.7 BBB or PBP?
 #
 # The two serious candidates for larger networks have opposite characters.
 #
@@ -497,7 +497,7 @@ noises = [passes[e].noise_std for e in epochs]
 assert noises[0] > noises[2] > noises[4]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the number of epochs plays two roles: too few, and the mean has not arrived and the noise is taken to be huge; too many, and the epistemic band vanishes. On thousands of points with a few tens of epochs (chapter 6) the first is what counts. On 32 points you meet both.
+# So the number of epochs plays two roles: too few, and the mean has not arrived and the noise is taken to be huge; too many, and the epistemic band vanishes. On thousands of points with a few tens of epochs (chapter 7) the first is what counts. On 32 points you meet both.
 #
 # **Which to use when**, from what this chapter measured, in one table. `+` is good, `o` fair, `-` poor. *fit*: up to 0.1 s, up to 1 s, longer. The others: nats a point below the best possible log score, with the limits 0.35 and 0.6 among the data, 1.5 and 4 in the gap and outside.
 
@@ -516,13 +516,13 @@ for name in pred:
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **You can afford NUTS** (hundreds of weights, thousands of points): use it, and check R-hat.
-# - **A large network, any architecture:** BBB; with large batches its local form (chapter 4); prune with empirical Bayes (chapter 5). Do not trust it between groups of data.
+# - **A large network, any architecture:** BBB; with large batches its local form (chapter 5); prune with empirical Bayes (chapter 6). Do not trust it between groups of data.
 # - **Regression, tables, no wish to tune anything:** PBP with the paper's settings; watch the noise.
 # - **Test points like the training points, only the mean matters:** a regularised point estimate is hard to beat.
 # - **Not on the list, and often strong:** deep ensembles, several MAP networks from different starts: many modes, each without width.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.8 Acting on it: Thompson sampling
+# ## 10.8 Acting on it: Thompson sampling
 #
 # Uncertainty pays when there is something to *decide*. In a **contextual bandit** you see a context, choose an action, and learn the reward of the chosen action only. Here is a mushroom stand in the manner of Blundell et al. (synthetic, and with rewards of our own): each mushroom is of one of ten kinds, and you see which. Leave it: reward 0. Eat it: +5 if it is edible; if it is poisonous, −15 or +5 with equal chances. Some kinds are mostly edible, some mostly not; none is certain.
 
@@ -541,10 +541,10 @@ print(f"worth eating: {np.mean(pays > 0):.0%} of the mushrooms; eating all: {pay
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The agent models the reward of eating as $w^\top x$ plus noise: a Bayesian linear model, exact at every moment (chapter 1). It eats, sees a reward, and updates. **Greedy** acts on the posterior mean. **Thompson sampling** draws *one* $w$ from the posterior and acts as if it were true. By construction it chooses an action exactly as often as it believes that action to be the best:
 #
-# $$P(a_t = a) = P\big(a = \operatorname*{arg\,max}_{a'} r_{a'}(w, x_t) \,\big|\, D_t\big). \tag{7.8}$$
+# $$P(a_t = a) = P\big(a = \operatorname*{arg\,max}_{a'} r_{a'}(w, x_t) \,\big|\, D_t\big). \tag{10.8}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.8
+# eq. 10.8
 m_w, root = np.array([0.5, -0.2]), np.array([[1.0, 0.0], [0.6, 0.5]])  # posterior N(m, L Lᵀ)
 context = np.array([1.0, 1.0])
 w_draws = m_w + np.random.default_rng(5).standard_normal((200_000, 2)) @ root.T
@@ -557,10 +557,10 @@ assert abs(chosen - belief) < 4 * 0.5 / np.sqrt(200_000)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # After each meal, the posterior $\mathcal N(\Lambda^{-1} b, \Lambda^{-1})$ takes in one more point. With noise variance $s^2$:
 #
-# $$\Lambda \leftarrow \Lambda + \frac{x x^\top}{s^2}, \qquad b \leftarrow b + \frac{x\, r}{s^2}. \tag{7.9}$$
+# $$\Lambda \leftarrow \Lambda + \frac{x x^\top}{s^2}, \qquad b \leftarrow b + \frac{x\, r}{s^2}. \tag{10.9}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.9
+# eq. 10.9
 S, PRIOR = 8.0, 5.0  # sd of the rewards around their mean; sd of each weight before any meal
 
 
@@ -580,12 +580,12 @@ assert np.allclose(np.linalg.inv(precision[0]), at_once.cov)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # What is lost by not knowing is the **regret**: the expected reward of the best action minus that of the chosen one, added up,
 #
-# $$R_T = \sum_{t=1}^T \Big( \max_a \bar r_a(x_t) - \bar r_{a_t}(x_t) \Big). \tag{7.10}$$
+# $$R_T = \sum_{t=1}^T \Big( \max_a \bar r_a(x_t) - \bar r_{a_t}(x_t) \Big). \tag{10.10}$$
 #
 # A third agent, **ε-greedy**, is greedy but eats at random in 5 % of the rounds.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.10
+# eq. 10.10
 def play(policy, seed=6):
     """Regret of each run after each round [round, run]."""
     rng, lost = np.random.default_rng(seed), []
@@ -593,7 +593,7 @@ def play(policy, seed=6):
     for x_t, r_t, pays_t in zip(seen, reward, pays, strict=True):
         mean = np.linalg.solve(precision, b[..., None])[..., 0]
         ate = policy(x_t, mean, precision, rng)
-        lost.append(np.maximum(pays_t, 0) - pays_t * ate)  # eq. 7.10: never negative
+        lost.append(np.maximum(pays_t, 0) - pays_t * ate)  # eq. 10.10: never negative
         precision, b = update(precision, b, x_t, r_t, ate)
     return np.cumsum(lost, axis=0)
 
@@ -642,7 +642,7 @@ assert slope["Thompson"] < 0.5 * min(slope["greedy"], slope["ε-greedy, 5 %"])
 # With a network in the place of the linear model the recipe is the same: one draw of the weights from BBB's $q$ per decision. It inherits BBB's faults. A $q$ that is too sure explores too little.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 7.9 Play
+# ## 10.9 Play
 #
 # The explorer again. All sliders at once:
 
@@ -691,7 +691,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # - *width of the gap* from 0 to 0.4: the orange diamond falls from the dashed line towards the left edge, for every method but NUTS.
 # - *noise σ* up to 3: every method covers more of the gap. Not because it knows more: a wider noise band hides the mistake.
 # - *PBP epochs* from 10 to 400: first vague everywhere, then sure everywhere.
-# - *seed*: which of your conclusions hold for other data? In the first cell of section 7.1, `seed=1` for the data lets the MAP network bend the right way by luck: it covers three quarters of the gap, and an assertion there fails. The ranking of single fits is not a law; that BBB and PBP miss the gap, and NUTS does not, stays.
+# - *seed*: which of your conclusions hold for other data? In the first cell of section 10.1, `seed=1` for the data lets the MAP network bend the right way by luck: it covers three quarters of the gap, and an assertion there fails. The ranking of single fits is not a law; that BBB and PBP miss the gap, and NUTS does not, stays.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -699,15 +699,15 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # Replace `...`, run the cell. Each check says which mistake it sees. NumPy (`np`) and SciPy's `logsumexp` and `ndtr` (Φ) are there.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.1 Compute: the log score of an ensemble
-# Return the log predictive density (7.2) of *one* target `y`, in nats. `samples`, of shape `[S]`, are the outputs of the $S$ networks at its input. It is tried up to a hundred noise standard deviations away from all of them.
+# ### 10.1 Compute: the log score of an ensemble
+# Return the log predictive density (10.2) of *one* target `y`, in nats. `samples`, of shape `[S]`, are the outputs of the $S$ networks at its input. It is tried up to a hundred noise standard deviations away from all of them.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_score(y, samples, noise_std):
     return ...
 
 
-exercises.check("7.1", my_log_score)
+exercises.check("10.1", my_log_score)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, samples, noise_std):
@@ -716,10 +716,10 @@ def solution_1(y, samples, noise_std):
     return logsumexp(each) - np.log(len(samples))
 
 
-assert exercises.check("7.1", solution_1, record=False)
+assert exercises.check("10.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.2 Compute: the coverage of a 95 % interval
+# ### 10.2 Compute: the coverage of a 95 % interval
 # The predictive is Gaussian at each of $m$ inputs: mean, epistemic standard deviation, and noise. Return the share of the targets inside the central 95 % interval for *new data*. (The 97.5 % quantile of a standard normal is 1.96.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -727,7 +727,7 @@ def my_coverage(y, mean, epistemic_std, noise_std):
     return ...
 
 
-exercises.check("7.2", my_coverage)
+exercises.check("10.2", my_coverage)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(y, mean, epistemic_std, noise_std):
@@ -735,28 +735,28 @@ def solution_2(y, mean, epistemic_std, noise_std):
     return np.mean(np.abs(y - mean) <= 1.96 * total_std)
 
 
-assert exercises.check("7.2", solution_2, record=False)
+assert exercises.check("10.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.3 Compute: the probability integral transform
-# Return the PIT value (7.5) of each target. `samples` has shape `[S, m]`, `y` has shape `[m]`.
+# ### 10.3 Compute: the probability integral transform
+# Return the PIT value (10.5) of each target. `samples` has shape `[S, m]`, `y` has shape `[m]`.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_pit(y, samples, noise_std):
     return ...
 
 
-exercises.check("7.3", my_pit)
+exercises.check("10.3", my_pit)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_3(y, samples, noise_std):
     return ndtr((y - samples) / noise_std).mean(axis=0)
 
 
-assert exercises.check("7.3", solution_3, record=False)
+assert exercises.check("10.3", solution_3, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.4 Explain: true or false
+# ### 10.4 Explain: true or false
 # Put the letters of the true statements into the string.
 #
 # - **a** A predictive that covers 95 % of the test points is a good one, however wide it is.
@@ -769,34 +769,34 @@ assert exercises.check("7.3", solution_3, record=False)
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...
 
-exercises.check("7.4", my_letters)
+exercises.check("10.4", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # The letters of the statements that are true:
 solution_4 = "bde"
 
-assert exercises.check("7.4", solution_4, record=False)
+assert exercises.check("10.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.5 Change: the distance to a gold standard
-# In section 7.2 the distance (7.1) came from two predictives. Write it for four arrays: means and standard deviations of `a`, then of `b`. Return one number, in the units of $y$.
+# ### 10.5 Change: the distance to a gold standard
+# In section 10.2 the distance (10.1) came from two predictives. Write it for four arrays: means and standard deviations of `a`, then of `b`. Return one number, in the units of $y$.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_gap(mean_a, std_a, mean_b, std_b):
     return ...
 
 
-exercises.check("7.5", my_gap)
+exercises.check("10.5", my_gap)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(mean_a, std_a, mean_b, std_b):
     return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
 
 
-assert exercises.check("7.5", solution_5, record=False)
+assert exercises.check("10.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.6 Break: mend an overconfident model by one factor
+# ### 10.6 Break: mend an overconfident model by one factor
 # A model announces $\mathcal N(m_i, s_i^2)$ and is too sure. Return the factor $k$ for which $\mathcal N(m_i, (k s_i)^2)$ has the largest log score on the given targets. (Set the derivative of the sum of log densities with respect to $k$ to 0.) Then ask yourself: would a factor fitted *among the data* mend the gap?
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -804,21 +804,21 @@ def my_factor(y, mean, std):
     return ...
 
 
-exercises.check("7.6", my_factor)
+exercises.check("10.6", my_factor)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(y, mean, std):
     return np.sqrt(np.mean(((y - mean) / std) ** 2))
 
 
-assert exercises.check("7.6", solution_6, record=False)
+assert exercises.check("10.6", solution_6, record=False)
 p = pred["BBB"]
 factor = {region: solution_6(fresh[:, m], p.mean[m], p.total_std[m]) for region, m in masks.items()}
 print("the factor that BBB needs:", {region: round(float(k), 1) for region, k in factor.items()})
 assert factor["in the gap"] > 2 * factor["among the data"]  # no: one factor does not fit both
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.7 Extend: Thompson's choice
+# ### 10.7 Extend: Thompson's choice
 # The posterior of the weights is $\mathcal N(m, \Sigma)$, the reward of action $a$ is $x_a^\top w$, with $x_a$ the rows of `contexts`. Use the standard normal `eps` (one entry a weight) and the Cholesky root of Σ to draw one $w$, and return the *index* of the action to take.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -826,7 +826,7 @@ def my_choice(mean, covariance, contexts, eps):
     return ...
 
 
-exercises.check("7.7", my_choice)
+exercises.check("10.7", my_choice)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(mean, covariance, contexts, eps):
@@ -834,18 +834,18 @@ def solution_7(mean, covariance, contexts, eps):
     return np.argmax(contexts @ w)
 
 
-assert exercises.check("7.7", solution_7, record=False)
+assert exercises.check("10.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.8 Extend: cumulative regret
-# `pays[t, a]` is the expected reward of action $a$ in round $t$, `chosen[t]` the action taken. Return the regret (7.10) after each round, as an array.
+# ### 10.8 Extend: cumulative regret
+# `pays[t, a]` is the expected reward of action $a$ in round $t$, `chosen[t]` the action taken. Return the regret (10.10) after each round, as an array.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_regret(pays, chosen):
     return ...
 
 
-exercises.check("7.8", my_regret)
+exercises.check("10.8", my_regret)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(pays, chosen):
@@ -853,10 +853,10 @@ def solution_8(pays, chosen):
     return np.cumsum(best - got)
 
 
-assert exercises.check("7.8", solution_8, record=False)
+assert exercises.check("10.8", solution_8, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
-exercises.progress(7)
+exercises.progress(10)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
@@ -958,4 +958,4 @@ assert short.ess.min() < 0.5 * nuts.ess.min()
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [6 · Probabilistic backpropagation](06_probabilistic_backpropagation.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.
+# **Previous:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.

@@ -7,11 +7,11 @@
 # ---
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# # 6 · Probabilistic backpropagation
+# # 7 · Probabilistic backpropagation
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 60 minutes · **Section times** 6.1-6.3: 14 · 6.4-6.6: 12 · 6.7-6.8: 8 · 6.9-6.10: 8 · 6.11: 8 · 6.12-6.13: 10 · exercises: as long as you like
+# **Time** 60 minutes · **Section times** 7.1-7.3: 14 · 7.4-7.6: 12 · 7.7-7.8: 8 · 7.9-7.10: 8 · 7.11: 8 · 7.12-7.13: 10 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -25,7 +25,7 @@
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture; the detective story of section 6.11 takes the longest. If time is short, show 6.2, 6.3, 6.6, 6.11 and the stepper.
+# For the lecturer. Run all cells before the lecture; the detective story of section 7.11 takes the longest. If time is short, show 7.2, 7.3, 7.6, 7.11 and the stepper.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -41,7 +41,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. You will test them in section 6.12.
+# Write down your answers. You will test them in section 7.12.
 #
 # 1. The points are learned from left to right, and half of them have been seen. Is the band on the unseen right half as narrow as on the left?
 # 2. All points have been learned once. Now they are learned nine times more. Does the epistemic band among the data stay, shrink or widen?
@@ -69,18 +69,18 @@ def normal_density(w, mean, var):
     return np.exp(-densities.gaussian_nll(w, mean, var))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.1 Learning one point at a time
+# ## 7.1 Learning one point at a time
 #
 # BBB needs random weights at every training step and at every prediction. PBP needs none (chance comes in twice only: the starting means, and the order of the points). Each weight is a Gaussian $q(w) = \mathcal N(w\mid m, v)$ as before, but stored as mean $m$ and **variance** $v$; think of two networks of the same shape, one of means and one of variances. What flows through them is not a number but a *distribution*: a mean and a variance for every unit.
 #
 # Training rests on an old fact. Bayes' rule may be applied to one point after the other, each posterior being the prior of the next point:
 #
-# $$P(w\mid D_{1:i}) \propto P(y_i\mid x_i, w)\;P(w\mid D_{1:i-1}) . \tag{6.1}$$
+# $$P(w\mid D_{1:i}) \propto P(y_i\mid x_i, w)\;P(w\mid D_{1:i-1}) . \tag{7.1}$$
 #
 # The order does not matter, and the end is the posterior of all the data. Below, $y = w\cdot x$ with noise of variance $s^2$, and a grid of weights:
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.1
+# eq. 7.1
 x = np.array([-1.0, -0.5, 0.5, 1.5])
 y = np.array([-0.9, -0.1, 0.5, 1.1])
 s2 = 0.25  # variance of the noise
@@ -94,16 +94,16 @@ known = exact.linear_regression(x[:, None], y, prior_std=1.0, noise_std=np.sqrt(
 assert np.allclose(belief, normal_density(grid, known.mean[0], known.cov[0, 0]), atol=1e-9)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.2 Assumed density filtering
+# ## 7.2 Assumed density filtering
 #
 # For this model the beliefs stay Gaussian. For a neural network they do not: after one point the exact posterior has no name any more. **Assumed density filtering** (ADF) has an answer: *assume* a Gaussian. Take the point in exactly, which gives the **tilted** density, where $f(w)$ is the likelihood of the point:
 #
-# $$\tilde p(w) = \frac1Z\, f(w)\, q(w), \qquad Z = \int f(w)\, q(w)\,\mathrm dw , \tag{6.2}$$
+# $$\tilde p(w) = \frac1Z\, f(w)\, q(w), \qquad Z = \int f(w)\, q(w)\,\mathrm dw , \tag{7.2}$$
 #
 # and replace it by the nearest Gaussian. $Z$ is a number: the density that the model gave to the point *before* learning it.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.2
+# eq. 7.2
 m0, v0 = 0.3, 0.8
 
 
@@ -122,12 +122,12 @@ assert abs(np.trapezoid((grid - mean_w) ** 3 * tilted, grid)) > 1e-3  # skewed: 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Nearest in which sense?** ADF takes $\mathrm{KL}[\tilde p\,\|\,q']$, with the tilted density *first*. For a Gaussian $q' = \mathcal N(m', v')$ only the mean and the variance of $\tilde p$ enter:
 #
-# $$\arg\min_{m', v'} \mathrm{KL}[\tilde p\,\|\,\mathcal N(m', v')] : \qquad m' = \mathbb E_{\tilde p}[w], \quad v' = \operatorname{Var}_{\tilde p}[w] . \tag{6.3}$$
+# $$\arg\min_{m', v'} \mathrm{KL}[\tilde p\,\|\,\mathcal N(m', v')] : \qquad m' = \mathbb E_{\tilde p}[w], \quad v' = \operatorname{Var}_{\tilde p}[w] . \tag{7.3}$$
 #
 # (Write out $-\mathbb E_{\tilde p}\log\mathcal N(w\mid m', v') = \tfrac12\log 2\pi v' + \mathbb E_{\tilde p}(w-m')^2/2v'$ and set both derivatives to 0.) This is **moment matching**.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.3
+# eq. 7.3
 def moments(w, p):
     mean = np.trapezoid(w * p, w)
     return mean, np.trapezoid((w - mean) ** 2 * p, w)
@@ -172,7 +172,7 @@ ax.set(xlim=(-4, 4), ylim=(0, 1.4))
 panel(ax, "One covers, the other chooses", "weight w", "density")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.3 Everything is in log Z
+# ## 7.3 Everything is in log Z
 #
 # The moments of $\tilde p$ need integrals over $f$. But if $\log Z$ is known as a function of $m$ and $v$, its derivatives are enough. Differentiate $Z = \int f\,\mathcal N(w\mid m, v)\,\mathrm dw$ under the integral, with $\partial\mathcal N/\partial m = \mathcal N\,(w-m)/v$ and $\partial\mathcal N/\partial v = \tfrac12\mathcal N\,[(w-m)^2/v^2 - 1/v]$, and divide by $Z$:
 #
@@ -180,14 +180,14 @@ panel(ax, "One covers, the other chooses", "weight w", "density")
 #
 # Solve for the moments:
 #
-# $$m' = m + v\,\frac{\partial\log Z}{\partial m}, \tag{6.4}$$
+# $$m' = m + v\,\frac{\partial\log Z}{\partial m}, \tag{7.4}$$
 #
-# $$v' = v - v^2\left[\left(\frac{\partial\log Z}{\partial m}\right)^2 - 2\,\frac{\partial\log Z}{\partial v}\right]. \tag{6.5}$$
+# $$v' = v - v^2\left[\left(\frac{\partial\log Z}{\partial m}\right)^2 - 2\,\frac{\partial\log Z}{\partial v}\right]. \tag{7.5}$$
 #
 # No likelihood has been named: this is exact for every $f \ge 0$ for which $Z$ is finite and may be differentiated so.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.4 and 6.5
+# eq. 7.4 and 7.5
 def log_z_of(m, v):
     return np.log(np.trapezoid(likelihood(grid) * normal_density(grid, m, v), grid))
 
@@ -203,7 +203,7 @@ assert np.allclose((m1, v1), (m_match, v_match), atol=1e-6)  # brute-force momen
 assert np.allclose(pbp.adf_update(m0, v0, dm, dv), (m1, v1))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Read (6.4) again: the mean goes **up** the gradient of $\log Z$, by a step that the variance chooses. There is no learning rate: an uncertain weight ($v$ large) moves far, a certain one hardly. And a surprising point *may widen* the Gaussian: the bracket of (6.5) can be negative.
+# Read (7.4) again: the mean goes **up** the gradient of $\log Z$, by a step that the variance chooses. There is no learning rate: an uncertain weight ($v$ large) moves far, a certain one hardly. And a surprising point *may widen* the Gaussian: the bracket of (7.5) can be negative.
 
 # %% slideshow={"slide_type": "fragment"}
 # Student-t likelihood: heavy tails, so that a far point is taken for an outlier
@@ -217,18 +217,18 @@ print(f"N(0, 1) after a point that says w = 6: N({surprised[0]:.2f}, {surprised[
 assert surprised[1] > 1.0
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.4 A Gaussian through a linear layer
+# ## 7.4 A Gaussian through a linear layer
 #
 # For a network we need $\log Z$ as a function of all $m$ and $v$. PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
-# $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{6.6}$$
+# $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
-# $$\operatorname{Var}[a_i] = \frac1{V+1}\sum_j \Big( m_{ij}^2\operatorname{Var}[z_j] + v_{ij}\,\mathbb E[z_j]^2 + v_{ij}\operatorname{Var}[z_j]\Big). \tag{6.7}$$
+# $$\operatorname{Var}[a_i] = \frac1{V+1}\sum_j \Big( m_{ij}^2\operatorname{Var}[z_j] + v_{ij}\,\mathbb E[z_j]^2 + v_{ij}\operatorname{Var}[z_j]\Big). \tag{7.7}$$
 #
 # The factor $1/\sqrt{V+1}$ keeps activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 6.6 and 6.7
+# eq. 7.6 and 7.7
 def linear(z_mean, z_var, w_mean, w_var):
     z_mean, z_var = np.append(z_mean, 1.0), np.append(z_var, 0.0)
     mean = w_mean @ z_mean / np.sqrt(len(z_mean))
@@ -247,18 +247,18 @@ a = np.einsum("nij,nj->ni", rng.normal(w_args[0], np.sqrt(w_args[1]), (n, *shape
 assert np.allclose(a.var(axis=0), by_hand[1], rtol=0.03)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.5 A Gaussian through a ReLU
+# ## 7.5 A Gaussian through a ReLU
 #
 # Now $b = \max(0, a)$ with $a\sim\mathcal N(m, v)$. It is half a Gaussian and a spike at 0. Its first two moments are known. With $\alpha = m/\sqrt v$, the standard normal density $\phi$ and distribution function $\Phi$, and $h(\alpha) = \phi(\alpha) + \alpha\,\Phi(\alpha)$,
 #
-# $$\mathbb E[b] = \sqrt v\; h(\alpha), \tag{6.8}$$
+# $$\mathbb E[b] = \sqrt v\; h(\alpha), \tag{7.8}$$
 #
-# $$\operatorname{Var}[b] = v\,\big[\Phi(\alpha) - h(\alpha)\,h(-\alpha)\big]. \tag{6.9}$$
+# $$\operatorname{Var}[b] = v\,\big[\Phi(\alpha) - h(\alpha)\,h(-\alpha)\big]. \tag{7.9}$$
 #
 # The paper, and the source of this course, write the same with the ratio $\phi(\alpha)/\Phi(\alpha)$, which has to be computed with care: far below 0 it is 0/0. (In that source the function is called `get_bias_mean_variance`; it has nothing to do with biases.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.8 and 6.9
+# eq. 7.8 and 7.9
 def relu(m, v):
     alpha = m / np.sqrt(v)
     phi = np.exp(-0.5 * alpha**2) / np.sqrt(2 * np.pi)
@@ -283,16 +283,16 @@ ax.fill_between(axis, mean - np.sqrt(var), mean + np.sqrt(var), color=BLUE, alph
 panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "relu(a)")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.6 log Z of a network, and its gradient
+# ## 7.6 log Z of a network, and its gradient
 #
-# Layer by layer, (6.6)-(6.9) give a mean $m_z$ and a variance $v_z$ of the network's output at $x$. Take the output for Gaussian; add the noise variance $\sigma_\gamma^2$ (section 6.7 says where it comes from). Then $Z$ is a Gaussian density:
+# Layer by layer, (7.6)-(7.9) give a mean $m_z$ and a variance $v_z$ of the network's output at $x$. Take the output for Gaussian; add the noise variance $\sigma_\gamma^2$ (section 7.7 says where it comes from). Then $Z$ is a Gaussian density:
 #
-# $$\log Z = \log\mathcal N(y\mid m_z, v_z+\sigma_\gamma^2) = -\tfrac12\left[\log 2\pi(v_z+\sigma_\gamma^2) + \frac{(y-m_z)^2}{v_z+\sigma_\gamma^2}\right]. \tag{6.10}$$
+# $$\log Z = \log\mathcal N(y\mid m_z, v_z+\sigma_\gamma^2) = -\tfrac12\left[\log 2\pi(v_z+\sigma_\gamma^2) + \frac{(y-m_z)^2}{v_z+\sigma_\gamma^2}\right]. \tag{7.10}$$
 #
-# $m_z$ and $v_z$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (6.4) and (6.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
+# $m_z$ and $v_z$ are differentiable functions of every $m_{ij}$ and $v_{ij}$. **Backpropagation of log Z gives all the derivatives that (7.4) and (7.5) ask for.** Hence the name. Note the sign: this is a *log-likelihood*, and the updates climb it.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.10
+# eq. 7.10
 def forward(x, w_mean, w_var):
     """Mean and variance of the output for one input x; lists of matrices, NumPy or TensorFlow."""
     z_mean, z_var = x, tf.zeros_like(x)
@@ -338,7 +338,7 @@ print(f"PBP step:    N({moved[0][0, 0]:.6f}, {spread[0][0, 0]:.6f})")
 print("brute force: N({:.6f}, {:.6f})".format(*moments(w, tilted_w)))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Behind a ReLU the output is no longer Gaussian and (6.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; with fifty units the sum is much closer to a Gaussian. Brute force says how high:
+# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; with fifty units the sum is much closer to a Gaussian. Brute force says how high:
 
 # %% slideshow={"slide_type": "fragment"}
 hidden = tf.constant([[0.4, 0.2]], tf.float64), tf.constant([[0.9, 0.0]], tf.float64)
@@ -363,14 +363,14 @@ nll_of_v = densities.gaussian_nll(0.6, 0.8, np.linspace(0.005, 1, 1991))
 assert abs(np.linspace(0.005, 1, 1991)[nll_of_v.argmin()] - 0.04) < 1e-3
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.7 The noise: a Gamma that learns
+# ## 7.7 The noise: a Gamma that learns
 #
-# BBB had to be told the noise. PBP learns it. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (6.10) is the mean of the noise variance:
+# BBB had to be told the noise. PBP learns it. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (7.10) is the mean of the noise variance:
 #
-# $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{6.11}$$
+# $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.11
+# eq. 7.11
 gammas = np.linspace(1e-4, 12, 200_001)
 belief = np.exp(tfd.Gamma(np.float64(6.0), 6.0).log_prob(gammas))
 assert np.isclose(np.trapezoid(belief / gammas, gammas), 6 / (6 - 1), rtol=1e-6)
@@ -379,10 +379,10 @@ assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # me
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ADF for γ matches $\mathbb E[\gamma]$ and $\mathbb E[\gamma^2]$ of the tilted density. Multiplying a Gamma by γ gives a Gamma with α + 1, up to a factor; so with $Z_1, Z_2$ for $Z$ at α + 1 and α + 2 the two moments are $\frac{\alpha}{\beta}\frac{Z_1}{Z}$ and $\frac{\alpha(\alpha+1)}{\beta^2}\frac{Z_2}{Z}$. A Gamma with these moments has
 #
-# $$\alpha' = \left[\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}{\alpha} - 1\right]^{-1}, \qquad \beta' = \left[\frac{Z_2}{Z_1}\,\frac{\alpha+1}{\beta} - \frac{Z_1}{Z}\,\frac\alpha\beta\right]^{-1} . \tag{6.12}$$
+# $$\alpha' = \left[\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}{\alpha} - 1\right]^{-1}, \qquad \beta' = \left[\frac{Z_2}{Z_1}\,\frac{\alpha+1}{\beta} - \frac{Z_1}{Z}\,\frac\alpha\beta\right]^{-1} . \tag{7.12}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.12
+# eq. 7.12
 def exact_z(alpha, beta, r, v):
     """Z of a residual r, by integration over γ."""
     q = np.exp(tfd.Gamma(np.float64(alpha), beta).log_prob(gammas))
@@ -398,14 +398,14 @@ first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# PBP puts the Gaussian (6.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and the ratios of $Z$ are $1 + 10^{-10}$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
+# PBP puts the Gaussian (7.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and the ratios of $Z$ are $1 + 10^{-10}$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
 #
-# $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{6.13}$$
+# $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{7.13}$$
 #
-# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \ln(1+t)$, computed so that a small $t$ keeps its digits. The $\ell$ are such small numbers, too: they are formed from the differences of the variances, never as a difference of two logarithms. No term is added to a denominator. In section 6.11 you will see what one such term can do.
+# $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \ln(1+t)$, computed so that a small $t$ keeps its digits. The $\ell$ are such small numbers, too: they are formed from the differences of the variances, never as a difference of two logarithms. No term is added to a denominator. In section 7.11 you will see what one such term can do.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.13
+# eq. 7.13
 def noise_step(alpha, beta, r, v):
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1, 0, 1))
     d1, d2 = -beta / (alpha * (alpha - 1)), -beta / (alpha * (alpha + 1))  # v1 − v0, v2 − v1
@@ -425,16 +425,16 @@ assert 0.4 < noise_step(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a 
 # With no weight uncertainty ($v = 0$) this is the textbook rule $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$. Keep this in mind; it will solve a case.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.8 The prior: taken out and put in again
+# ## 7.8 The prior: taken out and put in again
 #
 # The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). Each factor is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean). Take it out:
 #
-# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \qquad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat s, \tag{6.14}$$
+# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \qquad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat s, \tag{7.14}$$
 #
-# (the **cavity**), then put the exact factor in with (6.4), (6.5) for $w$ and (6.13) for λ: for them, $Z = \mathcal N(0\mid m_\setminus, v_\setminus + \beta_\lambda/(\alpha_\lambda-1))$. The difference to the cavity is the new factor.
+# (the **cavity**), then put the exact factor in with (7.4), (7.5) for $w$ and (7.13) for λ: for them, $Z = \mathcal N(0\mid m_\setminus, v_\setminus + \beta_\lambda/(\alpha_\lambda-1))$. The difference to the cavity is the new factor.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.14
+# eq. 7.14
 data = datasets.sinusoid()
 before = pbp.fit(data.x, data.y, epochs=1, refine_prior=False).state
 after = pbp.fit(data.x, data.y, epochs=1).state
@@ -450,9 +450,9 @@ refined = [np.concatenate([p.ravel() for p in part])[i] for part in (after.mean,
 assert np.allclose(new, refined)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.9 The whole algorithm
+# ## 7.9 The whole algorithm
 #
-# Standardise x and y. Start from the prior, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (6.6)-(6.9), log Z (6.10), gradient backward, update all $m, v$ (6.4)-(6.5) and α, β (6.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (6.14). That is all. From scratch against the package, point by point:
+# Standardise x and y. Start from the prior, but with random means, so that the units differ. For each epoch, for each point in random order: moments forward (7.6)-(7.9), log Z (7.10), gradient backward, update all $m, v$ (7.4)-(7.5) and α, β (7.13). A weight whose $v'$ would not be positive keeps its old values: its Gaussian was too crude for this point. After the epoch, refine the prior (7.14). That is all. From scratch against the package, point by point:
 
 # %% slideshow={"slide_type": "fragment"}
 start = pbp.initial_state((1, 50, 1), seed=0)
@@ -487,7 +487,7 @@ assert pred.samples is None and (pred.mc_error == 0).all()  # nothing was drawn
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Two prices are paid, and you should know both.
 #
-# **The order matters.** Exact beliefs (6.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers:
+# **The order matters.** Exact beliefs (7.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers:
 
 # %% slideshow={"slide_type": "fragment"}
 from bdl_teach.methods.pbp.replay import replay
@@ -516,16 +516,16 @@ assert doubt[400] < 0.5 * error[400] < 0.5 * error[10] and noise[40] > 1.5 * noi
 # So there is no right number of epochs. With few, the curve is poor and the noise is taken for large; with many, the curve is good and the doubt is gone. The paper's forty epochs on a few hundred rows are in between.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.10 Does it work?
+# ## 7.10 Does it work?
 #
 # A prediction for a noisy target has the variance of the network *plus* that of the noise, and goes back to the units of y:
 #
-# $$\operatorname{Var}[y] = \left(v_z + \frac{\beta}{\alpha-1}\right) s_y^2, \qquad \mathrm{LL} = \frac1n\sum_i \log\mathcal N\big(y_i\mid s_y m_{z,i} + \bar y,\ \operatorname{Var}[y_i]\big), \tag{6.15}$$
+# $$\operatorname{Var}[y] = \left(v_z + \frac{\beta}{\alpha-1}\right) s_y^2, \qquad \mathrm{LL} = \frac1n\sum_i \log\mathcal N\big(y_i\mid s_y m_{z,i} + \bar y,\ \operatorname{Var}[y_i]\big), \tag{7.15}$$
 #
 # with $\bar y$ and $s_y$ the mean and standard deviation of the training targets. This test log-likelihood (LL) is the score of the literature. It punishes being wrong *and* being wrong about how wrong one is.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.15
+# eq. 7.15
 fresh = datasets.sinusoid(seed=7)
 m_z, v_z = (t.numpy() for t in pbp.forward(
     tf.constant(fit.scaling.inputs(fresh.x)), fit.state.mean, fit.state.var))
@@ -578,7 +578,7 @@ for name, found in scores.items():
 # The first figure is as reported in Hernández-Lobato & Adams (2015), for 20 splits; the second was measured with the authors' own program. "SE" is the standard error, enlarged for five splits. These scores come without a learning rate, without early stopping, without a validation set; width and number of epochs are the paper's.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.11 A detective story: the noise that grew
+# ## 7.11 A detective story: the noise that grew
 #
 # A book's chapter on PBP, one of the sources of this course, prints a TensorFlow listing of some 200 lines and runs it for one epoch on the California housing data, network 8-50-50-1. We have rebuilt it, faults included, as `methods.pbp.listing`. It runs. It learns. Something is wrong.
 
@@ -610,7 +610,7 @@ sick = listing.fit(x_train, y_train, epochs=1, seed=0)
 ll_sick = report("the listing", sick)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **First clue.** The RMSE is fine. The log-likelihood is poor. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 6.7: α counts half the points. There are thousands of points. Look at α over time:
+# **First clue.** The RMSE is fine. The log-likelihood is poor. So the means are right and the *variances* are wrong: the model believes in noise with a variance far above the squared error it actually makes. Who writes down the noise? α and β. **Second clue**, from section 7.7: α counts half the points. There are thousands of points. Look at α over time:
 
 # %% slideshow={"slide_type": "fragment"}
 fig, (left, right) = plt.subplots(1, 2)
@@ -628,14 +628,14 @@ assert 600 < sick.alpha < 800 and sick.alpha < 0.3 * len(x_train) / 2
 assert sick.noise_std > 1.5 * metrics.rmse(y_test, sick.predict(x_test).mean)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# α stops a little above 700, β does not stop, and β/(α−1) grows without end. **What stops α?** The listing divides with a helper, `safe_div(x, y) = x / (y + 1e-6)`, to avoid a division by zero. In (6.12) the denominator of α′ is about $1/(\alpha+\tfrac12)$: a *small number on purpose*. With eps added, one step is
+# α stops a little above 700, β does not stop, and β/(α−1) grows without end. **What stops α?** The listing divides with a helper, `safe_div(x, y) = x / (y + 1e-6)`, to avoid a division by zero. In (7.12) the denominator of α′ is about $1/(\alpha+\tfrac12)$: a *small number on purpose*. With eps added, one step is
 #
-# $$\alpha' = \frac{1}{\frac{1}{\alpha+1/2} + \mathrm{eps}} \approx \alpha + \tfrac12 - \mathrm{eps}\,\alpha^2, \qquad\text{at rest at}\quad \alpha^* = \sqrt{\frac{1}{2\,\mathrm{eps}}} . \tag{6.16}$$
+# $$\alpha' = \frac{1}{\frac{1}{\alpha+1/2} + \mathrm{eps}} \approx \alpha + \tfrac12 - \mathrm{eps}\,\alpha^2, \qquad\text{at rest at}\quad \alpha^* = \sqrt{\frac{1}{2\,\mathrm{eps}}} . \tag{7.16}$$
 #
 # For eps = 10⁻⁶, $\alpha^* = 707$. A suspect with a motive; now the experiment. With eps = 10⁻⁴ the same theory says 71:
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.16
+# eq. 7.16
 alpha_t = 6.0
 for _ in range(20_000):
     alpha_t = 1 / (1 / (alpha_t + 0.5) + 1e-6)
@@ -646,7 +646,7 @@ report("the listing, eps 1e-4", tampered)
 assert np.isclose(tampered.alpha, np.sqrt(0.5 / 1e-4), rtol=0.05)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (6.16). Now the cure: *only* the noise update is replaced by (6.13) in float64. Everything else in the listing stays as it was, float32 network included.
+# Convicted. A hundred times the eps makes α stop ten times earlier: the square root of (7.16). Now the cure: *only* the noise update is replaced by (7.13) in float64. Everything else in the listing stays as it was, float32 network included.
 
 # %% slideshow={"slide_type": "fragment"}
 cured = listing.fit(x_train, y_train, epochs=1, seed=0, noise_update="stable")
@@ -662,7 +662,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is the cheapest test there is.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.12 Play
+# ## 7.12 Play
 #
 # The stepper again: the same object as at the top. Press *play*; go *back*; move *one* slider at a time. Take your answers from "Predict first".
 
@@ -686,7 +686,7 @@ explorer.set(sorted=False)
 assert len(explorer.result.replay.seen) == 16
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Steps taken.** One point moves all 151 weights, and (6.13) the noise. Ten epochs instead of one: the band shrinks, since every visit counts as a new point. (Question 2.)
+# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, since every visit counts as a new point. (Question 2.)
 
 # %% slideshow={"slide_type": "fragment"}
 bands = {}
@@ -751,7 +751,7 @@ explorer.preset("one epoch")
 assert explorer.png() == picture
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6.13 BBB or PBP?
+# ## 7.13 BBB or PBP?
 #
 # | | Bayes by Backprop | PBP |
 # |---|---|---|
@@ -804,7 +804,7 @@ assert abs(gain["PBP, 200 epochs"][0]) < 0.15  # level, without having been told
 assert gain["PBP, 40 epochs"][1] > gain["PBP, 200 epochs"][1] + 5 > 10  # outside: yes
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Among the data: not with 40 epochs.** Thirty-two points are few for learning a noise level that starts at the spread of y: it is still far above 1, and each point pays for it. With 200 epochs PBP is level with a network that has been *told* the noise. **Outside: yes, by far**, and there 40 epochs are better than 200, which have counted the doubt away. PBP's advantage is tables with thousands of rows, where nobody knows the noise and one pass, at tens of microseconds a point, goes a long way. Chapter 7 compares all methods against NUTS.
+# **Among the data: not with 40 epochs.** Thirty-two points are few for learning a noise level that starts at the spread of y: it is still far above 1, and each point pays for it. With 200 epochs PBP is level with a network that has been *told* the noise. **Outside: yes, by far**, and there 40 epochs are better than 200, which have counted the doubt away. PBP's advantage is tables with thousands of rows, where nobody knows the noise and one pass, at tens of microseconds a point, goes a long way. Chapter 10 compares all methods against NUTS.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -812,15 +812,15 @@ assert gain["PBP, 40 epochs"][1] > gain["PBP, 200 epochs"][1] + 5 > 10  # outsid
 # Replace the `...`, run the cell, read what the check says. A worked solution is collapsed below each; look when you have tried. Arrays in, arrays out: `np` is all that you need (and `ndtr`, the normal distribution function Φ, which has been imported).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.1 Compute: log Z of one point
-# `m` and `v` are the mean and the variance of the network's output, `alpha` and `beta` the noise's Gamma. Return log Z (6.10). It is one point: numbers in, a number out.
+# ### 7.1 Compute: log Z of one point
+# `m` and `v` are the mean and the variance of the network's output, `alpha` and `beta` the noise's Gamma. Return log Z (7.10). It is one point: numbers in, a number out.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_z(y, m, v, alpha, beta):
     return ...
 
 
-exercises.check("6.1", my_log_z)
+exercises.check("7.1", my_log_z)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, m, v, alpha, beta):
@@ -828,10 +828,10 @@ def solution_1(y, m, v, alpha, beta):
     return -0.5 * (np.log(2 * np.pi * total) + (y - m) ** 2 / total)
 
 
-assert exercises.check("6.1", solution_1, record=False)
+assert exercises.check("7.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.2 Compute: one ADF update
+# ### 7.2 Compute: one ADF update
 # `gm` and `gv` are $\partial\log Z/\partial m$ and $\partial\log Z/\partial v$. Return the pair (new mean, new variance).
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -839,17 +839,17 @@ def my_adf(m, v, gm, gv):
     return ...
 
 
-exercises.check("6.2", my_adf)
+exercises.check("7.2", my_adf)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(m, v, gm, gv):
     return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
 
 
-assert exercises.check("6.2", solution_2, record=False)
+assert exercises.check("7.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.3 Explain: true or false
+# ### 7.3 Explain: true or false
 # Put the letters of the *true* statements in a string.
 #
 # - **a** ADF minimises $\mathrm{KL}[q\,\|\,\tilde p]$, the same divergence as variational inference.
@@ -862,16 +862,16 @@ assert exercises.check("6.2", solution_2, record=False)
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_true_statements = ...
 
-exercises.check("6.3", my_true_statements)
+exercises.check("7.3", my_true_statements)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # The letters of the statements that are true:
 solution_3 = "bdf"
 
-assert exercises.check("6.3", solution_3, record=False)
+assert exercises.check("7.3", solution_3, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.4 Compute: a Gaussian through a ReLU
+# ### 7.4 Compute: a Gaussian through a ReLU
 # Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise; it is tried down to $m = -50\sqrt v$, and small values must be right as well. `ndtr` is Φ.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
@@ -879,7 +879,7 @@ def my_relu(m, v):
     return ...
 
 
-exercises.check("6.4", my_relu)
+exercises.check("7.4", my_relu)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(m, v):
@@ -890,18 +890,18 @@ def solution_4(m, v):
     return mean, second - mean**2
 
 
-assert exercises.check("6.4", solution_4, record=False)
+assert exercises.check("7.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.5 Change: a Gaussian through a linear layer
-# `mean` and `var` are those of the inputs `[in]`, `weight_mean` and `weight_var` have shape `[out, in + 1]`, the bias last. Return the pair (mean, variance) of the activations, see (6.6) and (6.7).
+# ### 7.5 Change: a Gaussian through a linear layer
+# `mean` and `var` are those of the inputs `[in]`, `weight_mean` and `weight_var` have shape `[out, in + 1]`, the bias last. Return the pair (mean, variance) of the activations, see (7.6) and (7.7).
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_layer(mean, var, weight_mean, weight_var):
     return ...
 
 
-exercises.check("6.5", my_layer)
+exercises.check("7.5", my_layer)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(mean, var, weight_mean, weight_var):
@@ -910,18 +910,18 @@ def solution_5(mean, var, weight_mean, weight_var):
     return weight_mean @ z / np.sqrt(len(z)), out_var / len(z)
 
 
-assert exercises.check("6.5", solution_5, record=False)
+assert exercises.check("7.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.6 Break: a noise update that never stops
-# Return the pair (α′, β′) of (6.13) for a residual `r` and the output's variance `v`, all four of them numbers; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (6.12) as it stands, and see what the check says.
+# ### 7.6 Break: a noise update that never stops
+# Return the pair (α′, β′) of (7.13) for a residual `r` and the output's variance `v`, all four of them numbers; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (7.12) as it stands, and see what the check says.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_noise_update(alpha, beta, r, v):
     return ...
 
 
-exercises.check("6.6", my_noise_update)
+exercises.check("7.6", my_noise_update)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(alpha, beta, r, v):
@@ -933,18 +933,18 @@ def solution_6(alpha, beta, r, v):
     return new_alpha, new_alpha * beta / alpha * np.exp(-l10)
 
 
-assert exercises.check("6.6", solution_6, record=False)
+assert exercises.check("7.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.7 Change: the test log-likelihood in the units of y
-# `m`, `v` are the network's outputs in *standardised* units, `alpha`, `beta` the noise's Gamma in these units; `y` holds the targets in their own. Return the LL of (6.15), in nats a point.
+# ### 7.7 Change: the test log-likelihood in the units of y
+# `m`, `v` are the network's outputs in *standardised* units, `alpha`, `beta` the noise's Gamma in these units; `y` holds the targets in their own. Return the LL of (7.15), in nats a point.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_score(m, v, alpha, beta, y_mean, y_std, y):
     return ...
 
 
-exercises.check("6.7", my_score)
+exercises.check("7.7", my_score)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(m, v, alpha, beta, y_mean, y_std, y):
@@ -953,18 +953,18 @@ def solution_7(m, v, alpha, beta, y_mean, y_std, y):
     return np.mean(-0.5 * (np.log(2 * np.pi * var) + (y - mean) ** 2 / var))
 
 
-assert exercises.check("6.7", solution_7, record=False)
+assert exercises.check("7.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.8 Extend: moment matching by brute force
-# `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (6.2), by any rule for integrals.
+# ### 7.8 Extend: moment matching by brute force
+# `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (7.2), by any rule for integrals.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_match(w, prior, likelihood):
     return ...
 
 
-exercises.check("6.8", my_match)
+exercises.check("7.8", my_match)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(w, prior, likelihood):
@@ -974,18 +974,18 @@ def solution_8(w, prior, likelihood):
     return mean, np.trapezoid((w - mean) ** 2 * tilted, w)
 
 
-assert exercises.check("6.8", solution_8, record=False)
+assert exercises.check("7.8", solution_8, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.9 Extend: take a factor out
-# Return the pair (mean, variance) of the cavity (6.14), given $q = \mathcal N(m, v)$ and the factor's `precision` and `shift`.
+# ### 7.9 Extend: take a factor out
+# Return the pair (mean, variance) of the cavity (7.14), given $q = \mathcal N(m, v)$ and the factor's `precision` and `shift`.
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_cavity(m, v, precision, shift):
     return ...
 
 
-exercises.check("6.9", my_cavity)
+exercises.check("7.9", my_cavity)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(m, v, precision, shift):
@@ -993,10 +993,10 @@ def solution_9(m, v, precision, shift):
     return (m / v - shift) * cavity_var, cavity_var
 
 
-assert exercises.check("6.9", solution_9, record=False)
+assert exercises.check("7.9", solution_9, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
-exercises.progress(6)
+exercises.progress(7)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
@@ -1036,7 +1036,7 @@ for unit in (1.0, 10.0):  # w in units of 1 and of 0.1: v scales by unit², the 
 assert abs(lost / v_u - v1 / v0) > 0.1
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "α and β are the hyperprior of the weights' precision λ." **True:** they are the *noise's*. λ has its own Gamma, and its own refinement (6.14), which the listing lacks. The proof: make the data noisier, and see which Gamma answers.
+# **Claim:** "α and β are the hyperprior of the weights' precision λ." **True:** they are the *noise's*. λ has its own Gamma, and its own refinement (7.14), which the listing lacks. The proof: make the data noisier, and see which Gamma answers.
 
 # %% slideshow={"slide_type": "fragment"}
 for sigma in (1.0, 5.0):
@@ -1057,11 +1057,11 @@ for row in zip(alphas, stable, printed, strict=True):
 assert (stable > 0).all() and printed.min() < 0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "then leave the eps out: (6.12) needs nothing added." **True** in float64, for some time. In float32, the usual type of a network, 1/α drowns in the rounding of what is subtracted from 1, and α and the noise go astray:
+# **Claim:** "then leave the eps out: (7.12) needs nothing added." **True** in float64, for some time. In float32, the usual type of a network, 1/α drowns in the rounding of what is subtracted from 1, and α and the noise go astray:
 
 # %% slideshow={"slide_type": "fragment"}
 def plain(alpha, beta, r, v):
-    """(6.12) as it stands, in the precision of its arguments."""
+    """(7.12) as it stands, in the precision of its arguments."""
     total = [v + beta / (alpha + k) for k in (-1, 0, 1)]
     z0, z1, z2 = (np.exp(-0.5 * r * r / t) / np.sqrt(t) for t in total)
     return (1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1),
@@ -1078,7 +1078,7 @@ for kind in (np.float64, np.float32):
 assert abs(ends[np.float32][0] / ends[np.float64][0] - 1) > 0.01
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** `fit(batch_size=16)`. **True:** (6.4)-(6.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them, or the network leaves the finite numbers. On one weight:
+# **Claim:** `fit(batch_size=16)`. **True:** (7.4)-(7.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them, or the network leaves the finite numbers. On one weight:
 
 # %% slideshow={"slide_type": "fragment"}
 def slopes(w_mean, w_var, x, y):
@@ -1101,13 +1101,13 @@ assert at_once[1] < 0 < one_by_one[1] < 0.02
 # **Claim:** a test log-likelihood "without noise", from $v_z$ alone. **True:** $v_z$ is the variance of the *function*. Without the noise it is no density for y, and it punishes without measure the model that knows the function well:
 
 # %% slideshow={"slide_type": "fragment"}
-p = full.predict(x_test)  # the houses of section 6.11
+p = full.predict(x_test)  # the houses of section 7.11
 without = -densities.gaussian_nll(y_test, p.mean, p.epistemic_std**2).mean()
 print(f"LL of the test houses: {without:.2f} without the noise, {ll_full:.2f} with")
 assert without < ll_full - 1.0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "ADF minimises the KL between the true posterior and q", as variational inference does. **True:** the other KL (section 6.2), and only *locally*: each point against the approximation so far, never against the posterior of all data.
+# **Claim:** "ADF minimises the KL between the true posterior and q", as variational inference does. **True:** the other KL (section 7.2), and only *locally*: each point against the approximation so far, never against the posterior of all data.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
@@ -1132,4 +1132,4 @@ assert without < ll_full - 1.0
 # M. Benatan and co-authors have written on the practice of PBP and on recurrent networks with it. Opper and Winther's on-line Gaussian approximation is the same filter in physicists' words; the name "assumed density" is Maybeck's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [5 · Empirical Bayes](05_empirical_bayes.ipynb) · **Next:** [7 · Comparison and calibration](07_comparison_and_calibration.ipynb): all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [6 · Empirical Bayes](06_empirical_bayes.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.

@@ -1,0 +1,985 @@
+"""Exercises of chapter 10: scores and decisions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, expit, logsumexp, ndtr
+from scipy.stats import t as student
+
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._faces import EPS
+
+_A = np.array
+
+# Exercise 10.1.
+
+_RNG = np.random.default_rng(7)
+_EPS = (1e-300, 1e-30, 1e-16, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6)  # added in logarithms
+
+
+def _log_normal(y: Any, mean: Any, std: Any) -> Any:
+    return -0.5 * ((y - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
+
+
+def _log_score(y: Any, samples: Any, noise_std: Any) -> Any:
+    return logsumexp(_log_normal(y, samples, noise_std)) - np.log(len(samples))
+
+
+def _mean_density(y: Any, samples: Any, noise_std: Any) -> Any:
+    return np.mean(np.exp(_log_normal(y, samples, noise_std)))
+
+
+LOG_SCORE = Exercise(
+    "10.1",
+    "Compute: the log score of an ensemble",
+    "10.3",
+    _log_score,
+    tuple(
+        (y, _RNG.normal(0.0, spread, s), noise)
+        for y, spread, s, noise in (
+            (0.4, 1.0, 5, 0.5),
+            (-2.0, 0.3, 20, 2.0),
+            (3.0, 2.0, 50, 0.1),
+            (-0.7, 1.5, 3, 0.8),
+            (0.9, 1.0, 2, 1.3),
+            (60.0, 2.0, 7, 0.6),  # a hundred standard deviations away: every density is 0
+            (3e-6, 2e-6, 4, 1e-6),  # what is added to the noise shows
+            (-75.0, 0.01, 3, 0.9),  # far from all, which are near each other: none is the nearest
+        )
+    ),
+    (
+        Mistake(
+            "missing 1/S",
+            "the predictive density is the mean over the draws: subtract log S.",
+            (
+                lambda y, f, s: logsumexp(_log_normal(y, f, s)),
+                lambda y, f, s: np.log(np.sum(np.exp(_log_normal(y, f, s)))),
+            ),
+        ),
+        Mistake(
+            "mean of logarithms",
+            "average the densities, then take the logarithm: by Jensen yours is too small.",
+            lambda y, f, s: np.mean(_log_normal(y, f, s)),
+        ),
+        Mistake(
+            "moments for the mixture",
+            "one Gaussian with the mixture's mean and variance is another density.",
+            (
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
+            ),
+        ),
+        Mistake(
+            "the noise is missing",
+            "the spread of the draws alone is a density for the function, not for y.",
+            (
+                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f, ddof=1)),
+            ),
+        ),
+        Mistake(
+            "plug-in for the average",
+            "this scores the mean network alone.",
+            lambda y, f, s: _log_normal(y, np.mean(f), s),
+        ),
+        Mistake(
+            "underflow",
+            "far from every network all densities are 0, and log 0 is −∞: take logsumexp of the "
+            "log densities.",
+            lambda y, f, s: np.log(_mean_density(y, f, s)),
+        ),
+        Mistake(
+            "eps in the logarithm",
+            "far from every network the score is then log eps, whatever y is: take logsumexp of "
+            "the log densities.",
+            tuple(
+                face
+                for eps in _EPS
+                for face in (
+                    lambda y, f, s, eps=eps: np.log(_mean_density(y, f, s) + eps),
+                    lambda y, f, s, eps=eps: np.log(np.maximum(_mean_density(y, f, s), eps)),
+                )
+            ),
+        ),
+        Mistake(
+            "eps beside the noise",
+            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8)
+                for face in (
+                    lambda y, f, s, eps=eps: _log_score(y, f, s + eps),
+                    lambda y, f, s, eps=eps: _log_score(y, f, np.sqrt(s**2 + eps)),
+                    lambda y, f, s, eps=eps: (
+                        logsumexp(-0.5 * ((y - f) / (s + eps)) ** 2 - np.log(s)) + _rest(f)
+                    ),
+                )
+            ),
+        ),
+        Mistake(
+            "the nearest network alone",
+            "all S densities are averaged; the largest one is only the largest term.",
+            (
+                lambda y, f, s: np.max(_log_normal(y, f, s)),
+                lambda y, f, s: np.max(_log_normal(y, f, s)) - np.log(len(f)),
+            ),
+        ),
+        Mistake(
+            "not in nats",
+            "the logarithm is the natural one, np.log.",
+            (
+                lambda y, f, s: _log_score(y, f, s) / np.log(2),
+                lambda y, f, s: _log_score(y, f, s) / np.log(10),
+            ),
+        ),
+        Mistake(
+            "log S added",
+            "the mean divides by S: subtract log S.",
+            lambda y, f, s: logsumexp(_log_normal(y, f, s)) + np.log(len(f)),
+        ),
+        Mistake(
+            "the noise added to the draws' spread",
+            "each network's density has the noise alone; the draws spread by themselves.",
+            lambda y, f, s: _log_score(y, f, np.sqrt(s**2 + np.var(f))),
+        ),
+        Mistake(
+            "density for log density",
+            "take the logarithm of the mean.",
+            lambda y, f, s: np.exp(_log_score(y, f, s)),
+        ),
+        Mistake(
+            "σ² for σ",
+            "noise_std is a standard deviation: square it once, in the exponent.",
+            (
+                lambda y, f, s: _log_score(y, f, s**2),
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s**2) ** 2 - np.log(s)) + _rest(f),
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2 - np.log(s**2)) + _rest(f),
+            ),
+        ),
+        Mistake(
+            "σ for σ²",
+            "the exponent is −(y − f)²/(2σ²).",
+            (
+                lambda y, f, s: logsumexp(-0.5 * (y - f) ** 2 / s - np.log(s)) + _rest(f),
+                lambda y, f, s: _log_score(y, f, np.sqrt(s)),
+            ),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "the exponent is −(y − f)²/(2σ²).",
+            lambda y, f, s: logsumexp(-(((y - f) / s) ** 2) - np.log(s)) + _rest(f),
+        ),
+        Mistake(
+            "wrong sign",
+            "the log score is a log density: larger is better.",
+            lambda y, f, s: -_log_score(y, f, s),
+        ),
+        Mistake(
+            "the normaliser is missing",
+            "a Gaussian density has the factor 1/(σ√(2π)): −log σ − ½ log 2π.",
+            (
+                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+                lambda y, f, s: np.log(np.mean(np.exp(-0.5 * ((y - f) / s) ** 2))),
+                lambda y, f, s: _log_score(y, f, s) + np.log(s),
+                lambda y, f, s: _log_score(y, f, s) + 0.5 * np.log(2 * np.pi),
+                lambda y, f, s: _log_score(y, f, s) - 0.5 * np.log(2 * np.pi),
+            ),
+        ),
+        Mistake(
+            "a product of densities",
+            "the networks are alternatives, not independent events: average their densities.",
+            lambda y, f, s: np.sum(_log_normal(y, f, s)),
+        ),
+    ),
+)
+
+
+# Exercise 10.2.
+
+
+def _rest(samples: Any) -> Any:
+    return -0.5 * np.log(2 * np.pi) - np.log(len(samples))
+
+
+def _targets(count: int, most: float, noise: float) -> tuple[Any, ...]:
+    """Targets on both sides, the nearer to an end of their interval the more of them."""
+    mean, epistemic = most * 0.5 * _RNG.normal(size=count), most * _RNG.uniform(0.05, 1.0, count)
+    near = np.where(_RNG.random(count) < 0.5, 0.15, 1.0) * _RNG.normal(size=count)
+    z = _RNG.choice([-1.0, 1.0], count) * np.abs(1.96 + near)
+    z += np.where(np.abs(np.abs(z) - 1.96) < 1e-3, 0.01, 0.0)  # 1.96 or its exact value: the same
+    return mean + z * np.hypot(epistemic, noise), mean, epistemic, noise
+
+
+def _within(y: Any, mean: Any, std: Any, noise: Any, z: float) -> Any:
+    return np.mean(np.abs(y - mean) <= z * np.sqrt(std**2 + noise**2))
+
+
+def _coverage(y: Any, mean: Any, epistemic_std: Any, noise_std: Any) -> Any:
+    return _within(y, mean, epistemic_std, noise_std, 1.959963984540054)
+
+
+COVERAGE = Exercise(
+    "10.2",
+    "Compute: the coverage of a 95 % interval",
+    "10.4",
+    _coverage,
+    # A share is a coarse number: only many cases tell every rule from every other.
+    tuple(
+        _targets(count, most, noise)
+        for count, most, noise in (
+            *((5, 1.5, 0.4), (151, 1.5, 0.4), (97, 2.5, 0.1), (83, 0.6, 1.7), (211, 1.0, 1.0)),
+            *((307, 3.0, 2.2), (173, 0.3, 0.2), (269, 0.9, 0.6), (101, 3e-6, 2e-6)),
+        )
+    ),
+    (
+        Mistake(
+            "the noise is missing",
+            "that is the interval of the function; new data also carry noise.",
+            lambda y, m, e, s: _coverage(y, m, e, 0.0),
+        ),
+        Mistake(
+            "standard deviations added",
+            "variances add: √(epistemic² + noise²).",
+            lambda y, m, e, s: _coverage(y, m, e + s, 0.0),
+        ),
+        Mistake(
+            "σ² for σ",
+            "the half-width is in the units of y: take the root.",
+            lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * (e**2 + s**2)),
+        ),
+        Mistake(
+            "σ for σ²",
+            "variances add, and both of these are standard deviations: square both.",
+            (
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s**2)),
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e**2 + s)),
+                lambda y, m, e, s: np.mean(np.abs(y - m) <= 1.96 * np.sqrt(e + s)),
+            ),
+        ),
+        Mistake(
+            "one-sided quantile",
+            "95 % in the middle leaves 2.5 % on each side: 1.96, not 1.64.",
+            lambda y, m, e, s: _within(y, m, e, s, 1.6448536269514722),
+        ),
+        Mistake(
+            "one sd for the quantile",
+            "±1 sd holds 68 %.",
+            lambda y, m, e, s: _within(y, m, e, s, 1.0),
+        ),
+        Mistake(
+            "misses for hits",
+            "you return the share outside.",
+            lambda y, m, e, s: 1 - _coverage(y, m, e, s),
+        ),
+        Mistake(
+            "counted, not averaged",
+            "a share is wanted: divide by the number of points.",
+            lambda y, m, e, s: len(y) * _coverage(y, m, e, s),
+        ),
+        Mistake(
+            "one end only",
+            "a point beyond the other end is outside too: use |y − mean|.",
+            (
+                lambda y, m, e, s: np.mean(y - m <= 1.959963984540054 * np.hypot(e, s)),
+                lambda y, m, e, s: np.mean(m - y <= 1.959963984540054 * np.hypot(e, s)),
+            ),
+        ),
+        Mistake(
+            "two for 1.96",
+            "±2 sd holds 95.4 %; the exercise asks for 95 %.",
+            lambda y, m, e, s: _within(y, m, e, s, 2.0),
+        ),
+        Mistake(
+            "Student's quantile",
+            "nothing is estimated from few points here: the predictive is Gaussian, 1.96.",
+            (
+                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y) - 1)),
+                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y))),
+            ),
+        ),
+        Mistake(
+            "the quantile of another level",
+            "1.96 leaves 2.5 % on each side.",
+            tuple(
+                lambda y, m, e, s, z=z: _within(y, m, e, s, z)
+                for z in (
+                    0.6744897501960817,
+                    1.2815515655446004,
+                    2.3263478740408408,
+                    2.5758293035489,
+                )
+            ),
+        ),
+        Mistake(
+            "three sd",
+            "±3 sd holds 99.7 %.",
+            lambda y, m, e, s: _within(y, m, e, s, 3.0),
+        ),
+        Mistake(
+            "half of the width on each side",
+            "1.96 sd reach from the mean to one end, not from end to end.",
+            lambda y, m, e, s: _within(y, m, e, s, 0.98),
+        ),
+        Mistake(
+            "one width for all",
+            "each input has an epistemic sd of its own: do not average over them.",
+            (
+                lambda y, m, e, s: _within(y, m, np.mean(e), s, 1.96),
+                lambda y, m, e, s: _within(y, m, np.sqrt(np.mean(e**2)), s, 1.96),
+            ),
+        ),
+        Mistake(
+            "1.96 for 1.96²",
+            "if the squares are compared, the quantile is squared too.",
+            lambda y, m, e, s: _within(y, m, e, s, 1.96**0.5),
+        ),
+        Mistake(
+            "the epistemic part is missing",
+            "the mean is uncertain as well: √(epistemic² + noise²).",
+            lambda y, m, e, s: _coverage(y, m, 0 * e, s),
+        ),
+        Mistake(
+            "per cent",
+            "a share lies between 0 and 1.",
+            lambda y, m, e, s: 100 * _coverage(y, m, e, s),
+        ),
+        Mistake(
+            "what was announced",
+            "95 % is the claim; count how many targets are in fact inside.",
+            lambda y, m, e, s: 0.95,
+        ),
+    ),
+)
+
+
+# Exercise 10.3.
+
+
+def _pit(y: Any, samples: Any, noise_std: Any) -> Any:
+    return ndtr((y - samples) / noise_std).mean(axis=0)
+
+
+_F = _RNG.normal(0.0, 1.0, (30, 6))
+
+
+def _two_moments(y: Any, samples: Any, noise_std: Any, ddof: int) -> Any:
+    spread = np.sqrt(samples.var(axis=0, ddof=ddof) + noise_std**2)
+    return ndtr((y - samples.mean(axis=0)) / spread)
+
+
+PIT = Exercise(
+    "10.3",
+    "Compute: the probability integral transform",
+    "10.4",
+    _pit,
+    (
+        (_A([0.1, -0.4]), (2 * _F[:3, :2]).round(2), 0.2),
+        (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
+        (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
+        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
+        (_A([1e-6, -2e-6]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
+        (_A([-3.0, 4.1]), _A([[-0.3, 0.4], [0.1, 1.1]]), 1.1),  # near 0 and near 1
+    ),
+    (
+        Mistake(
+            "moments for the mixture",
+            "the distribution function of a mixture is the mean of its parts' functions.",
+            (
+                lambda y, f, s: _two_moments(y, f, s, 0),
+                lambda y, f, s: _two_moments(y, f, s, 1),
+            ),
+        ),
+        Mistake(
+            "the noise is missing",
+            "this is the rank among the functions; y is a function value plus noise.",
+            (
+                lambda y, f, s: (f <= y).mean(axis=0),
+                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0)),
+                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0, ddof=1)),
+            ),
+        ),
+        Mistake(
+            "plug-in for the average",
+            "average the S probabilities, not the S networks.",
+            lambda y, f, s: ndtr((y - f.mean(axis=0)) / s),
+        ),
+        Mistake(
+            "upper tail",
+            "the distribution function is the probability *below* y.",
+            lambda y, f, s: 1 - _pit(y, f, s),
+        ),
+        Mistake(
+            "erf for Φ",
+            "Φ(z) = ½ + ½ erf(z/√2): mind the √2 and the two halves.",
+            (
+                lambda y, f, s: (0.5 + 0.5 * erf((y - f) / s)).mean(axis=0),
+                lambda y, f, s: erf((y - f) / s).mean(axis=0),
+                lambda y, f, s: erf((y - f) / s / np.sqrt(2)).mean(axis=0),
+            ),
+        ),
+        Mistake(
+            "eps beside the noise",
+            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
+            tuple(
+                lambda y, f, s, eps=eps: ndtr((y - f) / (s + eps)).mean(axis=0)
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+            ),
+        ),
+        Mistake(
+            "√σ for σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr((y - f) / np.sqrt(s)).mean(axis=0),
+        ),
+        Mistake(
+            "the sigmoid for Φ",
+            "the noise is Gaussian: Φ, not 1/(1 + e^(−z)).",
+            (
+                lambda y, f, s: expit((y - f) / s).mean(axis=0),
+                lambda y, f, s: expit(1.702 * (y - f) / s).mean(axis=0),
+            ),
+        ),
+        Mistake(
+            "sum for mean",
+            "a probability is at most 1: divide by the number of draws.",
+            lambda y, f, s: ndtr((y - f) / s).sum(axis=0),
+        ),
+        Mistake(
+            "density for distribution function",
+            "take Φ, the cumulative one.",
+            lambda y, f, s: np.exp(_log_normal(y, f, s)).mean(axis=0),
+        ),
+        Mistake(
+            "averaged over the points",
+            "one value for each target: the mean is over the draws, axis 0.",
+            lambda y, f, s: ndtr((y - f) / s).mean(),
+        ),
+        Mistake(
+            "not averaged",
+            "one value for each target: take the mean over the draws, axis 0.",
+            lambda y, f, s: ndtr((y - f) / s),
+        ),
+        Mistake(
+            "mean over the wrong axis",
+            "samples are [S, m]: one value for each target is the mean over axis 0.",
+            lambda y, f, s: ndtr((y - f) / s).mean(axis=1),
+        ),
+        Mistake(
+            "σ² for σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr((y - f) / s**2).mean(axis=0),
+        ),
+        Mistake(
+            "not divided by σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda y, f, s: ndtr(y - f).mean(axis=0),
+        ),
+    ),
+)
+
+
+# Exercise 10.4.
+
+STATEMENTS = Choice(
+    "10.4",
+    "Explain: true or false",
+    "10.1, 10.3, 10.4 and 10.7",
+    frozenset("bde"),
+    statements={
+        "a": "a constant forecast of the mean and spread of all y covers 95 % as well (section "
+        "10.4).",
+        "b": "the RMSE sees the mean alone: scale all standard deviations by 10 and it stays "
+        "(section 10.3).",
+        "c": "the average hides it: too wide among the data makes up for too narrow in the gap "
+        "(section 10.4).",
+        "d": "what does the expected log score under the truth differ by? A KL divergence "
+        "(section 10.3).",
+        "e": "which direction of the KL forgives a missed mode? See the table of section 10.7.",
+        "f": "chains that agree may all have missed the same mode (section 10.1).",
+    },
+)
+
+
+# Exercise 10.5.
+
+_RNG_10_5 = np.random.default_rng(77)
+
+
+def _gap(mean_a: Any, std_a: Any, mean_b: Any, std_b: Any) -> Any:
+    return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
+
+
+GAP = Exercise(
+    "10.5",
+    "Change: the distance to a gold standard",
+    "10.2",
+    _gap,
+    (
+        (_A([0.0, 1.0, 2.0]), _A([1.0, 0.5, 2.0]), _A([0.1, 0.7, 4.0]), _A([2.0, 0.6, 0.3])),
+        (
+            _RNG_10_5.normal(size=9),
+            _RNG_10_5.uniform(0.1, 2, 9),
+            _RNG_10_5.normal(size=9),
+            np.ones(9),
+        ),
+        (_A([0.4]), _A([1.3]), _A([-0.2]), _A([0.5])),
+        tuple(_RNG_10_5.uniform(0.1, 3.0, (4, 7)).round(2)),
+        tuple(1e-6 * _RNG_10_5.uniform(0.1, 3.0, (4, 3))),  # what is added under the root shows
+    ),
+    (
+        Mistake(
+            "the spreads are ignored",
+            "two predictives with the same mean can still differ: add (s_a − s_b)².",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)),
+        ),
+        Mistake(
+            "variances for standard deviations",
+            "the distance between the spreads is in the units of y: (s_a − s_b)².",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s**2 - t**2) ** 2)),
+        ),
+        Mistake(
+            "the variances are subtracted",
+            "square the difference of the sds, do not take the difference of the squares.",
+            lambda a, s, b, t: np.sqrt(np.abs(np.mean((a - b) ** 2 + s**2 - t**2))),
+        ),
+        Mistake(
+            "the root is missing",
+            "this is in squared units of y.",
+            lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2),
+        ),
+        Mistake(
+            "absolute values for squares",
+            "root mean *square*: square the differences, average, take the root.",
+            (
+                lambda a, s, b, t: np.mean(np.abs(a - b) + np.abs(s - t)),
+                lambda a, s, b, t: np.mean(np.abs(a - b)) + np.mean(np.abs(s - t)),
+            ),
+        ),
+        Mistake(
+            "the means are ignored",
+            "two predictives of the same spread can still differ: add (m_a − m_b)².",
+            lambda a, s, b, t: np.sqrt(np.mean((s - t) ** 2)),
+        ),
+        Mistake(
+            "squared after adding",
+            "add the two squares; differences of opposite sign must not cancel.",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b + s - t) ** 2)),
+        ),
+        Mistake(
+            "the spreads are added",
+            "it is the difference of the sds that counts: two equal predictives are 0 apart.",
+            (
+                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + s**2 + t**2)),
+                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s + t) ** 2)),
+            ),
+        ),
+        Mistake(
+            "eps under the root",
+            "two predictives may be 10⁻⁶ apart, or equal: nothing may be added.",
+            tuple(
+                lambda a, s, b, t, eps=eps: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2) + eps)
+                for eps in EPS
+            ),
+        ),
+        Mistake(
+            "both parts averaged",
+            "the two squares are added at each x; the mean is over x alone.",
+            lambda a, s, b, t: np.sqrt(0.5 * np.mean((a - b) ** 2 + (s - t) ** 2)),
+        ),
+        Mistake(
+            "m − 1 for m",
+            "(10.1) divides by the number of points.",
+            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2) / (len(a) - 1)),
+        ),
+        Mistake(
+            "the largest for the mean",
+            "(10.1) averages over x.",
+            lambda a, s, b, t: np.max(np.hypot(a - b, s - t)),
+        ),
+        Mistake(
+            "root before mean",
+            "root mean square: average the squares over x, then take the root.",
+            lambda a, s, b, t: np.mean(np.hypot(a - b, s - t)),
+        ),
+        Mistake(
+            "sum for mean",
+            "average over x, or a finer grid looks like a larger gap.",
+            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2)),
+        ),
+        Mistake(
+            "not averaged",
+            "one number is wanted: the mean over x, under the root.",
+            lambda a, s, b, t: np.hypot(a - b, s - t),
+        ),
+        Mistake(
+            "two roots added",
+            "one root over the sum of both mean squares.",
+            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)) + np.sqrt(np.mean((s - t) ** 2)),
+        ),
+    ),
+)
+
+
+# Exercise 10.6.
+
+
+def _factor(y: Any, mean: Any, std: Any) -> Any:
+    return np.sqrt(np.mean(((y - mean) / std) ** 2))
+
+
+def _announced(count: int, factor: float, shift: float) -> tuple[Any, Any, Any]:
+    """Targets whose errors are ``factor`` times as large as announced, and not centred."""
+    mean, std = _RNG_10_5.normal(size=count).round(2), _RNG_10_5.uniform(0.2, 1.9, count).round(2)
+    return (mean + std * (shift + factor * _RNG_10_5.standard_normal(count))).round(2), mean, std
+
+
+RECALIBRATE = Exercise(
+    "10.6",
+    "Break: mend an overconfident model by one factor",
+    "10.3",
+    _factor,
+    tuple(
+        _announced(*case)
+        for case in ((3, 3.0, 0.5), (50, 3.0, -0.4), (7, 0.4, 0.1), (2, 2.0, 0.3), (20, 1.0, 0.2))
+    )
+    + (
+        (_A([3e-6, -1e-6]), _A([0.0, 1e-6]), _A([1e-6, 2e-6])),  # what is added to s shows
+        (_A([4.0, -2.5, 7.1]), _A([0.2, 1.0, -0.3]), _A([0.03, 0.08, 0.05])),  # far too sure
+    ),
+    (
+        Mistake(
+            "σ² for σ",
+            "this is the factor for the variances; the root of it is for the sds.",
+            lambda y, m, s: np.mean(((y - m) / s) ** 2),
+        ),
+        Mistake(
+            "inverse",
+            "an overconfident model (|z| > 1) needs a factor above 1.",
+            lambda y, m, s: 1 / _factor(y, m, s),
+        ),
+        Mistake(
+            "absolute values for squares",
+            "the Gaussian likelihood is maximal at the root mean square of z.",
+            lambda y, m, s: np.mean(np.abs(y - m) / s),
+        ),
+        Mistake(
+            "ratio of averages",
+            "divide each error by its own sd first.",
+            lambda y, m, s: np.sqrt(np.mean((y - m) ** 2) / np.mean(s**2)),
+        ),
+        Mistake(
+            "the sds are ignored",
+            "this is the RMSE; the factor multiplies each sd.",
+            lambda y, m, s: np.sqrt(np.mean((y - m) ** 2)),
+        ),
+        Mistake(
+            "centred",
+            "the mean of z is error too: do not subtract it.",
+            lambda y, m, s: np.std((y - m) / s),
+        ),
+        Mistake(
+            "sum for mean",
+            "the derivative is Σz²/k³ − n/k: the n does not drop out.",
+            lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2)),
+        ),
+        Mistake(
+            "mean of z",
+            "signed errors cancel; the likelihood sees their squares.",
+            lambda y, m, s: np.mean((y - m) / s),
+        ),
+        Mistake(
+            "n − 1 for n",
+            "the derivative is Σz²/k³ − n/k: no mean has been estimated.",
+            (
+                lambda y, m, s: np.sqrt(np.sum(((y - m) / s) ** 2) / (len(y) - 1)),
+                lambda y, m, s: np.std((y - m) / s, ddof=1),
+            ),
+        ),
+        Mistake(
+            "the sds for their squares",
+            "z is the error in standard deviations: (y − m)²/s².",
+            (
+                lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s)),
+                lambda y, m, s: np.sqrt(np.mean(((y - m) / s**2) ** 2)),
+            ),
+        ),
+        Mistake(
+            "eps beside the sd",
+            "a model may announce an sd of 10⁻⁶: nothing may be added to it.",
+            tuple(
+                face
+                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+                for face in (
+                    lambda y, m, s, eps=eps: _factor(y, m, s + eps),
+                    lambda y, m, s, eps=eps: _factor(y, m, np.sqrt(s**2 + eps)),
+                )
+            ),
+        ),
+        Mistake(
+            "median for mean",
+            "the Gaussian likelihood is maximal at the root *mean* square of z.",
+            (
+                lambda y, m, s: np.median(np.abs(y - m) / s),
+                lambda y, m, s: np.median(np.abs(y - m) / s) / 0.6744897501960817,
+            ),
+        ),
+        Mistake(
+            "the factor of the 95 % interval",
+            "this makes the coverage right at one level; the log score asks for all of y.",
+            (
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.959963984540054,
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95) / 1.96,
+                lambda y, m, s: np.quantile(np.abs(y - m) / s, 0.95),
+            ),
+        ),
+        Mistake(
+            "never below 1",
+            "a model that is too unsure needs a factor below 1.",
+            lambda y, m, s: max(1.0, _factor(y, m, s)),
+        ),
+    ),
+    rtol=2e-4,  # the largest score may also be searched for
+)
+
+
+# Exercise 10.7.
+
+
+def _choice(mean: Any, covariance: Any, contexts: Any, eps: Any) -> Any:
+    w = mean + np.linalg.cholesky(covariance) @ eps
+    return np.argmax(contexts @ w)
+
+
+def _symmetric_root(covariance: Any) -> Any:
+    return _eigen_root(covariance) @ np.linalg.eigh(covariance)[1].T
+
+
+def _eigen_root(covariance: Any) -> Any:
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(values)
+
+
+def _singular_root(covariance: Any) -> Any:
+    vectors, values, _ = np.linalg.svd(covariance)
+    return vectors * np.sqrt(values)
+
+
+_CASES = []
+for _actions, _size in 8 * [(3, 2), (6, 3), (9, 4), (5, 7)]:
+    _root = _RNG_10_5.normal(size=(_size, _size))
+    _CASES.append(
+        (
+            _RNG_10_5.normal(size=_size).round(2),
+            (_root @ _root.T + 0.1 * np.eye(_size)).round(3),
+            _RNG_10_5.normal(size=(_actions, _size)).round(2),
+            _RNG_10_5.standard_normal(_size).round(2),
+        )
+    )
+
+
+THOMPSON = Exercise(
+    "10.7",
+    "Extend: Thompson's choice",
+    "10.8",
+    _choice,
+    tuple(_CASES),
+    (
+        Mistake(
+            "greedy",
+            "act on a *draw* of w, not on its mean: use eps.",
+            lambda m, c, x, e: np.argmax(x @ m),
+        ),
+        Mistake(
+            "covariance for its root",
+            "w = m + L ε with L Lᵀ = Σ; with Σ itself the draws have covariance Σ².",
+            lambda m, c, x, e: np.argmax(x @ (m + c @ e)),
+        ),
+        Mistake(
+            "correlations ignored",
+            "the square roots of the diagonal are not a root of Σ: use Cholesky.",
+            lambda m, c, x, e: np.argmax(x @ (m + np.sqrt(np.diag(c)) * e)),
+        ),
+        Mistake(
+            "L transposed",
+            "NumPy returns the lower L with Σ = L Lᵀ: L @ ε, not Lᵀ @ ε.",
+            lambda m, c, x, e: np.argmax(x @ (m + np.linalg.cholesky(c).T @ e)),
+        ),
+        Mistake(
+            "an upper bound",
+            "mean plus a multiple of the sd is UCB, which draws nothing.",
+            tuple(
+                lambda m, c, x, e, k=k: np.argmax(
+                    x @ m + k * np.sqrt(np.einsum("ij,jk,ik->i", x, c, x))
+                )
+                for k in (1.0, 2.0, 1.96, 3.0)
+            ),
+        ),
+        Mistake(
+            "another root",
+            "your draws are as good, but the check needs the same ones: the Cholesky root, L @ ε.",
+            (
+                lambda m, c, x, e: np.argmax(x @ (m + _symmetric_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + _eigen_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + _singular_root(c) @ e)),
+                lambda m, c, x, e: np.argmax(
+                    x @ (m + np.linalg.solve(np.linalg.cholesky(np.linalg.inv(c)).T, e))
+                ),
+            ),
+        ),
+        Mistake(
+            "precision for covariance",
+            "`covariance` is Σ already: it is not inverted.",
+            (
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.cholesky(np.linalg.inv(c)) @ e)),
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c).T, e))),
+                lambda m, c, x, e: np.argmax(x @ (m + np.linalg.solve(np.linalg.cholesky(c), e))),
+            ),
+        ),
+        Mistake(
+            "ε is added as it is",
+            "standard normal noise has the covariance 1: multiply it by a root of Σ.",
+            lambda m, c, x, e: np.argmax(x @ (m + e)),
+        ),
+        Mistake(
+            "subtracted",
+            "as a distribution it is the same; but with this ε the draw is m + L ε.",
+            lambda m, c, x, e: np.argmax(x @ (m - np.linalg.cholesky(c) @ e)),
+        ),
+        Mistake(
+            "the weight for the action",
+            "the action is the largest reward, x_a · w: not the largest weight.",
+            lambda m, c, x, e: np.argmax(m + np.linalg.cholesky(c) @ e),
+        ),
+        Mistake(
+            "the size of the reward",
+            "a reward may be negative: take the largest, not the largest |reward|.",
+            lambda m, c, x, e: np.argmax(np.abs(x @ (m + np.linalg.cholesky(c) @ e))),
+        ),
+        Mistake(
+            "the variances as a root",
+            "a root of Σ is wanted, correlations included: Cholesky.",
+            lambda m, c, x, e: np.argmax(x @ (m + np.diag(c) * e)),
+        ),
+        Mistake(
+            "the mean is missing",
+            "the draw is m + L ε.",
+            lambda m, c, x, e: np.argmax(x @ np.linalg.cholesky(c) @ e),
+        ),
+        Mistake(
+            "the worst",
+            "take the largest reward: argmax.",
+            lambda m, c, x, e: np.argmin(x @ (m + np.linalg.cholesky(c) @ e)),
+        ),
+        Mistake(
+            "reward for action",
+            "return the index of the best action, not what it pays.",
+            lambda m, c, x, e: np.max(x @ (m + np.linalg.cholesky(c) @ e)),
+        ),
+    ),
+)
+
+
+# Exercise 10.8.
+
+_PAYS = _RNG_10_5.normal(size=(12, 4)).round(2)
+_CHOSEN = _RNG_10_5.integers(0, 4, 12)
+
+
+def _regret(pays: Any, chosen: Any) -> Any:
+    return np.cumsum(pays.max(axis=1) - pays[np.arange(len(chosen)), chosen])
+
+
+REGRET = Exercise(
+    "10.8",
+    "Extend: cumulative regret",
+    "10.8",
+    _regret,
+    (
+        ((_PAYS[:3, :2] + 3.0), _A([0, 1, 0])),
+        (_PAYS, _CHOSEN),
+        (_PAYS[:5, :3] - 4.0, _A([2, 0, 1, 1, 0])),
+        (_RNG_10_5.normal(size=(7, 7)), _RNG_10_5.integers(0, 7, 7)),
+    ),
+    (
+        Mistake(
+            "not cumulative",
+            "add up what has been lost so far: np.cumsum.",
+            lambda p, c: p.max(axis=1) - p[np.arange(len(c)), c],
+        ),
+        Mistake(
+            "only the total",
+            "a curve is wanted, one value a round.",
+            lambda p, c: _regret(p, c)[-1],
+        ),
+        Mistake(
+            "reward for regret",
+            "this is what was earned; regret is what the best action would have earned more.",
+            lambda p, c: np.cumsum(p[np.arange(len(c)), c]),
+        ),
+        Mistake(
+            "wrong sign",
+            "regret is best minus chosen, and never falls.",
+            lambda p, c: -_regret(p, c),
+        ),
+        Mistake(
+            "one best action for all rounds",
+            "in a contextual bandit the best action changes with the context.",
+            (
+                lambda p, c: np.cumsum(p[:, p.mean(axis=0).argmax()] - p[np.arange(len(c)), c]),
+                lambda p, c: np.cumsum(p.mean(axis=0).max() - p[np.arange(len(c)), c]),
+                lambda p, c: np.cumsum(p[:, 0] - p[np.arange(len(c)), c]),
+            ),
+        ),
+        Mistake(
+            "best of all rounds",
+            "compare with the best action of the *same* round: max over axis 1.",
+            lambda p, c: np.cumsum(p.max() - p[np.arange(len(c)), c]),
+        ),
+        Mistake(
+            "averaged",
+            "the regret is a sum over the rounds, not a mean.",
+            lambda p, c: _regret(p, c) / np.arange(1, len(c) + 1),
+        ),
+        Mistake(
+            "squared",
+            "regret is what was lost, in the units of the reward.",
+            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c]) ** 2),
+        ),
+        Mistake(
+            "the total in every round",
+            "after round t only what was lost so far is counted: np.cumsum.",
+            lambda p, c: np.full(len(c), _regret(p, c)[-1]),
+        ),
+        Mistake(
+            "counted from the end",
+            "after the first round only the first is counted: add from the front.",
+            lambda p, c: np.cumsum((p.max(axis=1) - p[np.arange(len(c)), c])[::-1]),
+        ),
+        Mistake(
+            "one round late",
+            "the regret after a round contains this round.",
+            lambda p, c: np.concatenate([[0.0], _regret(p, c)[:-1]]),
+        ),
+        Mistake(
+            "the mean action for the best",
+            "regret compares with the best action of the round.",
+            lambda p, c: np.cumsum(p.mean(axis=1) - p[np.arange(len(c)), c]),
+        ),
+        Mistake(
+            "wrong choices counted",
+            "regret is what they cost, not how many they were.",
+            lambda p, c: np.cumsum(p.argmax(axis=1) != c),
+        ),
+        Mistake(
+            "every column for every round",
+            "pays[:, chosen] is a matrix; pays[np.arange(n), chosen] takes one entry a round.",
+            lambda p, c: np.cumsum(p.max(axis=1) - p[:, c]),
+        ),
+        Mistake(
+            "nothing subtracted",
+            "this is what the best actions earn; subtract what the chosen ones did.",
+            lambda p, c: np.cumsum(p.max(axis=1)),
+        ),
+    ),
+)

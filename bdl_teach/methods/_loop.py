@@ -1,0 +1,275 @@
+"""The compiled loop of the mean-field methods: the problem laid out, and what a step sees of it.
+
+A method brings its objective; from here it gets minibatches, padding that keeps sliders from
+compiling, chunks, common noise, Adam and the record of the costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from bdl_teach import elbo, optimise
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach.backend import Tensor, as_float, tf
+from bdl_teach.densities import LogDensityTerms
+from bdl_teach.mlp import MLP
+
+STRIDE = 97  # distance in a table of noise between two draws of one step
+_TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
+
+
+class Capacity(NamedTuple):
+    """Sizes to compile for, so that every smaller problem runs without compiling again.
+
+    Attributes:
+        n: Data points.
+        hidden_units: Width of each hidden layer.
+        n_samples: Weight draws a step: 1, or more than 1.
+        chunk: Points evaluated at a time; all at once if ``None``. With chunks, fewer points
+            take less time in the same program.
+    """
+
+    n: int
+    hidden_units: tuple[int, ...]
+    n_samples: int
+    chunk: int | None = None
+
+    @property
+    def looped(self) -> bool:
+        """Whether a step goes through several blocks: one draw and one chunk of points each."""
+        return self.n_samples > 1 or self.chunk is not None
+
+
+class LoopInputs(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    x: Tensor  # [chunks, rows, d]
+    y: Tensor  # [chunks, rows, 1]
+    row_weight: Tensor  # [chunks, rows, 1]: 1 for a data point, 0 for padding
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
+    eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    zeta: Tensor  # [table, chunks, units, rows]: noise of each data point; () where it has none
+    n_samples: Tensor  # S
+    n_chunks: Tensor  # chunks that hold data points
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    prior_terms: LogDensityTerms  # the same prior, for its mean in closed form
+    noise_std: Tensor
+    kl_weight: Tensor
+    kl_shares: Tensor  # [slots]: π_i of each minibatch
+    n_batches: Tensor
+
+
+class Block(NamedTuple):
+    """What one block of a step sees: one draw, and one chunk of the data points."""
+
+    x: Tensor  # [rows, d]
+    y: Tensor  # [rows, 1]
+    row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
+    kl_share: Tensor  # π of the minibatch
+    eps: Tensor  # [n_weights]
+    zeta: Tensor  # [units, rows], or ()
+
+
+class Plan(NamedTuple):
+    """A problem laid out for a compiled loop: what does not depend on the method.
+
+    Attributes:
+        network: The network asked for.
+        padded: The network that the loop is compiled for.
+        capacity: The sizes that the loop is compiled for.
+        seed: Seed of the starting point and of all noise.
+        n_rows: Rows of the tables of noise.
+        draw: A standard normal number for each weight ``[n_weights]``, for a starting point.
+        n_blocks: Blocks of a step, as ``optimise.adam`` takes them.
+        fields: The fields of ``LoopInputs`` that hold the data points, ε and the counts.
+    """
+
+    network: MLP
+    padded: MLP
+    capacity: Capacity
+    seed: int
+    n_rows: int
+    draw: Array
+    n_blocks: Tensor
+    fields: dict[str, Tensor]
+
+    def embed(self, values: Array) -> Tensor:
+        """Place ``values`` [..., n_weights] among the padding, as a float32 tensor."""
+        return as_float(embed(values, self.network, self.padded))
+
+
+def lay_out(
+    x: Array,
+    y: Array,
+    network: MLP,
+    n_samples: int,
+    steps: int,
+    seed: int,
+    capacity: Capacity | None,
+) -> Plan:
+    """Lay out checked data ``[n, d]``, ``[n, 1]`` for a loop; the counts are checked here.
+
+    Raises:
+        ValueError: A count is out of range, or the problem does not fit the capacity.
+    """
+    n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
+    capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
+    _check_room(capacity, len(x), network, n_samples)
+    padded = MLP(network.n_inputs, capacity.hidden_units)
+    n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
+    draw, eps = _noise(network, padded, n_rows, seed)
+    n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
+    fields = {
+        "x": _chunks(x, capacity),
+        "y": _chunks(y, capacity),
+        "row_weight": _chunks(np.ones_like(y), capacity),
+        "eps": eps,
+        "n_samples": tf.constant(n_samples),
+        "n_chunks": tf.constant(n_chunks),
+    }
+    n_blocks = tf.constant(n_samples * n_chunks) if capacity.looped else None
+    return Plan(network, padded, capacity, seed, n_rows, draw, n_blocks, fields)
+
+
+def _n_rows(steps: int, n_samples: int) -> int:
+    """Rows of the table of ε: enough that the draws of one step are different rows."""
+    rows = max(steps, 1000, n_samples)
+    return rows + (rows % STRIDE == 0)
+
+
+@lru_cache(maxsize=4)
+def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
+    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
+
+    Both depend on the network and the seed alone, so that moving any other slider moves only
+    what it names; a larger capacity sees the same numbers.
+    """
+    rng = np.random.default_rng(seed)
+    draw = rng.standard_normal(network.n_weights)
+    table = noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
+    if padded != network:
+        table = np.zeros((n_rows, padded.n_weights), np.float32)
+        table[:, network.positions_in(padded)] = noise
+    return draw, tf.constant(table)
+
+
+def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
+    wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
+        room >= units
+        for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
+    )
+    if not wide or capacity.n < n or capacity.n_samples < n_samples:
+        wanted = Capacity(n, network.hidden_units, n_samples)
+        raise ValueError(f"capacity: expected room for {wanted}, got {capacity}")
+    if capacity.chunk is not None:
+        checks.count("capacity.chunk", capacity.chunk)
+
+
+def embed(values: Array, network: MLP, padded: MLP) -> Array:
+    """Place ``values`` [..., n_weights] in the flat vector of ``padded``; zeros elsewhere."""
+    out = np.zeros((*values.shape[:-1], padded.n_weights))
+    out[..., network.positions_in(padded)] = values
+    return out
+
+
+def inverse_softplus(std: Array) -> Array:
+    """ρ of σ = softplus(ρ) > 0, in a form that overflows nowhere."""
+    return np.asarray(std + np.log(-np.expm1(-std)))
+
+
+def _chunks(values: Array, capacity: Capacity) -> Tensor:
+    """Cut ``values`` [n, d] into chunks [chunks, rows, d], filled up with zeros."""
+    rows = capacity.chunk or capacity.n
+    out = np.zeros((-(-capacity.n // rows) * rows, values.shape[1]))
+    out[: len(values)] = values
+    return as_float(out.reshape(-1, rows, values.shape[1]))
+
+
+def run(objective: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make the function that a method compiles: ``objective(theta, block, inputs)`` by Adam."""
+
+    def loop(
+        mu: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, inputs: LoopInputs
+    ) -> Tensor:
+        return optimise.adam(
+            lambda theta, step, i: objective(theta, make_block(step, i, inputs), inputs),
+            [mu, rho],
+            schedule,
+            n_blocks=n_blocks,
+        )
+
+    return loop
+
+
+def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
+    """Gather what block ``i`` of a step sees.
+
+    With tf.gather throughout: indexing would make XLA compile anew for each value of an argument.
+    """
+    draw, chunk = i // p.n_chunks, i % p.n_chunks
+    batch, row = step % p.n_batches, step + STRIDE * draw
+    x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
+    eps = tf.gather(p.eps, row % p.eps.shape[0])
+    zeta = p.zeta
+    if tf.is_tensor(zeta):
+        zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
+    point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
+    in_batch = tf.cast(point % p.n_batches == batch, tf.float32)
+    return Block(x, y, row_weight * in_batch, tf.gather(p.kl_shares, batch), eps, zeta)
+
+
+def costs(
+    complexity: Tensor, likelihood: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
+    """Return one block's share of a step's free energy, and of what is recorded of it.
+
+    Args:
+        complexity: The whole KL, or an estimate of it, in nats.
+        likelihood: −log P of the block's data points for one draw, in nats.
+        block: The block.
+        p: What the loop is told.
+
+    Source: Blundell et al. 2015, eq. 2 with the factor 1/S, and eq. 8 for minibatches.
+    """
+    n_samples, n_chunks = tf.cast(p.n_samples, tf.float32), tf.cast(p.n_chunks, tf.float32)
+    complexity, likelihood = complexity / (n_samples * n_chunks), likelihood / n_samples
+    loss = elbo.free_energy(complexity, likelihood, p.kl_weight * block.kl_share)
+    whole = likelihood * tf.cast(p.n_batches, tf.float32)  # estimate over the whole data set
+    return loss, tf.stack([elbo.free_energy(complexity, whole, p.kl_weight), complexity, whole])
+
+
+def row_noise(n: int, plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Tensor:
+    """Give each data point its own noise: a table ``[table, chunks, units, rows]`` of ζ.
+
+    Args:
+        n: Number of data points.
+        plan: The problem laid out.
+        widths: How many units of a network have noise, layer by layer; () without any.
+    """
+    small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
+    if not large:
+        return ()
+    return _row_table(small, large, n, plan.capacity, plan.n_rows, plan.seed)
+
+
+@lru_cache(maxsize=1)
+def _row_table(
+    small: Sequence[int], large: Sequence[int], n: int, capacity: Capacity, n_rows: int, seed: int
+) -> Tensor:
+    """Draw the table of ζ, for :func:`row_noise`."""
+    starts = np.cumsum([0, *large[:-1]])
+    units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])
+    rows = capacity.chunk or capacity.n
+    chunks = -(-capacity.n // rows)
+    n_rows = min(n_rows, max(64, _TABLE // (sum(large) * chunks * rows)))
+    rng = np.random.default_rng([seed, 0x10CA1])
+    table = np.zeros((n_rows, chunks, sum(large), rows), np.float32)
+    for i in range(n):  # so that more data points keep the noise of the first ones
+        draws = rng.standard_normal((n_rows, len(units)), np.float32)
+        table[:, i // rows, units, i % rows] = draws
+    return tf.constant(table)

@@ -1,0 +1,399 @@
+"""Chapter 10: right answers written in another way than the references, and wrong ones."""
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from scipy import linalg, special, stats
+
+from answers.forms import single, tensors
+from bdl_teach.backend import tfp
+
+
+def log_score(y: Any, f: Any, s: Any) -> Any:
+    return stats.norm(f, s).logpdf(y)
+
+
+def coverage(y: Any, m: Any, e: Any, s: Any) -> float:
+    total = (e**2 + s**2) ** 0.5
+    inside = [a - 1.96 * t <= b <= a + 1.96 * t for a, b, t in zip(m, y, total, strict=True)]
+    return sum(inside) / len(y)
+
+
+def draw(m: Any, c: Any, e: Any) -> Any:
+    return m + np.linalg.cholesky(c) @ e
+
+
+def losses(p: Any, c: Any) -> Any:
+    return np.array([max(row) - row[i] for row, i in zip(p, c, strict=True)])
+
+
+def nearest_where_all_are_far(y: float, f: Any, s: float) -> float:
+    logs = stats.norm.logpdf(y, f, s)
+    score = np.log(np.mean(np.exp(logs)))
+    return score if np.isfinite(score) else logs.max() - np.log(len(f))
+
+
+RIGHT: dict[str, Any] = {
+    "10.1": lambda y, f, s: (
+        stats.norm(f, s).logpdf(y).max()
+        + np.log(
+            np.mean(np.exp(stats.norm(f, s).logpdf(y) - stats.norm(f, s).logpdf(y).max())),
+        )
+    ),
+    "10.2": coverage,
+    "10.3": lambda y, f, s: sum(stats.norm(row, s).cdf(y) for row in f) / len(f),
+    "10.4": "bde",
+    "10.5": lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / len(a) ** 0.5,
+    "10.6": lambda y, m, s: np.linalg.norm((y - m) / s) / len(y) ** 0.5,
+    "10.7": lambda m, c, x, e: int(np.argsort(x @ draw(m, c, e))[-1]),
+    "10.8": lambda p, c: np.tri(len(c)) @ losses(p, c),
+}
+
+
+def tf_log_score(y: Any, f: Any, s: Any) -> Any:
+    draws = tfp.distributions.Normal(f, s)
+    mixture = tfp.distributions.MixtureSameFamily(
+        tfp.distributions.Categorical(logits=tf.zeros_like(f)), draws
+    )
+    return mixture.log_prob(y)
+
+
+def by_pairs(y: Any, f: Any, s: Any) -> Any:
+    parts = log_score(y, f, s)
+    return np.logaddexp.reduce(parts) - np.log(np.size(parts))
+
+
+def coverage_by_pit(y: Any, m: Any, e: Any, s: Any) -> Any:
+    return np.mean(abs(2 * stats.norm.cdf((y - m) / np.hypot(e, s)) - 1) <= 0.95)
+
+
+def tf_coverage(y: Any, m: Any, e: Any, s: Any) -> Any:
+    inside = tf.abs(y - m) <= 1.96 * tf.sqrt(e**2 + s**2)
+    return tf.reduce_mean(tf.cast(inside, tf.float32))
+
+
+def tf_choice(m: Any, c: Any, x: Any, e: Any) -> Any:
+    return tf.argmax(tf.linalg.matvec(x, m + tf.linalg.matvec(tf.linalg.cholesky(c), e)))
+
+
+def by_loop(p: Any, c: Any) -> list[float]:
+    lost, curve = 0.0, []
+    for row, action in zip(p, c, strict=True):
+        lost += max(row) - row[action]
+        curve.append(lost)
+    return curve
+
+
+def within(z: Any, rule: Any = np.hypot) -> Any:
+    """The share within z widths, by a rule that makes one width of two."""
+    return lambda y, m, e, s: np.mean(abs(y - m) <= z * rule(e, s))
+
+
+# (exercise, another right answer)
+ALSO: list[tuple[str, Any]] = [
+    ("10.1", by_pairs),
+    ("10.1", single(by_pairs)),
+    ("10.1", tensors(tf_log_score)),
+    ("10.1", lambda y, f, s: [special.logsumexp(log_score(y, f, s), b=1 / len(f))]),
+    ("10.2", coverage_by_pit),
+    ("10.2", single(within(1.96))),
+    ("10.2", tensors(tf_coverage)),
+    ("10.2", lambda y, m, e, s: np.mean((y - m) ** 2 < 1.96**2 * (e**2 + s**2))),
+    ("10.2", within(stats.norm.ppf(0.975))),
+    ("10.3", single(lambda y, f, s: special.ndtr((y - f) / s).mean(0))),
+    ("10.3", tensors(lambda y, f, s: tf.reduce_mean(tfp.distributions.Normal(f, s).cdf(y), 0))),
+    ("10.3", lambda y, f, s: np.mean(0.5 * special.erfc((f - y) / s / 2**0.5), axis=0)),
+    ("10.3", lambda y, f, s: [stats.norm(f[:, i], s).cdf(y[i]).mean() for i in range(len(y))]),
+    ("10.4", {"b": True, "d": True, "e": True, "a": False}),
+    ("10.4", "(b), (d), (e)"),
+    ("10.5", single(lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2)))),
+    ("10.5", tensors(lambda a, s, b, t: tf.sqrt(tf.reduce_mean((a - b) ** 2 + (s - t) ** 2)))),
+    ("10.5", lambda a, s, b, t: np.sqrt(np.mean(np.abs(a + 1j * s - b - 1j * t) ** 2))),
+    (
+        "10.5",
+        lambda a, s, b, t: np.hypot(np.mean((a - b) ** 2) ** 0.5, np.mean((s - t) ** 2) ** 0.5),
+    ),
+    ("10.6", single(lambda y, m, s: np.sqrt(np.mean(((y - m) / s) ** 2)))),
+    ("10.6", tensors(lambda y, m, s: tf.sqrt(tf.reduce_mean(((y - m) / s) ** 2)))),
+    ("10.6", lambda y, m, s: [(sum((y - m) ** 2 / s**2) / len(y)) ** 0.5]),
+    ("10.6", lambda y, m, s: np.hypot(np.std((y - m) / s), np.mean((y - m) / s))),
+    ("10.7", single(RIGHT["10.7"])),
+    ("10.7", tensors(tf_choice)),
+    ("10.7", lambda m, c, x, e: [np.argmax(x @ (m + linalg.cholesky(c, lower=True) @ e))]),
+    ("10.7", lambda m, c, x, e: max(range(len(x)), key=lambda a: x[a] @ draw(m, c, e))),
+    ("10.8", by_loop),
+    ("10.8", single(lambda p, c: np.cumsum(losses(p, c)))),
+    ("10.8", tensors(lambda p, c: tf.cumsum(tf.reduce_max(p, 1) - tf.gather(p, c, batch_dims=1)))),
+    (
+        "10.8",
+        lambda p, c: np.cumsum(np.max(p, 1)) - np.cumsum(np.take_along_axis(p, c[:, None], 1)),
+    ),
+]
+
+# (exercise, what the message must say, wrong answer)
+WRONG: list[tuple[str, str, Any]] = [
+    ("10.1", "expected", nearest_where_all_are_far),
+    ("10.3", "expected", lambda y, f, s: np.clip(RIGHT["10.3"](y, f, s), 0.01, 0.99)),
+    ("10.6", "expected", lambda y, m, s: min(np.sqrt(np.mean(((y - m) / s) ** 2)), 10.0)),
+    ("10.1", "eps beside the noise", lambda y, f, s: by_pairs(y, f, s + 1e-8)),
+    ("10.2", "expected", within(1.96, lambda e, s: (e**2 + s**2 + 1e-8) ** 0.5)),
+    ("10.3", "eps beside the noise", lambda y, f, s: stats.norm(f, s + 1e-8).cdf(y).mean(0)),
+    (
+        "10.5",
+        "eps under the root",
+        lambda a, s, b, t: (np.mean((a - b) ** 2 + (s - t) ** 2) + 1e-8) ** 0.5,
+    ),
+    ("10.6", "eps beside the sd", lambda y, m, s: np.mean(((y - m) / (s + 1e-8)) ** 2) ** 0.5),
+    ("10.1", "underflow", lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)))),
+    (
+        "10.1",
+        "eps in the logarithm",
+        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)) + 1e-8),
+    ),
+    (
+        "10.1",
+        "eps in the logarithm",
+        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y) + 1e-300)),
+    ),
+    ("10.1", "nearest network", lambda y, f, s: log_score(y, f, s).max() - np.log(len(f))),
+    ("10.1", "not in nats", lambda y, f, s: by_pairs(y, f, s) / np.log(10)),
+    ("10.1", "log S added", lambda y, f, s: by_pairs(y, f, s) + 2 * np.log(len(f))),
+    ("10.1", "draws' spread", lambda y, f, s: by_pairs(y, f, (s**2 + f.var()) ** 0.5)),
+    (
+        "10.1",
+        "σ for σ²",
+        lambda y, f, s: (
+            special.logsumexp(-((y - f) ** 2) / (2 * s)) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
+        ),
+    ),
+    (
+        "10.1",
+        "½ is missing",
+        lambda y, f, s: (
+            special.logsumexp(-((y - f) ** 2) / s**2) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
+        ),
+    ),
+    (
+        "10.1",
+        "expected",
+        lambda y, f, s: np.logaddexp.reduce(log_score(y, f, s)) - np.log(len(f) + 1),
+    ),
+    ("10.1", "expected", lambda y, f, s: np.median(log_score(y, f, s))),
+    (
+        "10.1",
+        "expected",
+        lambda y, f, s: (
+            stats.gaussian_kde(f, 0.5).logpdf(y)[0] if len(f) > 1 else log_score(y, f, s)[0]
+        ),
+    ),
+    ("10.1", "expected", lambda y, f, s: max(by_pairs(y, f, s), -20)),
+    ("10.1", "expected", lambda y, f, s: by_pairs(abs(y), abs(f), s)),
+    ("10.1", "expected", log_score),
+    ("10.2", "σ for σ²", within(1.96, lambda e, s: (e + s**2) ** 0.5)),
+    ("10.2", "σ for σ²", within(1.96, lambda e, s: (e**2 + s) ** 0.5)),
+    ("10.2", "Student", lambda y, m, e, s: within(stats.t.ppf(0.975, len(y) - 1))(y, m, e, s)),
+    ("10.2", "another level", within(stats.norm.ppf(0.995))),
+    ("10.2", "three sd", within(3)),
+    ("10.2", "half of the width", within(0.98)),
+    ("10.2", "one width", lambda y, m, e, s: within(1.96)(y, m, e.mean(), s)),
+    ("10.2", "one end only", lambda y, m, e, s: np.mean(y > m - 1.96 * np.hypot(e, s))),
+    *(("10.2", "expected", within(z)) for z in (1.865, 1.9, 1.94, 1.95, 1.97, 1.98, 2.05, 1.5)),
+    ("10.2", "expected", within(1.96, np.maximum)),
+    ("10.2", "expected", within(1.96, lambda e, s: 0.5 * (e + s))),
+    ("10.2", "expected", within(1.96, lambda e, s: (e * s) ** 0.5)),
+    ("10.2", "expected", lambda y, m, e, s: within(1.96)(abs(y), abs(m), e, s)),
+    ("10.3", "erf for Φ", lambda y, f, s: (0.5 + 0.5 * special.erf((y - f) / s)).mean(0)),
+    ("10.3", "√σ", lambda y, f, s: stats.norm(f, s**0.5).cdf(y).mean(0)),
+    ("10.3", "sigmoid for Φ", lambda y, f, s: special.expit((y - f) / s).mean(0)),
+    ("10.3", "sum for mean", lambda y, f, s: stats.norm(f, s).cdf(y).sum(0)),
+    ("10.3", "moments", lambda y, f, s: stats.norm(f.mean(0), (f.var(0) + s * s) ** 0.5).cdf(y)),
+    ("10.3", "expected", lambda y, f, s: stats.norm(np.median(f, 0), s).cdf(y)),
+    ("10.3", "expected", lambda y, f, s: np.median(stats.norm(f, s).cdf(y), axis=0)),
+    ("10.3", "expected", lambda y, f, s: abs(2 * stats.norm(f, s).cdf(y).mean(0) - 1)),
+    ("10.3", "expected", lambda y, f, s: np.log(stats.norm(f, s).cdf(y).mean(0))),
+    ("10.3", "expected", lambda y, f, s: np.sort(stats.norm(f, s).cdf(y).mean(0))),
+    ("10.3", "expected", lambda y, f, s: np.clip(stats.norm(f, s).cdf(y).mean(0), 0.1, 0.9)),
+    ("10.3", "expected", lambda y, f, s: stats.norm(f[0], s).cdf(y)),
+    ("10.5", "absolute values", lambda a, s, b, t: np.mean(abs(a - b) + abs(s - t))),
+    ("10.5", "means are ignored", lambda a, s, b, t: np.mean((s - t) ** 2) ** 0.5),
+    ("10.5", "squared after", lambda a, s, b, t: np.mean((a + s - b - t) ** 2) ** 0.5),
+    ("10.5", "spreads are added", lambda a, s, b, t: np.mean((a - b) ** 2 + (s + t) ** 2) ** 0.5),
+    (
+        "10.5",
+        "both parts averaged",
+        lambda a, s, b, t: np.mean([(a - b) ** 2, (s - t) ** 2]) ** 0.5,
+    ),
+    ("10.5", "m − 1", lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / np.sqrt(len(a) - 1)),
+    ("10.5", "largest", lambda a, s, b, t: np.hypot(a - b, s - t).max()),
+    ("10.5", "expected", lambda a, s, b, t: np.mean((a - s) ** 2 + (b - t) ** 2) ** 0.5),
+    ("10.5", "expected", lambda a, s, b, t: np.hypot(np.mean(a - b), np.mean(s - t))),
+    ("10.5", "expected", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2) ** 0.5 / s.mean()),
+    (
+        "10.5",
+        "expected",
+        lambda a, s, b, t: np.mean((a - b) ** 2 + s + t - 2 * (s * t) ** 0.5) ** 0.5,
+    ),
+    (
+        "10.5",
+        "expected",
+        lambda a, s, b, t: np.mean(np.log(t / s) + (s**2 + (a - b) ** 2) / 2 / t**2),
+    ),
+    ("10.6", "n − 1 for n", lambda y, m, s: np.linalg.norm((y - m) / s) / np.sqrt(len(y) - 1)),
+    ("10.6", "n − 1 for n", lambda y, m, s: ((y - m) / s).std(ddof=1)),
+    ("10.6", "sds for their", lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s))),
+    ("10.6", "median", lambda y, m, s: np.median(abs((y - m) / s))),
+    ("10.6", "95 % interval", lambda y, m, s: np.quantile(abs(y - m) / s, 0.95) / 1.96),
+    ("10.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 2) ** 0.25),
+    ("10.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 4) ** 0.25),
+    ("10.6", "expected", lambda y, m, s: np.clip(np.mean(((y - m) / s) ** 2) ** 0.5, 1, 2)),
+    ("10.6", "expected", lambda y, m, s: min(1, np.mean(((y - m) / s) ** 2) ** 0.5)),
+    ("10.6", "expected", lambda y, m, s: np.mean(((y - m) / s) ** 2) ** 0.5 - 1),
+    ("10.6", "expected", lambda y, m, s: np.std(y) / np.mean(s)),
+    ("10.6", "expected", lambda y, m, s: np.max(abs(y - m) / s)),
+    (
+        "10.7",
+        "another root",
+        lambda m, c, x, e: np.argmax(x @ (m + (v := np.linalg.eigh(c))[1] * v[0] ** 0.5 @ e)),
+    ),
+    ("10.7", "precision", lambda m, c, x, e: np.argmax(x @ draw(m, np.linalg.inv(c), e))),
+    ("10.7", "as it is", lambda m, c, x, e: np.argmax(x @ (m + e))),
+    ("10.7", "subtracted", lambda m, c, x, e: np.argmax(x @ draw(m, c, -e))),
+    ("10.7", "weight for the action", lambda m, c, x, e: np.argmax(draw(m, c, e))),
+    ("10.7", "size of the reward", lambda m, c, x, e: np.argmax(abs(x @ draw(m, c, e)))),
+    ("10.7", "upper bound", lambda m, c, x, e: np.argmax(x @ m + 2 * ((x @ c) * x).sum(1) ** 0.5)),
+    ("10.7", "expected", lambda m, c, x, e: 0),
+    ("10.7", "expected", lambda m, c, x, e: np.argmax(x @ draw(m, c, abs(e)))),
+    ("10.7", "expected", lambda m, c, x, e: 1 + np.argmax(x @ draw(m, c, e))),
+    ("10.7", "expected", lambda m, c, x, e: np.argsort(x @ draw(m, c, e))[-2]),
+    ("10.7", "expected", lambda m, c, x, e: np.argmax(x @ (m + np.linalg.det(c) * e))),
+    ("10.7", "expected", lambda m, c, x, e: np.argmax(x @ draw(m, c, np.sort(e)))),
+    ("10.8", "squared", lambda p, c: np.cumsum(losses(p, c) ** 2)),
+    ("10.8", "total in every", lambda p, c: np.ones(len(c)) * losses(p, c).sum()),
+    ("10.8", "from the end", lambda p, c: np.cumsum(losses(p, c)[::-1])),
+    ("10.8", "one round late", lambda p, c: np.cumsum(losses(p, c)) - losses(p, c)),
+    ("10.8", "mean action", lambda p, c: np.cumsum(losses(p, c) - p.max(1) + p.mean(1))),
+    ("10.8", "wrong choices", lambda p, c: np.cumsum(losses(p, c) > 0)),
+    ("10.8", "one best action", lambda p, c: np.cumsum(losses(p, c) - p.max(1) + p.mean(0).max())),
+    ("10.8", "expected", lambda p, c: np.maximum.accumulate(losses(p, c))),
+    ("10.8", "expected", lambda p, c: np.cumsum(losses(p, c))[::-1]),
+    ("10.8", "expected", lambda p, c: np.cumprod(1 + losses(p, c))),
+    ("10.8", "expected", lambda p, c: np.cumsum(np.sort(p)[:, -1] - np.sort(p)[:, -2])),
+    ("10.8", "expected", lambda p, c: np.cumsum(losses(p, (c + 1) % p.shape[1]))),
+    ("10.8", "expected", lambda p, c: np.cumsum(losses(p, c)) + 1e-3),
+    ("10.8", "expected shape", lambda p, c: np.append(0, np.cumsum(losses(p, c)))),
+    ("10.8", "expected", lambda p, c: np.cumsum(p[np.arange(len(c)), c] - p.min(1))),
+    ("10.1", "missing 1/S", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).sum())),
+    ("10.1", "mean of logarithms", lambda y, f, s: stats.norm(f, s).logpdf(y).mean()),
+    (
+        "10.1",
+        "moments for the mixture",
+        lambda y, f, s: stats.norm(f.mean(), (f.var() + s**2) ** 0.5).logpdf(y),
+    ),
+    ("10.1", "the noise is missing", lambda y, f, s: stats.norm(f.mean(), f.std()).logpdf(y)),
+    ("10.1", "plug-in", lambda y, f, s: stats.norm(f.mean(), s).logpdf(y)),
+    ("10.1", "density for log density", lambda y, f, s: stats.norm(f, s).pdf(y).mean()),
+    ("10.1", "wrong sign", lambda y, f, s: -RIGHT["10.1"](y, f, s)),
+    ("10.1", "σ² for σ", lambda y, f, s: RIGHT["10.1"](y, f, s * s)),
+    ("10.1", "normaliser", lambda y, f, s: np.log(np.exp(-(((y - f) / s) ** 2) / 2).mean())),
+    ("10.1", "a product", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
+    ("10.2", "the noise is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * e)),
+    ("10.2", "standard deviations added", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e + s))),
+    ("10.2", "σ² for σ", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e * e + s * s))),
+    ("10.2", "one-sided", lambda y, m, e, s: np.mean(abs(y - m) < 1.645 * np.hypot(e, s))),
+    ("10.2", "one sd", lambda y, m, e, s: np.mean(abs(y - m) < np.hypot(e, s))),
+    ("10.2", "misses for hits", lambda y, m, e, s: 1 - coverage(y, m, e, s)),
+    ("10.2", "counted", lambda y, m, e, s: np.sum(abs(y - m) < 1.96 * np.hypot(e, s))),
+    ("10.2", "one end only", lambda y, m, e, s: np.mean(y < m + 1.96 * np.hypot(e, s))),
+    ("10.2", "two for 1.96", lambda y, m, e, s: np.mean(abs(y - m) < 2 * np.hypot(e, s))),
+    ("10.2", "1.96 for 1.96²", lambda y, m, e, s: np.mean((y - m) ** 2 < 1.96 * (e**2 + s**2))),
+    ("10.2", "epistemic part is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * s)),
+    ("10.2", "per cent", lambda y, m, e, s: 100 * coverage(y, m, e, s)),
+    ("10.2", "what was announced", lambda y, m, e, s: 0.95),
+    (
+        "10.3",
+        "moments for the mixture",
+        lambda y, f, s: stats.norm(f.mean(0), np.hypot(f.std(0), s)).cdf(y),
+    ),
+    ("10.3", "the noise is missing", lambda y, f, s: np.mean(f < y, axis=0)),
+    ("10.3", "plug-in", lambda y, f, s: stats.norm(f.mean(0), s).cdf(y)),
+    ("10.3", "upper tail", lambda y, f, s: stats.norm(f, s).sf(y).mean(0)),
+    ("10.3", "density for distribution", lambda y, f, s: stats.norm(f, s).pdf(y).mean(0)),
+    ("10.3", "averaged over the points", lambda y, f, s: stats.norm(f, s).cdf(y).mean()),
+    ("10.3", "not averaged", lambda y, f, s: stats.norm(f, s).cdf(y)),
+    ("10.3", "wrong axis", lambda y, f, s: stats.norm(f, s).cdf(y).mean(1)),
+    ("10.3", "σ² for σ", lambda y, f, s: stats.norm(f, s * s).cdf(y).mean(0)),
+    ("10.3", "not divided", lambda y, f, s: stats.norm(f, 1).cdf(y).mean(0)),
+    ("10.4", "statement a is not true", "abde"),
+    ("10.4", "statement c is not true", {"b", "c", "d", "e"}),
+    ("10.4", "statement f is not true", ["b", "d", "e", "f"]),
+    ("10.4", "statement b was left out", "de"),
+    ("10.4", "statement e was left out", "bd"),
+    ("10.4", "expected a set of letters", {"a", "z"}),
+    ("10.5", "spreads are ignored", lambda a, s, b, t: np.mean((a - b) ** 2) ** 0.5),
+    (
+        "10.5",
+        "variances for standard",
+        lambda a, s, b, t: np.mean((a - b) ** 2 + (s**2 - t**2) ** 2) ** 0.5,
+    ),
+    (
+        "10.5",
+        "variances are subtracted",
+        lambda a, s, b, t: abs(np.mean((a - b) ** 2 + s**2 - t**2)) ** 0.5,
+    ),
+    ("10.5", "the root is missing", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2)),
+    ("10.5", "root before mean", lambda a, s, b, t: np.mean(((a - b) ** 2 + (s - t) ** 2) ** 0.5)),
+    ("10.5", "sum for mean", lambda a, s, b, t: np.linalg.norm([a - b, s - t])),
+    ("10.5", "not averaged", lambda a, s, b, t: ((a - b) ** 2 + (s - t) ** 2) ** 0.5),
+    (
+        "10.5",
+        "two roots added",
+        lambda a, s, b, t: (np.linalg.norm(a - b) + np.linalg.norm(s - t)) / len(a) ** 0.5,
+    ),
+    ("10.6", "σ² for σ", lambda y, m, s: np.mean((y - m) ** 2 / s**2)),
+    ("10.6", "inverse", lambda y, m, s: np.mean((y - m) ** 2 / s**2) ** -0.5),
+    ("10.6", "absolute values", lambda y, m, s: np.mean(abs((y - m) / s))),
+    ("10.6", "ratio of averages", lambda y, m, s: np.linalg.norm(y - m) / np.linalg.norm(s)),
+    ("10.6", "sds are ignored", lambda y, m, s: np.mean((y - m) ** 2) ** 0.5),
+    ("10.6", "centred", lambda y, m, s: np.var((y - m) / s) ** 0.5),
+    ("10.6", "sum for mean", lambda y, m, s: np.linalg.norm((y - m) / s)),
+    ("10.6", "mean of z", lambda y, m, s: np.mean((y - m) / s)),
+    ("10.6", "never below 1", lambda y, m, s: max(1, np.mean((y - m) ** 2 / s**2) ** 0.5)),
+    ("10.7", "greedy", lambda m, c, x, e: (x @ m).argmax()),
+    ("10.7", "covariance for its root", lambda m, c, x, e: (x @ (m + c @ e)).argmax()),
+    (
+        "10.7",
+        "correlations ignored",
+        lambda m, c, x, e: (x @ (m + c.diagonal() ** 0.5 * e)).argmax(),
+    ),
+    ("10.7", "L transposed", lambda m, c, x, e: (x @ (m + e @ np.linalg.cholesky(c))).argmax()),
+    ("10.7", "upper bound", lambda m, c, x, e: (x @ m + (x @ c @ x.T).diagonal() ** 0.5).argmax()),
+    ("10.7", "the worst", lambda m, c, x, e: (x @ draw(m, c, e)).argmin()),
+    ("10.7", "reward for action", lambda m, c, x, e: (x @ draw(m, c, e)).max()),
+    ("10.7", "another root", lambda m, c, x, e: (x @ (m + linalg.sqrtm(c) @ e)).argmax()),
+    ("10.7", "variances as a root", lambda m, c, x, e: (x @ (m + c.diagonal() * e)).argmax()),
+    ("10.7", "mean is missing", lambda m, c, x, e: (x @ draw(0 * m, c, e)).argmax()),
+    ("10.8", "not cumulative", losses),
+    ("10.8", "every column", lambda p, c: np.cumsum(p.max(axis=1) - p[:, c])),
+    ("10.8", "nothing subtracted", lambda p, c: np.cumsum(np.max(p, axis=1))),
+    ("10.8", "only the total", lambda p, c: losses(p, c).sum()),
+    (
+        "10.8",
+        "reward for regret",
+        lambda p, c: np.cumsum([row[i] for row, i in zip(p, c, strict=True)]),
+    ),
+    ("10.8", "wrong sign", lambda p, c: -np.cumsum(losses(p, c))),
+    (
+        "10.8",
+        "one best action",
+        lambda p, c: np.cumsum(
+            [row[p.mean(0).argmax()] - row[i] for row, i in zip(p, c, strict=True)]
+        ),
+    ),
+    (
+        "10.8",
+        "best of all rounds",
+        lambda p, c: np.cumsum([p.max() - row[i] for row, i in zip(p, c, strict=True)]),
+    ),
+    ("10.8", "averaged", lambda p, c: np.cumsum(losses(p, c)) / (1 + np.arange(len(c)))),
+]
