@@ -42,7 +42,8 @@ REMEDY = (
 )
 TOLERANCE = 10.0  # nats that training on may still gain from a fit that is called converged
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
-_NEXT_START = 1000  # from the seed of one start to that of the next
+_NEXT_START = 10**6  # from the seed of one start to that of the next
+_START_SCALE = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +61,15 @@ class Settings:
         n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M).
         kl_scheme: ``"uniform"`` or ``"geometric"``, see ``elbo.minibatch_weights``.
         start_scale: Standard deviation of the starting means, in prior standard deviations; the
-            source article has 1. At 0.3 the same steps end lower; at 0.1 with narrow starting σ
-            the network may collapse to a constant.
+            source article has 1. By default 0.3 of them, and no more than √(2/inputs of the layer)
+            (He et al. 2015), so that a wide prior does not start far from all data.
         initial_rho: Starting value of every ρ; the source article starts from 0.
         initial: Start from this posterior instead: (means, standard deviations), each
             ``[n_weights]`` in the order of the network, or one number for all.
         cooldown: Share of the steps, at the end, over which the learning rate falls linearly
             to 0; the source article has 0.
         starts: Fit from so many starting points, each with noise of its own, and keep the fit
-            whose free energy is lowest; the k-th has the seed ``seed + 1000 k``.
+            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
         seed: Seed of the starting point and of the noise.
         capacity: Compile for these sizes instead of exactly this problem's.
     """
@@ -82,7 +83,7 @@ class Settings:
     kl_weight: float = 1.0
     n_batches: int = 1
     kl_scheme: str = "uniform"
-    start_scale: float = 0.3
+    start_scale: float | None = None
     initial_rho: float = -1.0
     initial: tuple[ArrayLike, ArrayLike] | None = None
     cooldown: float = 1.0
@@ -219,7 +220,10 @@ def _fit_once(
 def _start(o: Settings, prior: Prior, plan: Plan) -> tuple[Tensor, Tensor]:
     """The first (μ, ρ), each ``[padded.n_weights]``: drawn, or those that were given."""
     shape = plan.network.n_weights
-    mean = checks.non_negative("start_scale", o.start_scale) * prior.std * plan.draw
+    scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
+    if o.start_scale is not None:
+        scale = np.full(shape, checks.non_negative("start_scale", o.start_scale) * prior.std)
+    mean = scale * plan.draw
     rho = np.full(shape, checks.number("initial_rho", o.initial_rho))
     if o.initial is not None:
         mean, std = (
