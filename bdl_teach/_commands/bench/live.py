@@ -117,7 +117,7 @@ def library_rows(share: float) -> list[Row]:
     from bdl_teach.densities import ScaleMixture
 
     prior = ScaleMixture()
-    ways: dict[str, Callable[..., bbb.Fit]] = {
+    ways = {
         "Keras, the article's way": baselines.article_layer(prior),
         "TFP DenseReparameterization": baselines.tfp_layer(prior),
         "TFP DenseFlipout": baselines.tfp_layer(prior, "DenseFlipout"),
