@@ -39,7 +39,7 @@ SHARES = Experiment(
             "shares of the KL end at a higher free energy than uniform ones.",
             "F at rate 0.02, geometric − uniform",
             "nats",
-            above(0.0, share=0.7),
+            above(0.0, share=0.6),
             lambda f: f["calm-geometric"] - f["calm-uniform"],
         ),
         Claim(
