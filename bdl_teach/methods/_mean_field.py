@@ -42,7 +42,6 @@ REMEDY = (
 )
 TOLERANCE = 10.0  # nats that training on may still gain from a fit that is called converged
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
-_NEXT_START = 1000  # from the seed of one start to that of the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +172,9 @@ def fit(
         DivergedError: The free energy left the finite numbers, from every start.
     """
     x, y = checks.regression_data(x, y)
-    seed = checks.count("seed", settings.seed, 0)
-    seeds = [seed + _NEXT_START * k for k in range(checks.count("starts", settings.starts))]
     return optimise.best_of(
         lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths),
-        seeds,
+        optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: fitted.free_energy,
     )
 
