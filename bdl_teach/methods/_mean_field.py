@@ -219,14 +219,25 @@ def _start(o: Settings, prior: Prior, plan: Plan) -> tuple[Tensor, Tensor]:
     mean = checks.non_negative("start_scale", o.start_scale) * prior.std * plan.draw
     rho = np.full(shape, checks.number("initial_rho", o.initial_rho))
     if o.initial is not None:
-        mean, std = (
-            np.broadcast_to(checks.finite(f"initial {name}", values), shape)
-            for name, values in zip(("mean", "std"), o.initial, strict=True)
-        )
-        if not (std > 0).all():
-            raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
-        rho = inverse_softplus(std)
+        mean, rho = _given(o.initial, shape)
     return plan.embed(mean), plan.embed(rho)
+
+
+def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
+    """(μ, ρ), each ``[n_weights]``, of the means and standard deviations of ``initial``."""
+    if len(initial) != 2:
+        raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
+    both = []
+    for name, values in zip(("mean", "std"), initial, strict=True):
+        values = checks.finite(f"initial {name}", values)
+        if values.shape not in ((), (n_weights,)):
+            wanted = f"one number or {(n_weights,)}"
+            raise ValueError(f"initial {name}: expected {wanted}, got {values.shape}")
+        both.append(np.broadcast_to(values, n_weights))
+    mean, std = both
+    if not (std > 0).all():
+        raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+    return mean, inverse_softplus(std)
 
 
 def _batches(n_batches: int, n: int) -> int:
