@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 from scipy.special import expit
 
 from bdl_teach import DivergedError, datasets, densities
@@ -36,7 +36,7 @@ def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
     assert np.std(whole) > 0.3 * prior.std
     for scale in (0.0, 0.1, 2.0):
         ours = frozen(prior=prior, start_scale=scale).mean
-        np.testing.assert_allclose(ours, scale * whole, rtol=1e-5)
+        np.testing.assert_allclose(ours, scale * whole, rtol=1e-5, atol=1e-10)
     other = frozen(prior=Gaussian(3.0), start_scale=1.0).mean
     np.testing.assert_allclose(other, 3.0 / prior.std * whole, rtol=1e-5)
     np.testing.assert_allclose(frozen(prior=prior).mean, 0.3 * whole, rtol=1e-5)
@@ -56,7 +56,7 @@ MEAN, STD = np.linspace(-2.0, 1.0, 10), np.geomspace(1e-4, 30.0, 10)
 def test_a_given_posterior_is_where_the_fit_starts(capacity):
     """Weight by weight in the order of the network, wherever the program has room for them."""
     fit = frozen(initial=(MEAN, STD), capacity=capacity, initial_rho=2.0, start_scale=3.0)
-    np.testing.assert_allclose(fit.mean, MEAN, rtol=1e-6)
+    np.testing.assert_allclose(fit.mean, MEAN, rtol=1e-6, atol=1e-10)
     np.testing.assert_allclose(fit.std, STD, rtol=2e-4)  # as ρ, in float32
     same = frozen(initial=(0.5, 0.25), capacity=capacity)
     np.testing.assert_allclose(same.mean, 0.5, rtol=1e-6)
@@ -162,9 +162,9 @@ def test_the_free_energy_of_a_linear_model_is_the_exact_one(prior, kl_weight):
 def exact_kl(prior: Prior) -> float:
     if isinstance(prior, Gaussian):
         return float(densities.gaussian_kl(MU, SIGMA, 0.0, prior.sigma).sum())
-    nodes, weights = np.polynomial.hermite_e.hermegauss(400)
-    log_prior = prior.log_prob(MU[:, None] + SIGMA[:, None] * nodes) @ weights / weights.sum()
-    return float((-0.5 * np.log(2 * np.pi * np.e * SIGMA**2) - log_prior).sum())
+    w = MU + SIGMA * np.linspace(-12.0, 12.0, 20_001)[:, None]
+    log_q = np.log(Gaussian(1.0).density((w - MU) / SIGMA) / SIGMA)
+    return float(integrate.trapezoid(np.exp(log_q) * (log_q - prior.log_prob(w)), w, axis=0).sum())
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
@@ -273,7 +273,10 @@ def test_training_on_of_empirical_bayes_keeps_its_model():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
     assert not FITS[kind](steps=30, learning_rate=0.02, seed=seed).converged
-    assert FITS[kind](seed=seed).refined(steps=8000).converged
+    if kind == "bbb":
+        assert small(seed=seed).refined(steps=8000).converged
+    else:
+        assert empirical(seed=seed, steps=20_000, cooldown=1.0).converged
 
 
 def test_converged_says_that_training_on_gains_less_than_ten_nats():

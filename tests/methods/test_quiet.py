@@ -30,6 +30,7 @@ def posterior(network: MLP) -> list[Any]:
 def estimate(estimator: str, network: MLP) -> np.ndarray:
     """Cost and d/d(μ, σ) of it, each a mean over many draws: ``[blocks, 1 + 2 · n_weights]``."""
     rng, theta = np.random.default_rng(2), posterior(network)
+    noise_std = tf.constant(NOISE_STD, tf.float64)
     blocks = []
     for _ in range(BLOCKS):
         with tf.GradientTape() as tape:
@@ -39,11 +40,11 @@ def estimate(estimator: str, network: MLP) -> np.ndarray:
                 units = sum(_quiet.noise_widths(network))
                 zeta = tf.constant(rng.standard_normal((units, len(x)))) if units else ()
                 moments = _quiet.output_moments(network, *theta, zeta, tf.constant(x))
-                total = elbo.expected_likelihood_cost(y, *moments, NOISE_STD) / DRAWS
+                total = elbo.expected_likelihood_cost(y, *moments, noise_std) / DRAWS
             else:  # one W for all points, as Bayes by Backprop draws it
                 eps = rng.standard_normal((DRAWS, network.n_weights))
                 f = network(theta[0] + theta[1] * eps, tf.constant(X))
-                total = tf.reduce_mean(elbo.likelihood_cost(Y, f, NOISE_STD))
+                total = tf.reduce_mean(elbo.likelihood_cost(Y, f, noise_std))
         blocks.append(np.concatenate([[total], *tape.gradient(total, theta)]))
     return np.array(blocks)
 
@@ -79,14 +80,15 @@ def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
     return _quiet.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
 
 
-MU, STD = RNG.normal(size=30), RNG.uniform(0.02, 1.0, 30)
-# how far each weight may be off, as densities._softplus_bells says, and how far its slopes
+STD = RNG.uniform(0.02, 1.0, 30)
+MU = RNG.normal(size=30) * np.geomspace(0.02, 2.0, 30)
+# how far a weight may be off on average over q, whose bends are softer, and how far its slopes
 MIXTURES = [
-    (ScaleMixture(), 0.005, 0.1),
-    (ScaleMixture(0.1, 1.5, 0.5), 0.005, 0.1),
-    (ScaleMixture(1.5, 0.01, 0.5), 0.08, 2.0),
-    (ScaleMixture(1.5, 0.1, 0.0), 1e-8, 1e-5),
-    (ScaleMixture(1.5, 0.1, 1.0), 1e-8, 1e-5),
+    (ScaleMixture(), 0.004, 0.005),
+    (ScaleMixture(0.1, 1.5, 0.5), 0.004, 0.005),
+    (ScaleMixture(1.5, 0.01, 0.5), 0.02, 0.01),
+    (ScaleMixture(1.5, 0.1, 0.0), 1e-8, 1e-6),
+    (ScaleMixture(1.5, 0.1, 1.0), 1e-8, 1e-6),
 ]
 
 
