@@ -64,8 +64,8 @@ SHARES = Experiment(
         ),
         Claim(
             "either-scheme-may-end-higher-at-32",
-            "At the usual rate of 0.08, with 32 minibatches of one point each, it changes from world to world which shares "
-            "end at the higher free energy, geometric or uniform.",
+            "At the usual rate of 0.08, with 32 minibatches of one point each, it changes from "
+            "world to world which shares end at the higher free energy, geometric or uniform.",
             "worlds in which F ends higher with geometric shares",
             "",
             within(0.02, 0.98),
