@@ -11,7 +11,7 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Time** TIME minutes · **Section times** TIMES
+# **Time** 35 minutes · **Section times** 4.1-4.2: 6 · 4.3-4.4: 7 · 4.5-4.7: 11 · 4.8-4.10: 7 · play: 4 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -151,7 +151,7 @@ for name, settings in (("N(0, 3²)", wide), ("N(0, 1)", narrow)):
     print(f"prior {name}: F = {said} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one it hardly helps to train on, a start at the mode ends another 20 nats lower and more. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> The first fit had not arrived; the second had, in a minimum that is not the lowest. `fit.converged` sees the first fault and cannot see the second.
+# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks what training on would gain: it sees the first, and cannot see the second.
 
 # %% slideshow={"slide_type": "fragment"}
 gain = {name: fits["defaults"].free_energy - min(f.free_energy for f in fits.values())
@@ -195,7 +195,7 @@ print(f"one layer of 32: up to {math.lgamma(33):.1f} nats; "
       f"two of 20, chapter 3's network: up to {2 * math.lgamma(21):.1f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So "the lower $F$, the nearer to the posterior" is a theorem about KL, and KL counts the copies; a learner wants to be near in what is *predicted*, which does not. Part of the family's KL, up to 85 nats in chapter 3, says nothing about any curve. And it is not even the same for each $q$: one that leaves units at the prior pays less. Kurle et al. (2022) argue that this draws mean field to do so.
+# So "the lower $F$, the nearer to the posterior" is a theorem about KL, and KL counts the copies; a learner wants to be near in what is *predicted*, which does not. Part of the family's KL, up to 85 nats in chapter 3, says nothing about any curve. And it is not even the same for each $q$: one that leaves units at the prior pays less. Kurle et al. (2022) trace part of mean field's underfitting to this.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.5 In between: what a theorem says
@@ -253,6 +253,13 @@ for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
     print(f"prior {name}: {lab.coverage(p, data.truth(x_grid)[:, 0]):.0%} of the gap covered; "
           f"largest R-hat {draws[name].r_hat.max():.3f}")
 
+peak = np.array([[0.25]])
+for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
+    w = settings["prior"].sample((4000, 97), seed=1)
+    prior_sd = evaluate_weights(draws[name].network, w, peak).std()
+    print(f"prior {name}: the peak of 10 is {10 / prior_sd:.1f} sd of f(0.25) away from 0")
+    assert prior_sd < 5 or name != "N(0, 1)"
+
 # %% slideshow={"slide_type": "fragment"}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
 for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
@@ -267,12 +274,27 @@ for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
             ax.plot(x_grid, p.mean + k * p.epistemic_std, style, color=colour, label=label)
     plots.draw_data(ax, data.x, data.y)
     ax.set_ylim(-30, 30)
-    panel(ax, f"Prior {name}; grey: functions drawn from it", "x", "y", loc="lower left")
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    panel(ax, f"Prior {name}; grey: drawn from it", "x", "y", loc="lower left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> functions that come back with a peak of 10 are too rare in that prior. Under $\mathcal N(0, 3^2)$ it covers most of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself.
+# The same as one curve: how unsure each is, along $x$, under the wide prior.
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+for fit, colour, style, who in (
+    (draws["N(0, 3²)"], GREEN, "--", "NUTS"),
+    (min(reached["N(0, 3²)"].values(), key=lambda f: f.free_energy), BLUE, "-", "BBB, lowest F"),
+    (reached["N(0, 3²)"]["defaults"], ORANGE, ":", "BBB, defaults"),
+):
+    ax.plot(x_grid, fit.predict(x_grid).epistemic_std, style, color=colour, label=who)
+ax.axvspan(0.1, 0.4, color="0.9")
+panel(ax, "NUTS opens in the gap (grey); mean field does not", "x", "epistemic sd")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> the peak of 10 lies more than two of its own standard deviations out. Under $\mathcal N(0, 3^2)$ it covers most of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (NUTS can say so for 97 weights in seconds; for a network of modern size it took Izmailov et al. (2021) hundreds of processors.)
 #
-# It also decides which way mean field errs outside the data: under the wide prior it is narrower than NUTS, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is more than a quarter wider than NUTS, as (4.2) would have it along what the data know. <!-- claim: mean-field-is-too-unsure-among-the-data -->
+# It also decides which way mean field errs outside the data: under the wide prior it is narrower than NUTS, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is more than a quarter wider than NUTS; <!-- claim: mean-field-is-too-unsure-among-the-data --> which (4.2) has for a Gaussian posterior along what the data know.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.7 The three parts as numbers
@@ -300,10 +322,10 @@ for k, (prior, name, colour, hatch) in enumerate(styles):
            label=f"prior {name}")
     ax.plot(place, parts[prior], "o", color=colour, ms=5)
 ax.set_xticks(range(3), ("optimisation", "family", "prior"))
-panel(ax, "The same picture, two different culprits", "dots: worlds", "units of y, in the gap")
+panel(ax, "Whose is it? The prior decides", "dots: worlds", "units of y, in the gap")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Under the narrow prior most of the miss is the prior's; and of the distance to NUTS the lowest $F$ removes more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior the prior's part is gone, and the lowest mean field known stays more than one unit away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
+# Under the narrow prior the prior's part is the largest by far; <!-- claim: under-a-narrow-prior-the-prior-is-the-largest-part --> and of the distance to NUTS the lowest $F$ removes more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior next to nothing is left of the prior's part, <!-- claim: under-a-wide-prior-next-to-nothing-is-the-prior-s --> and the lowest mean field known stays more than one unit away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
@@ -326,7 +348,7 @@ found = claims.show("gap-coverage-depends-on-the-start",
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The starts end within a few nats of each other and disagree on the gap by more than a quarter of its width; <!-- claim: gap-coverage-depends-on-the-start --> and the lowest $F$ of the six is seldom the one that comes nearest to the truth there. <!-- claim: lowest-f-is-not-nearest-the-truth --> $F$ is measured where the data are. Why did it seem otherwise? Whoever runs a thing once has one number, and takes its story from it.
+# On average the luckiest start covers at least a quarter of the gap more than the least lucky, <!-- claim: gap-coverage-depends-on-the-start --> and the lowest $F$ of the six is seldom the one that misses the truth there by least. <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why did each blogger seem right? Whoever runs a thing once has one number, and every number has a story.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.8 A KL weight is not a temperature
@@ -369,14 +391,14 @@ found = claims.show(*ids, worlds=3)
 assert found[0].mean > 0 and found[1].mean > 0 and found[2].mean > 0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The article's recipe ends more than 40 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start more than 25, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit, by more than a tenth of a nat a point (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start differ by more than 2 units of $y$. <!-- claim: recipes-differ-outside -->
+# The article's recipe ends more than 40 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start more than 25, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit, by more than a tenth of a nat a point (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than 2 units of $y$ apart. <!-- claim: recipes-differ-outside -->
 #
 # That last one was once told as "each run has found a local minimum of its own". Neither had found any: two starts that are both *trained on* agree outside to within a unit, in most worlds. <!-- claim: two-starts-trained-on-agree-outside --> Before you call a difference a property of the posterior, see whether training on removes it.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.10 Scores come in pairs
 #
-# Does it *predict* better than one network of maximum likelihood? Scores swing from data set to data set, for both methods alike: a hard one is hard for both. So subtract first and average afterwards. With $a_w$, $b_w$ the scores of two methods in world $w$,
+# Does it *predict* better than one network of maximum likelihood? Scores swing from data set to data set. As far as a hard one is hard for both methods, the swing is not about the methods: so subtract first, and average afterwards. With $a_w$, $b_w$ the scores of two methods in world $w$,
 #
 # $$\mathrm{Var}[a - b] = \mathrm{Var}[a] + \mathrm{Var}[b] - 2\,\mathrm{Cov}[a, b] . \tag{4.6}$$
 
@@ -395,7 +417,7 @@ found = claims.show("bbb-does-not-beat-mle-among-the-data", "bbb-beats-mle-outsi
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Outside the data Bayes by Backprop scores higher than one network by more than ten nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure there, and wrong. Among the data the two are within half a nat, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> The band that mean field cannot narrow among the data, 4.6, has its price there.
+# Outside the data Bayes by Backprop scores higher than one network by more than ten nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. Among the data the two are within half a nat, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.11 Play
@@ -609,7 +631,6 @@ for correlation in (0.5, 0.9, 0.99):
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Foong, Burt, Li, Turner (2020). On the expressiveness of approximate inference in Bayesian neural networks. [arXiv:1909.00719](https://arxiv.org/abs/1909.00719)
 # - Kurle, Herbrich, Januschowski, Wang, Gasthaus (2022). On the detrimental effect of invariances in the likelihood for variational inference. [arXiv:2209.07157](https://arxiv.org/abs/2209.07157)
-# - Osband, Aslanides, Cassirer (2018). Randomized prior functions for deep reinforcement learning. [arXiv:1806.03335](https://arxiv.org/abs/1806.03335)
 # - Wenzel et al. (2020). How good is the Bayes posterior in deep neural networks really? [arXiv:2002.02405](https://arxiv.org/abs/2002.02405)
 # - Izmailov, Vikram, Hoffman, Wilson (2021). What are Bayesian neural network posteriors really like? [arXiv:2104.14421](https://arxiv.org/abs/2104.14421)
 

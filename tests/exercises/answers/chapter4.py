@@ -82,7 +82,9 @@ WRONG: list[tuple[str, str, Any]] = [
     (
         "4.1",
         "the determinant underflows",
-        lambda cov: np.log(np.linalg.det(cov)) / 2 - np.log(np.diag(np.linalg.inv(cov)) ** -0.5).sum(),
+        lambda cov: (
+            np.log(np.linalg.det(cov)) / 2 - np.log(np.diag(np.linalg.inv(cov)) ** -0.5).sum()
+        ),
     ),
     (
         "4.1",
