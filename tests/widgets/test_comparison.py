@@ -88,7 +88,7 @@ LABELS = {
     "mle": "MLE",
     "map": "MAP",
     "bbb": "BBB",
-    "local": "local",
+    "local": "local, quiet",
     "eb": "emp. Bayes",
     "pbp": "PBP",
     **{name: METHODS[name].label for name in FURTHER},
@@ -508,7 +508,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         "mle": {"prior": None},
         "map": {"prior": Gaussian(3.0)},
         "bbb": {"prior": Gaussian(3.0)},
-        "local": {"prior": Gaussian(3.0)},
+        "local": {"prior": Gaussian(3.0), **local_reparam.QUIET},
         "eb": {"tie": "all"},
     }
     for name, more in own.items():
@@ -522,7 +522,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
     gold = comparison_fits.sample(problem)
     assert given["prior"] == Gaussian(3.0) and given["noise_std"] == pytest.approx(1.4)
-    assert (given["n_samples"], given["n_warmup"]) == (400, 300)
+    assert (given["n_chains"], given["n_samples"], given["n_warmup"]) == (4, 400, 300)
     assert gold.noise_std == 0.7, "new points have the noise of the problem"
 
 
