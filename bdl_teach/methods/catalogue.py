@@ -160,8 +160,8 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "nuts": Method(
         "exact", "NUTS", "sample the true posterior in the background: some seconds",
-        function="nuts", compared={"n_chains": 4, "n_samples": 400, "n_warmup": 300},
-        repeats=True, pace="background",
+        function="nuts", repeats=True, pace="background",
+        compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
 }  # fmt: skip
 

@@ -522,7 +522,8 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
     gold = comparison_fits.sample(problem)
     assert given["prior"] == Gaussian(3.0) and given["noise_std"] == pytest.approx(1.4)
-    assert (given["n_chains"], given["n_samples"], given["n_warmup"]) == (4, 400, 300)
+    assert (given["n_chains"], given["n_samples"]) == (4, 500)
+    assert (given["n_warmup"], given["n_thin"]) == (300, 2)
     assert gold.noise_std == 0.7, "new points have the noise of the problem"
 
 

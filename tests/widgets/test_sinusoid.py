@@ -281,8 +281,10 @@ def test_nuts_samples_what_was_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     report = lambda *_: None  # noqa: E731
     x, y, values = sinusoid_fits.sample(result, report)
     assert x is result.data.x and y is result.data.y
-    assert values.pop("n_samples") >= 500
+    transitions = values.pop("n_samples") * values.pop("n_thin")
+    assert transitions >= 3000, "of four chains, the article's prior asks for as many"
     assert values == {
+        "n_chains": 4,
         "prior": result.prior,
         "noise_std": 0.6,
         "hidden_units": (3, 3),

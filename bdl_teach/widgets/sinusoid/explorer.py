@@ -243,7 +243,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         )
         if not sd.any():
             spread = "one drawn network shows no epistemic sd"
-        sentence = f"{result.stage}, {len(result.data.x)} points: {result.cost}; {spread}"
+        stage = result.stage
+        below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
+        sentence = f"{stage}, {len(result.data.x)} points: {result.cost}{below}; {spread}"
         if result.gap is not None:
             sentence += (
                 f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
