@@ -183,8 +183,8 @@ def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too(place):
 # Several starts
 
 
-def test_starts_are_a_thousand_seeds_apart():
-    assert optimise.start_seeds(7, 3) == [7, 1007, 2007]
+def test_starts_are_a_million_seeds_apart():
+    assert optimise.start_seeds(7, 3) == [7, 1_000_007, 2_000_007]
     for seed, starts in ((-1, 1), (0, 0), (0, 1.5)):
         with pytest.raises(ValueError, match=r"^(seed|starts): expected"):
             optimise.start_seeds(seed, starts)

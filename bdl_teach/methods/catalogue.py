@@ -142,7 +142,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         bench="point, MAP", repeats=True,
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
-    "local": Method("local_reparam", "local", "the same, with local reparameterization"),
+    "local": Method(
+        "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
+        compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
+    ),
     "flipout": Method(
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,

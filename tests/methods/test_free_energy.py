@@ -43,6 +43,15 @@ def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
     np.testing.assert_allclose(frozen(prior=prior).mean, 0.3 * whole, rtol=1e-5)
 
 
+def test_by_default_the_start_is_three_tenths_of_the_prior_and_no_wider_than_he_et_al():
+    """√(2/inputs): √2 for the first layer of SMALL, √(2/3) for the three inputs of the second."""
+    draw = frozen(prior=Gaussian(1.0), start_scale=1.0).mean
+    np.testing.assert_allclose(frozen(prior=Gaussian(1.0)).mean, 0.3 * draw, rtol=1e-5)
+    wide = frozen(prior=Gaussian(10.0)).mean
+    caps = np.repeat([2**0.5, (2 / 3) ** 0.5], [6, 4])
+    np.testing.assert_allclose(wide, caps * draw, rtol=1e-5)
+
+
 def test_the_recipe_of_the_article_starts_as_wide_as_the_prior():
     start = frozen(**bbb.ARTICLE)
     np.testing.assert_array_equal(start.mean, frozen(start_scale=1.0).mean)

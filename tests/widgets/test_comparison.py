@@ -88,7 +88,7 @@ LABELS = {
     "mle": "MLE",
     "map": "MAP",
     "bbb": "BBB",
-    "local": "local",
+    "local": "local, quiet",
     "eb": "emp. Bayes",
     "pbp": "PBP",
     **{name: METHODS[name].label for name in FURTHER},
@@ -508,7 +508,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         "mle": {"prior": None},
         "map": {"prior": Gaussian(3.0)},
         "bbb": {"prior": Gaussian(3.0)},
-        "local": {"prior": Gaussian(3.0)},
+        "local": {"prior": Gaussian(3.0), **local_reparam.QUIET},
         "eb": {"tie": "all"},
     }
     for name, more in own.items():
