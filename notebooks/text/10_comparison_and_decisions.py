@@ -107,7 +107,7 @@ FIT = {
     "MLE": lambda: point.fit(x, y, **settings),
     "MAP": lambda: point.fit(x, y, prior=prior, **settings),
     "BBB": lambda: bbb.fit(x, y, prior=prior, **settings),
-    "local, quiet": lambda: local_reparam.fit(x, y, prior=prior, **settings, **local_reparam.QUIET),
+    "local, quiet": lambda: local_reparam.fit(x, y, prior=prior, **local_reparam.QUIET, **settings),
     "emp. Bayes": lambda: empirical_bayes.fit(x, y, tie="all", **settings),
     "PBP": lambda: pbp.fit(x, y, hidden_units=(20,), epochs=100),
 }
@@ -257,7 +257,7 @@ for name, row in table.items():
 perfect = -entropy  # nobody can expect more than this: the noise is there
 share = {r: np.mean([table[name][i][1] < table["NUTS"][i][1] for name in FIT])
          for i, r in enumerate(REGIONS)}
-print("share of the six that NUTS beats here:", share)
+print("NUTS beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
 assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -872,6 +872,51 @@ def solution_8(pays, chosen):
 
 
 assert exercises.check("10.8", solution_8, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 10.9 Open: an exploration that ends
+# ε-greedy with 5 % pays to the end. Find a better plan: return ε for each round `t = 0, …, 1999` of the mushroom stand, as an array of shares. The check plays it at four stands that you have not seen, twenty runs each, and wants a mean regret below 600. Draw the regret of several plans first: `epsilon_greedy` above needs one line changed, and a counter.
+#
+# *Hint.* How many mushrooms of each kind must be eaten before the kinds can be told apart? What is the use of experiments after that?
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_plan(t):
+    return ...
+
+
+exercises.check("10.9", my_plan)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_9(t):
+    return 0.2 * (t < 500)
+
+
+assert exercises.check("10.9", solution_9, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 10.10 Open: cover the gap without NUTS
+# `problems` is a sequence of data sets `(x, y)` with our gap, 32 points and noise of sd 1 each. With any method of the course but NUTS, return for each of them a pair (mean, sd) of your predictive for new *targets* at `x_new`. Over six data sets, your 95 % intervals shall hold at least 70 % of the new points in the gap and 85 % among the data, and your log score among the data shall be above −2 nats. Draw your bands on two data sets before you check.
+#
+# *Hint.* Section 10.5: on some data sets one MAP network bends the right way, on others not. What do several of them, from several starts, say together? How strong should their prior be?
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_bands(problems, x_new):
+    return ...
+
+
+exercises.check("10.10", my_bands)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_10(problems, x_new):
+    bands, wide = [], densities.Gaussian(10.0)
+    for x, y in problems:
+        fits = [point.fit(x, y, prior=wide, hidden_units=(20,), seed=k) for k in range(10)]
+        f = np.array([fit.predict(x_new).mean for fit in fits])  # [member, m]
+        bands.append((f.mean(axis=0), np.sqrt(f.var(axis=0) + 1.0)))
+    return bands
+
+
+assert exercises.check("10.10", solution_10, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(10)
