@@ -48,7 +48,6 @@ _RATE = 0.3  # their learning rate
 _AFRESH = (-2.0, -5.0, -1.0, -3.0)  # ρ of their new starts: as unlike as may be
 N_LONGER = 1 + len(_AFRESH)
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
-_NEXT_START = 10**6  # from the seed of one start to that of the next
 _START_SCALE = 0.3
 
 
@@ -180,11 +179,9 @@ def fit(
         DivergedError: The free energy left the finite numbers, from every start.
     """
     x, y = checks.regression_data(x, y)
-    seed = checks.count("seed", settings.seed, 0)
-    seeds = [seed + _NEXT_START * k for k in range(checks.count("starts", settings.starts))]
     return optimise.best_of(
         lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths),
-        seeds,
+        optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: fitted.free_energy,
     )
 
@@ -232,14 +229,25 @@ def _start(o: Settings, prior: Prior, plan: Plan) -> tuple[Tensor, Tensor]:
     mean = scale * plan.draw
     rho = np.full(shape, checks.number("initial_rho", o.initial_rho))
     if o.initial is not None:
-        mean, std = (
-            np.broadcast_to(checks.finite(f"initial {name}", values), shape)
-            for name, values in zip(("mean", "std"), o.initial, strict=True)
-        )
-        if not (std > 0).all():
-            raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
-        rho = inverse_softplus(std)
+        mean, rho = _given(o.initial, shape)
     return plan.embed(mean), plan.embed(rho)
+
+
+def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
+    """(μ, ρ), each ``[n_weights]``, of the means and standard deviations of ``initial``."""
+    if len(initial) != 2:
+        raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
+    both = []
+    for name, values in zip(("mean", "std"), initial, strict=True):
+        values = checks.finite(f"initial {name}", values)
+        if values.shape not in ((), (n_weights,)):
+            wanted = f"one number or {(n_weights,)}"
+            raise ValueError(f"initial {name}: expected {wanted}, got {values.shape}")
+        both.append(np.broadcast_to(values, n_weights))
+    mean, std = both
+    if not (std > 0).all():
+        raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+    return mean, inverse_softplus(std)
 
 
 def _batches(n_batches: int, n: int) -> int:
@@ -346,7 +354,7 @@ class Fit:
         """
         if k == 0:
             return self.refined(_LONGER)
-        seed = self.problem.seed + _NEXT_START * k
+        seed = optimise.start_seeds(self.problem.seed, N_LONGER)[k]
         return self._quietly(_LONGER, _RATE, initial_rho=_AFRESH[k - 1], seed=seed)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets, densities, metrics
-from bdl_teach.claims.claim import Claim, Experiment, World, below, within
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import bbb, local_reparam
 
@@ -44,17 +44,17 @@ ESTIMATORS = Experiment(
             "free energy than one shared draw of the weights.",
             "F, local − shared",
             "nats",
-            below(0.0, share=0.8),
+            below(0.0, share=0.6),
             lambda f: f["local-F"] - f["shared-F"],
         ),
         Claim(
             "a-lower-f-is-worth-little-among-the-data",
-            "Among the data, the lower free energy of local draws is worth less than 0.15 nats a "
-            "point.",
-            "test log-likelihood among the data, local − shared",
-            "nats a point",
-            within(-0.15, 0.15),
-            lambda f: f["local-among"] - f["shared-among"],
+            "Among the data, the lower free energy of local draws changes the score by less than "
+            "0.15 nats a point in most worlds.",
+            "worlds in which local and shared differ by less than 0.15 nats a point",
+            "",
+            above(0.6),
+            lambda f: float(abs(f["local-among"] - f["shared-among"]) < 0.15),
         ),
     ),
     seconds=0.3,

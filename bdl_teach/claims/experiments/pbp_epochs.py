@@ -163,5 +163,5 @@ COUNTING = Experiment(
             lambda f: float(f["bbb-3-among"] > f["bbb-among"]),
         ),
     ),
-    seconds=0.5,
+    seconds=0.7,
 )
