@@ -151,7 +151,7 @@ for name, settings in (("N(0, 3²)", wide), ("N(0, 1)", narrow)):
     print(f"prior {name}: F = {said} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks what training on would gain: it sees the first, and cannot see the second.
+# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks for both: no longer run, from here or from other starts, may end more than 20 nats lower.
 
 # %% slideshow={"slide_type": "fragment"}
 gain = {name: fits["defaults"].free_energy - min(f.free_energy for f in fits.values())
@@ -248,7 +248,7 @@ assert values[[0, 2]].std() == 0 and values[1].std() > 0.9
 # %% slideshow={"slide_type": "subslide"}
 draws = {}
 for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
-    draws[name] = exact.nuts(data.x, data.y, n_samples=300, n_warmup=300, **settings)
+    draws[name] = exact.nuts(data.x, data.y, **lab.CHAINS, **settings)
     p = draws[name].predict(x_grid)
     print(f"prior {name}: {lab.coverage(p, data.truth(x_grid)[:, 0]):.0%} of the gap covered; "
           f"largest R-hat {draws[name].r_hat.max():.3f}")
@@ -299,10 +299,10 @@ panel(ax, "NUTS opens in the gap (grey); mean field does not", "x", "epistemic s
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.7 The three parts as numbers
 #
-# To set the parts beside each other they need one unit. In the gap, over $x$, and in units of $y$: *optimisation* is the distance of the default fit from the fit with the lowest $F$, *family* the distance of that one from NUTS (both by means and sd, `calibration.distance`), *prior* what of the truth lies beyond the ±2 sd of NUTS. Distances are not nats: they do not add up to one whole. Three worlds, each with a data set and a start of its own:
+# To set the parts beside each other they need one unit. In the gap, over $x$, and in units of $y$: *optimisation* is the distance of the default fit from the fit with the lowest $F$, *family* the distance of that one from NUTS (both by means and sd, `calibration.distance`), *prior* what of the truth lies beyond the ±2 sd of NUTS. Distances are not nats: they do not add up to one whole. Two worlds, each with a data set and a start of its own:
 
 # %% slideshow={"slide_type": "fragment"}
-worlds = [lab.parts(World(n)) for n in range(3)]
+worlds = [lab.parts(World(n)) for n in range(2)]
 parts = {
     prior: [[f[f"{prior}-{key}"] for f in worlds] for key in ("optimisation", "best-distance",
                                                               "prior")]
