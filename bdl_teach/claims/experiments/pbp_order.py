@@ -40,3 +40,40 @@ ORDER = Experiment(
     ),
     seconds=0.05,
 )
+
+
+def two_orders(world: World) -> dict[str, float]:
+    """Rms distance (units of y, −1.5 to 1.5) of the means after an epoch in two orders.
+
+    Beside it that of two orders when ADF may see the points in ten more epochs, and the mean
+    epistemic sd of the first order.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    x = np.linspace(-1.5, 1.5, 121)[:, None]
+    options = {"seed": world.start_seed}
+    shuffled, sorted_ = (
+        replay.replay(data.x, data.y, 33, shuffle=shuffle, **options).fit.predict(x)
+        for shuffle in (True, False)
+    )
+    return {
+        "distance": float(np.sqrt(((shuffled.mean - sorted_.mean) ** 2).mean())),
+        "doubt": float(shuffled.epistemic_std.mean()),
+    }
+
+
+TWO_ORDERS = Experiment(
+    "pbp-two-orders",
+    two_orders,
+    (
+        Claim(
+            "pbp-order-matters",
+            "After one epoch, two orders of the same points give means that differ by more than "
+            "half a unit of y.",
+            "rms distance of the means",
+            "",
+            above(0.5, share=0.9),
+            lambda f: f["distance"],
+        ),
+    ),
+    seconds=0.05,
+)
