@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bdl_teach import datasets, densities
 from bdl_teach.claims.claim import Claim, Experiment, World, above
-from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import bbb
 
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
@@ -24,7 +23,7 @@ def shares(world: World) -> dict[str, float]:
             kl_scheme=scheme,
             seed=world.start_seed,
         )
-        figures[name] = _measure.free_energy(fit, data, PRIOR, world.seed(2))
+        figures[name] = fit.free_energy
     return figures
 
 

@@ -45,8 +45,7 @@ ORDER = Experiment(
 def two_orders(world: World) -> dict[str, float]:
     """Rms distance (units of y, −1.5 to 1.5) of the means after an epoch in two orders.
 
-    Beside it that of two orders when ADF may see the points in ten more epochs, and the mean
-    epistemic sd of the first order.
+    Beside it the mean epistemic sd after the first of them.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     x = np.linspace(-1.5, 1.5, 121)[:, None]
