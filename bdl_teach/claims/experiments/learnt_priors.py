@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach import datasets, densities
-from bdl_teach.claims.claim import Claim, Experiment, World, above, below, within
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import empirical_bayes, local_reparam, point
 
