@@ -133,7 +133,7 @@ WIDE = Experiment(
             "the classic network.",
             "(weight decay − classic) over (empirical Bayes − classic), test AUC",
             "",
-            above(0.5, share=0.9),
+            above(0.5, share=0.7),
             lambda f: (f["decay-test"] - f["classic-test"]) / (f["bayes-test"] - f["classic-test"]),
         ),
         Claim(
