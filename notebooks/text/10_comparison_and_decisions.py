@@ -11,7 +11,7 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 60 minutes · **Section times** 10.1-10.2: 10 · 10.3: 8 · 10.4: 10 · 10.5: 7 · 10.6-10.7: 8 · 10.8: 10 · play: 8 · exercises: as long as you like
+# **Time** 55 minutes · **Section times** 10.1-10.2: 10 · 10.3: 5 · 10.4: 10 · 10.5: 4 · 10.6-10.7: 7 · 10.8: 8 · play: 3 · mistakes: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
