@@ -357,6 +357,7 @@ class Fit:
         seed = optimise.start_seeds(self.problem.seed, N_LONGER)[k]
         return self._quietly(_LONGER, _RATE, initial_rho=_AFRESH[k - 1], seed=seed)
 
+    # claim: converged-knows
     @cached_property
     def converged(self) -> bool:
         """Whether none of several longer runs finds a free energy lower by more than 20 nats.

@@ -18,6 +18,7 @@ from bdl_teach.predictive import Predictive
 
 GAP = (0.1, 0.4)  # nobody measures here; the sine has its peak in it
 ONE_LAYER = (32,)  # NUTS explores one hidden layer in seconds
+CHAINS: dict[str, Any] = {"n_samples": 800, "n_warmup": 400}  # of NUTS, two of them
 LONG = 6000  # quiet steps, after which more gain next to nothing
 X = np.linspace(-1, 1, 201)[:, None]
 IN_GAP = (X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1])
@@ -69,9 +70,7 @@ def parts(world: World) -> dict[str, float]:
         fits = {"fit": fit, "on": fit.refined(LONG)}
         fits["mode"] = from_the_mode(data, world.start_seed, **settings)
         fits["best"] = min(fits["on"], fits["mode"], key=lambda fit: fit.free_energy)
-        nuts = exact.nuts(
-            data.x, data.y, n_samples=300, n_warmup=300, seed=world.start_seed, **settings
-        )
+        nuts = exact.nuts(data.x, data.y, seed=world.start_seed, **CHAINS, **settings)
         p = {key: fit.predict(X, 1000) for key, fit in fits.items()} | {"nuts": nuts.predict(X)}
         figures |= {f"{name}-{key}-f": fit.free_energy for key, fit in fits.items()}
         for key, prediction in p.items():

@@ -106,6 +106,8 @@ class SinusoidResult:
     gap_outside: float | None = None
 
 
+# What a tick leaves to the optimiser, and how smoothly it follows a slider:
+# claim: a-tick-arrives, a-tick-is-never-far, a-tick-shows-the-model
 def refit(
     *, estimator: str, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
     n_samples: int, n_predictions: int, width: int, n: int, seed: int,

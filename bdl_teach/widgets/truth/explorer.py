@@ -83,8 +83,7 @@ class TruthExplorer(Explorer[TruthResult]):
             {**_DEFAULTS, "gap": 0.0, "nuts": True},
         ),
         "eight starts": (
-            "σ_p = 1: of eight quick fits the lowest is kept; the search finds next to nothing "
-            "lower",
+            "σ_p = 1: of eight quick fits the lowest is kept; the search gains a few nats at most",
             {**_DEFAULTS, "prior_std": 1.0, "starts": 8},
         ),
         "before the data": (
