@@ -105,7 +105,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "KL weight 10: complexity costs too much; the mean is lower, the band wider",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
-        # claim: drawn-weights-descend-roughly, the-quiet-estimator-ends-lower
+        # claim: drawn-weights-descend-roughly, drawn-weights-end-higher
         "paper's noise": (
             "Weights drawn once a step: a rougher descent, which ends at a higher free energy",
             {**_DEFAULTS, **_PAPER},
