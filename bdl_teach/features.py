@@ -35,7 +35,7 @@ def bumps(x: ArrayLike, n_features: int) -> Array:
     """Gaussian bumps on [−1, 1]: φ_k(x) = exp(−½ ((x − c_k)/l)²), evenly spaced centres c_k.
 
     The width l is 0.75 of the distance between two centres. Far from all of them every feature
-    is 0, so that the model knows nothing there.
+    is 0, so that the model is certain there that f = 0, whatever the data.
 
     Args:
         x: Inputs ``[n, 1]``.

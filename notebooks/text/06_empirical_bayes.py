@@ -11,7 +11,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 55 minutes · **Section times** 6.1-6.2: 8 · 6.3-6.4: 8 · 6.5: 6 · 6.6-6.7: 10 · 6.8: 8 · 6.9-6.10: 10 · 6.11: 5 · exercises: as long as you like
+# **Time** 57 minutes · **Section times** 6.1-6.2: 6 · 6.3-6.4: 6 · 6.5: 5 · 6.6-6.7: 8 · 6.8: 9 · 6.9-6.10: 14 · 6.11: 3 · mistakes: 6 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -53,7 +53,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize, special, stats
 
-from bdl_teach import DatasetUnavailable, datasets, densities, exercises, metrics, plots
+from bdl_teach import DatasetUnavailable, claims, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tf, tfd
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
@@ -397,7 +397,7 @@ panel(ax, "A learnt prior lets go of strong weights", "γ = μ/σ", "nats", loc=
 #
 # $$P(b^2 > s) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
-# **A third of the useless weights survive** in this model. They survive with a small γ, and cost little. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. In a *network* the share is smaller, since all the weights that lead to a unit whose output is switched off lose their last reason to be there.
+# **A third of the useless weights survive** in this model. They survive with a small γ, and cost little. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.18
@@ -436,9 +436,8 @@ strong = {"initial_gamma": 20.0, "initial_rho": -2.0}  # start with |μ| ≫ σ,
 fits = {tie: empirical_bayes.fit(data.x, data.y, tie=tie, **strong, **options)
         for tie in empirical_bayes.TIES}
 for tie, fit in fits.items():
-    late = {name: column[-10:].mean() for name, column in fit.history.items()}
-    print(f"{tie:7s} free energy {late['free_energy']:6.1f}, complexity "
-          f"{late['complexity_cost']:6.1f}, switched off {fit.pruning().fraction:.0%}")
+    print(f"{tie:7s} free energy {fit.free_energy:6.1f} nats, "
+          f"switched off {fit.pruning().fraction:.0%}")
 off = {tie: fit.pruning().fraction for tie, fit in fits.items()}
 assert off["weight"] > off["all"] and off["weight"] > 0.5
 
@@ -456,7 +455,7 @@ axes[1].set_ylim(1e-4, 100)
 panel(axes[1], "Learnt σ_p of each weight, sorted", "weight", "", loc="lower left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With a prior each, a few weights carry everything and the rest are off. Look at the left picture, too: the curve that is left goes flat on the right, where the data fall, and is sure of it. We come back to that.
+# With a prior each, more than half of the weights are off, <!-- claim: a-prior-each-switches-off-most-weights --> far more than with one prior for all. <!-- claim: a-prior-each-switches-off-more-than-one-for-all -->
 #
 # With one prior for all, we can check the learnt σ_p the slow way: set it by hand, refit, and compare free energies. And we can find it by iterating (6.10): fit, set σ_p to the best one, fit again. That is what the button **σ ← best** of the explorer does.
 
@@ -467,7 +466,7 @@ def by_hand(prior_std):
 
 
 sweep = np.logspace(-1, 1.5, 11)
-profile = [by_hand(v).history["free_energy"][-10:].mean() for v in sweep]
+profile = [by_hand(v).free_energy for v in sweep]
 sigma_p, road = 0.3, [0.3]
 for _ in range(6):
     fit = by_hand(sigma_p)
@@ -483,68 +482,38 @@ assert abs(np.log(road[-1] / learnt)) < 0.7 and road[-1] > 2 * road[0]
 fig, ax = plt.subplots()
 ax.semilogx(sweep, profile, ".-", color=BLUE, label="refitted with σ_p set by hand")
 ax.axvline(learnt, color=GREEN, ls="--", label="learnt, one for all")
-levels = np.array([f.history["free_energy"][-10:].mean() for f in (fits["all"], faster)])
+levels = np.array([f.free_energy for f in (fits["all"], faster)])
 for level, style, rate in zip(levels, (":", "-."), (0.08, 0.2), strict=True):
     ax.axhline(level, color=GREEN, ls=style, label=f"its free energy, learning rate {rate}")
 ax.set(xlim=(0.008, 50), ylim=(0.8 * min(profile), 3 * min(profile)))
-panel(ax, "Learning σ_p lands where a sweep by hand would", "prior σ_p", "free energy / nats",
+panel(ax, "σ_p by hand, and learnt", "prior σ_p", "free energy / nats",
       loc="upper left")
-factor = learnt / sweep[np.argmin(profile)]
 above = levels - np.min(profile)
-print(f"learnt σ_p / best of the sweep: {factor:.2f}; free energy above the sweep's lowest: "
-      f"{above[0]:.0f} nats with learning rate 0.08, {above[1]:.0f} with 0.2")
-assert 1 / 3 < factor < 3 and levels[1] < levels[0] - 10
+again = by_hand(learnt).free_energy - np.min(profile)
+print(f"free energy above the sweep's lowest: {again:.0f} nats with the learnt σ_p set by hand; "
+      f"{above[0]:.0f} where it was learnt with learning rate 0.08, {above[1]:.0f} with 0.2")
+assert again < 25 < above[0] < 120
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The learnt prior is in the right place (the sweep is flat between 2 and 3). The free energy is tens of nats above the sweep's lowest, and that is not the method's fault but the optimiser's: from this start the vague weights shrink slowly. With longer steps most of the difference goes away.
+# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within 20 nats. <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> But the fit that learnt it stops tens of nats above the sweep's lowest. <!-- claim: learnt-prior-stops-above-the-sweep --> Do not blame the prior: steps 2.5 times as long end lower, <!-- claim: longer-steps-bring-the-learnt-prior-nearer --> so at least that part is the optimiser's.
 #
-# **A weak spot.** With a prior for each weight, the bound has many local optima: a weight that is switched off early, before it was of use, does not come back (section 6.7). Start with weak weights, γ around 1, and the network gives up too soon:
+# **A weak spot.** With a prior for each weight, the bound has many local optima: a weight that is switched off early, before it was of use, does not come back (section 6.7). Start with weak weights, γ around 1, and the network gives up too soon: it ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up -->
+#
+# **Does it beat the point estimate?** That is one network by maximum likelihood, with the same width and the true noise. One run could say anything. So take *worlds*, each a data set and a start of its own, give all the ways the same ones, and score them on new points: among the data, and outside.
 
 # %% slideshow={"slide_type": "fragment"}
-starts = {"weak": {"initial_gamma": 1.0, "initial_rho": -1.0}, "strong": strong}
-ends = {}
-for name, start in starts.items():
-    again = [empirical_bayes.fit(data.x, data.y, seed=seed, **start, **options)
-             for seed in range(4)]
-    ends[name] = [fit.history["free_energy"][-10:].mean() for fit in again]
-    print(f"{name:6s} start, four seeds: free energies {np.round(ends[name])}")
-assert np.mean(ends["strong"]) < np.mean(ends["weak"]) - 30
+found = claims.show(
+    "a-weak-start-gives-up", "a-prior-each-loses-among-the-data",
+    "one-prior-for-all-is-level-among-the-data", "learnt-priors-win-outside",
+    "what-is-pruned-cannot-be-unsure", worlds=4)
+assert not any(finding.falls for finding in found[:1] + found[3:4])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Does it beat the point estimate?** That is one network by maximum likelihood, with the same width and the true noise. Five seeds of data and start; new points among the data, and outside. The score is the mean log density of a new $y$, in nats: higher is better.
-
-# %% slideshow={"slide_type": "fragment"}
-ways = {
-    "point estimate": lambda d, k: point.fit(d.x, d.y, noise_std=1.0, hidden_units=(20,), seed=k),
-    "a prior each": lambda d, k: empirical_bayes.fit(d.x, d.y, seed=k, **strong, **options),
-    "one for all": lambda d, k: empirical_bayes.fit(
-        d.x, d.y, tie="all", seed=k, **strong, **options),
-    "one, rate 0.2": lambda d, k: empirical_bayes.fit(d.x, d.y, seed=k, **eager, **options),
-}
-among = np.abs(x_grid[:, 0]) <= 0.5
-
-
-def in_and_out(fit, d, k):
-    p, rng = fit.predict(x_grid), np.random.default_rng([k, 1])
-    logs = [p.log_prob(d.truth(x_grid)[:, 0] + rng.standard_normal(121)) for _ in range(20)]
-    return np.mean(logs, axis=0)[among].mean(), np.mean(logs, axis=0)[~among].mean()
-
-# %% slideshow={"slide_type": "subslide"}
-problems = [(datasets.sinusoid(n=32, noise_std=1.0, seed=k), k) for k in range(5)]
-nats = {name: np.array([in_and_out(way(d, k), d, k) for d, k in problems])
-        for name, way in ways.items()}
-for name, found in nats.items():
-    (a, b), (da, db) = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(5)
-    print(f"{name:16s} among the data {a:6.2f} ± {da:.2f}, outside {b:7.1f} ± {db:.1f}")
-gain = {name: (found - nats["point estimate"]).mean(axis=0) for name, found in nats.items()}
-assert gain["a prior each"][0] < -0.1  # no: it has pruned too much
-assert -0.3 < gain["one for all"][0] < 0 and abs(gain["one, rate 0.2"][0]) < 0.15
-assert min(g[1] for name, g in gain.items() if name != "point estimate") > 20  # outside: yes
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# **Among the data: no.** 32 points on this interval pin the function down so well that one network, told the noise, is hard to beat; all that averaging can do is not to lose. With *one* prior for all, what is lost is the vagueness of weights that are still shrinking: train better, and the two are nearly level. With a prior for *each* weight more is lost, on some seeds: a unit that was switched off too early is a slope that is missing. The bound does not see that there is a better optimum elsewhere.
+# Four worlds are a sample; `python3 -m bdl_teach claims` takes twenty, and others if you like.
 #
-# **Outside: yes, by far.** The point estimate knows no doubt and pays tens of nats for each point. But look at the prior for each weight: what it has pruned cannot be unsure either.
+# **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight scores lower in most. <!-- claim: a-prior-each-loses-among-the-data -->
+#
+# **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it has pruned cannot be unsure either, and in most worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.9 Width 1 to 60 on patients
@@ -608,7 +577,7 @@ decay = max(scores, key=scores.get)
 print("validation AUC by λ:", {k: round(v, 3) for k, v in scores.items()}, "→ λ =", decay)
 
 # %% slideshow={"slide_type": "subslide"}
-widths, results, reports = (1, 4, 16, 60), {}, []
+widths, results, reports = (1, 2, 4, 8, 16, 32, 60), {}, []
 for width in widths:
     fits = {"classic": classic(x_train, y_train, width),
             "weight decay": classic(x_train, y_train, width, decay),
@@ -645,7 +614,7 @@ for width, report in zip(widths, reports, strict=True):
     in_use.append(used)
     print(f"width {width:2d}: {used} of {len(report.pruned)} weights in use; switched off in "
           f"layer 1: {report.by_layer[0]:.0%}, in layer 2: {report.by_layer[1]:.0%}")
-assert in_use[-1] < 2 * in_use[-2] and reports[-1].fraction > 0.8
+assert in_use[-1] < 2 * in_use[widths.index(16)] and reports[-1].fraction > 0.8
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Plug in, or average (section 6.1)? The AUC asks for nothing but the order of the patients. The log likelihood asks for the probabilities themselves:
@@ -661,9 +630,22 @@ for name, fit in fits.items():
               f"log likelihood {ll:6.3f} nats a patient")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Averaging leaves the order, and so the AUC, as it is, and improves the probabilities a little: few uncertain weights are left to be averaged over. The classic network pays for being sure and wrong: more than a coin would, $\ln 2 = 0.69$ nats a patient.
+# Averaging may change the order of the patients, and with it the AUC: it is the *probabilities* that are averaged, after the bend of the logistic function. Here it changes little, and the log likelihood by less than 0.02 nats a patient: <!-- claim: few-weights-are-left-to-average --> few uncertain weights are left to be averaged over. Compare the classic network's figure with that of a coin, $\ln 2 = 0.69$ nats a patient.
 #
-# Over five splits, `python3 -m bdl_teach reproduce eb-alzheimers` makes the whole table, with errors. So: the claim holds up, here, against the *classic* network. Weight decay closes a good part of the distance, at the price of a validation set. That is the honest statement of what empirical Bayes gives here: **at least as good as a tuned weight decay, with no validation set.** (It is not free of choices: start, step size and number of steps were chosen, too.)
+# All this was one split. Over others (the first line of each is what may be said):
+
+# %% slideshow={"slide_type": "fragment"}
+try:
+    found = claims.show(
+        "empirical-bayes-beats-the-classic-network", "weight-decay-closes-most-of-it",
+        "empirical-bayes-is-not-behind-a-tuned-decay", "sixty-units-rank-as-sixteen-do",
+        "sixty-units-use-few-more-weights", "sixty-units-do-not-overfit", worlds=2)
+    assert not any(finding.falls for finding in found)
+except DatasetUnavailable:
+    print("What is claimed of the patients needs their table.")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So the source's claim stands, on this table: with 60 units the training AUC is less than 0.05 above the test AUC, <!-- claim: sixty-units-do-not-overfit --> 60 units rank new patients as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep hardly more weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set, gains more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.) `python3 -m bdl_teach reproduce eb-alzheimers` has the source's whole table.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.10 A correlation of 0.97
@@ -672,7 +654,7 @@ for name, fit in fits.items():
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} , \tag{6.20}$$
 #
-# and Spearman's is the same of the *ranks*. What are the pairs? Widths, on one split. The smallest widths are bad at both, the others good at both: two clumps, and a line through two clumps correlates.
+# and Spearman's is the same of the *ranks*. What are the pairs? Widths, on one split: among them networks with one or two units, bad at both. On the source's own scale, 59 widths on one split, `reproduce eb-alzheimers` measures Pearson 0.973 and Spearman 0.745. What may be concluded?
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.20
@@ -681,39 +663,49 @@ def pearson(a, b):
     return (a @ b) / np.sqrt((a @ a) * (b @ b))
 
 
-across_widths = []
-for width in (1, 2, 3, 4, 6, 8, 11, 16):
-    fit = bayes(x_train, y_train, width)
-    across_widths.append((auc(fit, x_train, y_train), auc(fit, x_test, y_test)))
-a, b = np.transpose(across_widths)
+a, b = np.transpose(results["empirical Bayes"])
 assert np.isclose(pearson(a, b), stats.pearsonr(a, b)[0])
 assert np.isclose(pearson(stats.rankdata(a), stats.rankdata(b)), stats.spearmanr(a, b)[0])
-print(f"eight widths, one split: Pearson {pearson(a, b):.2f}, "
+print(f"seven widths, one split: Pearson {pearson(a, b):.2f}, "
       f"Spearman {stats.spearmanr(a, b)[0]:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The claim is about choosing a hyperparameter by the training score. The fair question is then: among models that are all *reasonable*, does the one with the better training score test better? Fix the width, and let the split vary:
+# **An illusion.** "Fix the width and let the *split* vary: if the training score can choose, the two must correlate there as well." We did that once, found $r$ below 0, and wrote that nothing was left of the 0.97. Try the same with scores that were *never fitted to anything*:
 
 # %% slideshow={"slide_type": "fragment"}
-more_rows = datasets.splits(len(labels), 8, train_share=0.8)
-rows, across_splits = more_rows, []
-for number in range(8):
-    x_k, y_k, x_new, y_new = split(number)
-    fit = bayes(x_k, y_k, 8)
-    across_splits.append((auc(fit, x_k, y_k), auc(fit, x_new, y_new)))
-c, d = np.transpose(across_splits)
-print(f"one width, eight splits: Pearson {pearson(c, d):.2f}, "
-      f"Spearman {stats.spearmanr(c, d)[0]:.2f}")
-assert pearson(c, d) < 0.9
+rng = np.random.default_rng(0)
+truth = rng.random(2149) < 0.35  # made-up patients
+fixed = truth + rng.standard_normal(2149)  # scores that no split can change
+halves = [[metrics.auroc(truth[rows], fixed[rows]) for rows in pair]
+          for pair in datasets.splits(2149, 40, train_share=0.8, seed=1)]
+print(f"scores that were never fitted, 40 splits: r = {pearson(*np.transpose(halves)):.3f}")
+assert pearson(*np.transpose(halves)) < -0.95
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# $r$ is nearly −1, and nothing has been learnt at all. <!-- claim: splits-make-a-fixed-scorer-correlate --> The patients are dealt out to two sides: a training part that got the easier ones leaves the harder ones for the test. Splits are no hyperparameters. **The fair question** stays on *one* split: among networks that are all reasonable, does the one with the better training score test better? Take widths from 4 on, step sizes, starts; and beside them, one network with five weight decays:
+
+# %% slideshow={"slide_type": "fragment"}
+decays = (0.0, 3.0, 10.0, 30.0, 100.0)
+by_decay = [classic(x_train, y_train, 16, value) for value in decays]
+c, d = np.transpose([(auc(f, x_train, y_train), auc(f, x_test, y_test)) for f in by_decay])
+try:
+    found = claims.show(
+        "training-auc-follows-the-test-on-one-split",
+        "training-auc-can-choose-a-pruned-network", "training-auc-cannot-choose-a-decay", worlds=2)
+    assert not any(finding.falls for finding in found[1:])
+except DatasetUnavailable:
+    print("What is claimed of the patients needs their table.")
 
 # %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
-ax.plot(a, b, "o", color=BLUE, ms=9, label=f"widths 1 to 16: r = {pearson(a, b):.2f}")
-ax.plot(c, d, "x", color=RED, ms=10, mew=2.5, label=f"splits, width 8: r = {pearson(c, d):.2f}")
-panel(ax, "The correlation is one of bad widths with good ones", "training AUC", "test AUC")
+ax.plot(a[2:], b[2:], "o", color=BLUE, ms=9, label="empirical Bayes, widths 4 to 60")
+ax.plot(c, d, "s-", color=ORANGE, ms=8, label="one network, weight decay 100 … 0")
+panel(ax, "One split: the training score with and against the test", "training AUC", "test AUC",
+      loc="lower left")
+assert d[np.argmax(c)] < d.max() - 0.01  # the training score asks for no decay at all
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On the source's own scale, 59 widths on one split, the measured figures are Pearson 0.973 and Spearman 0.745. At a fixed width, across splits, nothing of it is left. Here $r$ is even *below* 0. Eight points do not prove that, but there is a reason for it: the patients are dealt out to two sides, so that a training part with the easier ones leaves the harder ones for the test. The training score can tell a network that is far too narrow from one that is not. It does not replace a validation set.
+# Among networks that their prior prunes, the two do rise together, <!-- claim: training-auc-follows-the-test-on-one-split --> and choosing by the training AUC gives away less than 0.015. <!-- claim: training-auc-can-choose-a-pruned-network --> So the source has a point, for *its* networks on *this* table. It is no law: a weight decay chosen by the training AUC is always the weakest, and gives away more than 0.03. <!-- claim: training-auc-cannot-choose-a-decay --> A score may choose only what it cannot be flattered by.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 Play
@@ -749,7 +741,7 @@ assert len(explorer.set(n=8).result.data.x) == 8 and explorer.set(seed=1).result
 state = explorer.preset("by hand").state()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: about as many (section 6.9); the new ones are switched off. 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
+# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: about as many (section 6.9); <!-- claim: sixty-units-use-few-more-weights --> the new ones are switched off. 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -998,7 +990,8 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - With σ = softplus(ρ), μ = γσ it is $\frac12\sum\ln(1+\gamma^2)$: no 0/0, no σ_p.
 # - The bound is one on the type-II evidence $\max_\alpha\ln p(D\mid\alpha)$; it may exceed $\ln p(D\mid\alpha=1)$.
 # - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and a useful one can be switched off too early.
-# - On the patients, the width of the network hardly matters any more. A tuned weight decay comes near; the training score is still no substitute for a validation set.
+# - On the patients, the width of the network hardly matters any more, and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
+# - Two scores over splits correlate even if nothing was fitted. Ask on one split what a score can choose: a pruned network here, a weight decay never.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References

@@ -11,7 +11,7 @@
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 60 minutes · **Section times** 7.1-7.3: 14 · 7.4-7.6: 12 · 7.7-7.8: 8 · 7.9-7.10: 8 · 7.11: 8 · 7.12-7.13: 10 · exercises: as long as you like
+# **Time** 70 minutes · **Section times** 7.1-7.3: 14 · 7.4-7.6: 11 · 7.7-7.8: 10 · 7.9-7.10: 10 · 7.11: 6 · 7.12-7.13: 10 · mistakes: 9 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -43,7 +43,7 @@ explorer
 #
 # Write down your answers. You will test them in section 7.12.
 #
-# 1. The points are learned from left to right, and half of them have been seen. Is the band on the unseen right half as narrow as on the left?
+# 1. The points are learned from left to right, and half of them have been seen. Where has the band shrunk more since step 0: on the left, or on the unseen right? And which of the two ends is the wider one now?
 # 2. All points have been learned once. Now they are learned nine times more. Does the epistemic band among the data stay, shrink or widen?
 # 3. The noise in the data triples. α, one of the two numbers that describe the belief about the noise, after the same number of steps: much larger, much smaller, about the same?
 # 4. The first guess of the noise is twice the spread of y, and it is a *confident* guess. Do 40 epochs suffice to correct it?
@@ -54,13 +54,14 @@ from itertools import islice
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.special import ndtr
+from scipy import optimize
+from scipy.special import digamma, ndtr
 
-from bdl_teach import DatasetUnavailable, datasets, densities, exercises, metrics, plots
+from bdl_teach import DatasetUnavailable, claims, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import bbb, exact, pbp, point
+from bdl_teach.methods import exact, pbp
 from bdl_teach.methods.pbp import listing
-from bdl_teach.plots import BLUE, RED, panel
+from bdl_teach.plots import BLUE, ORANGE, RED, panel
 
 plots.lecture_style()
 
@@ -142,6 +143,23 @@ best = inclusive_kl(m_match, v_match)
 for dm, dv in ((0.02, 0), (-0.02, 0), (0, 0.02), (0, -0.02)):
     assert inclusive_kl(m_match + dm, v_match + dv) > best
 print(f"prior N({m0}, {v0}); after the point N({m_match:.4f}, {v_match:.4f})")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Tilt, then project**, in one picture, for two labels 1, seen at x = 2 and at x = −6. On the left, the likelihood bends the Gaussian, and the bent density is replaced by the Gaussian of its mean and variance. On the right, the next point finds *that* Gaussian: what did not fit into it is gone.
+
+# %% slideshow={"slide_type": "subslide"}
+fig, axes = plt.subplots(1, 2, sharey=True, layout="constrained")
+now_m, now_v = m0, v0
+for ax, x_k in zip(axes, (2.0, -6.0), strict=True):
+    before, seen_k = normal_density(grid, now_m, now_v), 1 / (1 + np.exp(-x_k * grid))
+    bent = before * seen_k / np.trapezoid(before * seen_k, grid)
+    now_m, now_v = moments(grid, bent)
+    ax.plot(grid, before, ":", color="black", label="before the point: q")
+    ax.plot(grid, seen_k, color=ORANGE, lw=1.4, label="likelihood")
+    ax.fill_between(grid, bent, color="0.85", label="tilted")
+    ax.plot(grid, normal_density(grid, now_m, now_v), "--", color=BLUE, label="projected: new q")
+    ax.set(xlim=(-3, 3.5), ylim=(0, 1.9))
+    panel(ax, f"label 1 at x = {x_k:g}", "weight w", "density" if ax is axes[0] else "")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so it hides in one peak. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
@@ -350,7 +368,8 @@ exact_w = normal_density(w, 0.4, 0.9) * normal_density(0.5, f, 0.36)
 exact_w /= np.trapezoid(exact_w, w)
 print(f"PBP step:    N({moved[0][0, 0]:.3f}, {spread[0][0, 0]:.3f})")
 print("brute force: N({:.3f}, {:.3f})".format(*moments(w, exact_w)))
-assert 0.01 < abs(moved[0][0, 0] - moments(w, exact_w)[0]) < 0.5  # a price is paid
+price = abs(moved[0][0, 0] - moments(w, exact_w)[0])
+assert np.isclose(price, 0.158, atol=0.002)  # both are computed, nothing is drawn
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **What log Z rewards.** With the error fixed at 0.2, the negative log-likelihood −log Z is smallest where the variance equals the squared error, $v = (y-m)^2 = 0.04$. Being too sure costs, and so does being too unsure:
@@ -365,7 +384,7 @@ assert abs(np.linspace(0.005, 1, 1991)[nll_of_v.argmin()] - 0.04) < 1e-3
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.7 The noise: a Gamma that learns
 #
-# BBB had to be told the noise. PBP learns it. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (7.10) is the mean of the noise variance:
+# So far the noise was given. (BBB can learn it, as one more parameter.) PBP has a belief about it, like that about a weight. The noise *precision* γ (1 over the variance) gets its own belief, $q(\gamma) = \mathrm{Gamma}(\gamma\mid\alpha, \beta)$, starting from $\alpha = \beta = 6$. What enters (7.10) is the mean of the noise variance:
 #
 # $$\sigma_\gamma^2 = \mathbb E_q\!\left[\frac1\gamma\right] = \frac{\beta}{\alpha-1} . \tag{7.11}$$
 
@@ -377,7 +396,15 @@ assert np.isclose(np.trapezoid(belief / gammas, gammas), 6 / (6 - 1), rtol=1e-6)
 assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # mean of γ itself
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ADF for γ matches $\mathbb E[\gamma]$ and $\mathbb E[\gamma^2]$ of the tilted density. Multiplying a Gamma by γ gives a Gamma with α + 1, up to a factor; so with $Z_1, Z_2$ for $Z$ at α + 1 and α + 2 the two moments are $\frac{\alpha}{\beta}\frac{Z_1}{Z}$ and $\frac{\alpha(\alpha+1)}{\beta^2}\frac{Z_2}{Z}$. A Gamma with these moments has
+# **Tilt.** A point with residual $r = y - m_z$ tilts this belief, too: $\tilde p(\gamma) = \frac1Z\,\mathcal N(r\mid 0, v_z + 1/\gamma)\;q(\gamma)$. Its moments need no new integrals. Multiply the density of a Gamma by γ: $\gamma\cdot\gamma^{\alpha-1}e^{-\beta\gamma}$ belongs to a Gamma with α + 1, and only the norms differ, $\Gamma(\alpha)/\beta^{\alpha}$ and $\Gamma(\alpha+1)/\beta^{\alpha+1} = \frac\alpha\beta\,\Gamma(\alpha)/\beta^\alpha$:
+#
+# $$\gamma\;\mathrm{Gamma}(\gamma\mid\alpha,\beta) = \frac\alpha\beta\;\mathrm{Gamma}(\gamma\mid\alpha+1,\beta) .$$
+#
+# So, with $Z_1, Z_2$ for $Z$ at α + 1 and at α + 2,
+#
+# $$\mathbb E_{\tilde p}[\gamma] = \frac1Z\int\gamma\,\mathcal N(r\mid\cdot)\,q(\gamma)\,\mathrm d\gamma = \frac\alpha\beta\,\frac{Z_1}{Z}, \qquad \mathbb E_{\tilde p}[\gamma^2] = \frac{\alpha(\alpha+1)}{\beta^2}\,\frac{Z_2}{Z} .$$
+#
+# **Project.** A Gamma(α′, β′) has $\mathbb E[\gamma] = \alpha'/\beta'$ and $\mathbb E[\gamma^2] = \alpha'(\alpha'+1)/\beta'^2$. Hence $\mathbb E[\gamma^2]/\mathbb E[\gamma]^2 = 1 + 1/\alpha'$, and $\mathbb E[\gamma^2]/\mathbb E[\gamma] - \mathbb E[\gamma] = 1/\beta'$. Put the moments in:
 #
 # $$\alpha' = \left[\frac{Z\,Z_2}{Z_1^2}\,\frac{\alpha+1}{\alpha} - 1\right]^{-1}, \qquad \beta' = \left[\frac{Z_2}{Z_1}\,\frac{\alpha+1}{\beta} - \frac{Z_1}{Z}\,\frac\alpha\beta\right]^{-1} . \tag{7.12}$$
 
@@ -396,6 +423,20 @@ new_b = 1 / (z2 / z1 * (a + 1) / b - z1 / z0 * a / b)
 tilted_g = belief * normal_density(r, 0.0, 1 / gammas + v) / z0
 first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Is that the nearest Gamma?** Not quite. The KL projection matches the averages of what stands in the exponent of the family. For a Gaussian that is $w$ and $w^2$: the moments of (7.3). For a Gamma it is γ and $\log\gamma$: minimise $-\mathbb E_{\tilde p}\log\mathrm{Gamma}(\gamma\mid\alpha',\beta')$, and out come $\alpha'/\beta' = \mathbb E[\gamma]$ and $\psi(\alpha') - \log\beta' = \mathbb E[\log\gamma]$, with the digamma function ψ: an equation to be solved for each point. PBP matches $\mathbb E[\gamma^2]$ instead of $\mathbb E[\log\gamma]$, gets (7.12) in closed form, and lands close by, also for a residual of four standard deviations:
+
+# %% slideshow={"slide_type": "fragment"}
+for r_k in (0.1, 4.0):
+    seen_k = belief * normal_density(r_k, 0.0, 1 / gammas + v)
+    seen_k /= np.trapezoid(seen_k, gammas)
+    e1, e2, e_log = (np.trapezoid(t * seen_k, gammas) for t in (gammas, gammas**2, np.log(gammas)))
+    by_pbp = e1**2 / (e2 - e1**2)
+    by_kl = optimize.brentq(lambda t: digamma(t) - np.log(t / e1) - e_log, 0.1, 100)  # noqa: B023
+    print(f"r = {r_k}: (α′, β′) by (7.12) ({by_pbp:.2f}, {by_pbp / e1:.2f}), "
+          f"nearest by KL ({by_kl:.2f}, {by_kl / e1:.2f})")
+assert np.allclose((by_pbp, by_kl), (5.7826, 5.9021), atol=1e-3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # PBP puts the Gaussian (7.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and the ratios of $Z$ are $1 + 10^{-10}$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
@@ -427,27 +468,37 @@ assert 0.4 < noise_step(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.8 The prior: taken out and put in again
 #
-# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). Each factor is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean). Take it out:
+# The weights' prior is $\mathcal N(w\mid 0, 1/\lambda)$, and its precision λ has a Gamma of its own (again 6, 6). ADF has put each such factor into $q$ once, at the start, when nothing was known of λ. Now that the data have spoken, PBP does it again, better, after every epoch: **expectation propagation** (EP). For that, what each factor has given to $q$ is remembered. A factor speaks of two unknowns, of its weight and of λ; so it is remembered as a Gaussian with precision $\hat p$ and shift $\hat s$ (precision times mean), and as its shares $\hat a, \hat b$ of λ's α and β. (A product of Gaussians adds precisions and shifts, one of Gammas adds α − 1 and β.) Then, weight by weight:
 #
-# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \qquad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat s, \tag{7.14}$$
+# 1. **Take it out.** What is left without the factor is the **cavity**: of the weight, and of λ, too,
 #
-# (the **cavity**), then put the exact factor in with (7.4), (7.5) for $w$ and (7.13) for λ: for them, $Z = \mathcal N(0\mid m_\setminus, v_\setminus + \beta_\lambda/(\alpha_\lambda-1))$. The difference to the cavity is the new factor.
+# $$\frac1{v_{\setminus}} = \frac1v - \hat p, \quad \frac{m_{\setminus}}{v_{\setminus}} = \frac mv - \hat s, \qquad \alpha_\setminus = \alpha_\lambda - \hat a, \quad \beta_\setminus = \beta_\lambda - \hat b . \tag{7.14}$$
+#
+# 2. **Tilt** the cavity by the exact factor. Its $Z$ is $\mathcal N(0\mid m_\setminus, v_\setminus + \beta_\setminus/(\alpha_\setminus-1))$: the weight was "predicted" to be $m_\setminus$, and "seen" to be 0 with a noise of precision λ.
+# 3. **Project**: (7.4) and (7.5) for $w$, (7.13) with the residual $m_\setminus$ and the variance $v_\setminus$ for λ.
+# 4. **Remember**: the difference between the new $q$ and the cavity is the new factor.
+#
+# A factor stays as it is where no proper cavity is left, or none in which the mean of 1/λ is finite ($\alpha_\setminus > 1$). ADF is EP that forgets: no factor is remembered, so none can be taken out. PBP treats the *prior* by EP and the *points* by ADF: remembering a factor for each point and weight would cost N times the memory. Below, the second refinement of the sinusoid's network, when λ has shares to give back:
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
 data = datasets.sinusoid()
-before = pbp.fit(data.x, data.y, epochs=1, refine_prior=False).state
-after = pbp.fit(data.x, data.y, epochs=1).state
+*_, last_point, refinement = pbp.steps(data.x, data.y, epochs=2)  # the last step: 2nd refinement
+before, after = last_point.fit.state, refinement.fit.state
 m_all, v_all = (np.concatenate([p.ravel() for p in part]) for part in (before.mean, before.var))
-precision, shift, _, _ = before.factors.T
+precision, shift, a_share, b_share = before.factors.T
 cavity_v = 1 / (1 / v_all - precision)
 cavity_m = (m_all / v_all - shift) * cavity_v
-i = np.flatnonzero((cavity_v > 0) & (cavity_v < 1e6))[0]  # the first one that can be taken out
-total = cavity_v[i] + 6 / (6 - 1)  # λ's Gamma is still (6, 6)
+all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
+i = np.flatnonzero((cavity_v > 0) & (all_a > 1) & (all_b > 0))[0]  # the first one refined
+cavity_a, cavity_b = all_a[i], all_b[i]
+total = cavity_v[i] + cavity_b / (cavity_a - 1)
 slope = -cavity_m[i] / total
 new = pbp.adf_update(cavity_m[i], cavity_v[i], slope, 0.5 * (slope**2 - 1 / total))
 refined = [np.concatenate([p.ravel() for p in part])[i] for part in (after.mean, after.var)]
-assert np.allclose(new, refined)
+assert abs(a_share[i]) > 1e-3 and np.allclose(new, refined)
+new_a, new_b = noise_step(cavity_a, cavity_b, cavity_m[i], cavity_v[i])
+assert np.allclose((new_a - cavity_a, new_b - cavity_b), after.factors[i, 2:])  # its new shares
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.9 The whole algorithm
@@ -487,7 +538,7 @@ assert pred.samples is None and (pred.mc_error == 0).all()  # nothing was drawn
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Two prices are paid, and you should know both.
 #
-# **The order matters.** Exact beliefs (7.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers:
+# **The order matters.** Exact beliefs (7.1) do not depend on it; but after each point ADF throws away what is not Gaussian, and what is thrown away depends on what came first. Different orders, different answers: <!-- claim: pbp-order-matters -->
 
 # %% slideshow={"slide_type": "fragment"}
 from bdl_teach.methods.pbp.replay import replay
@@ -499,7 +550,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs improve the fit, and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that the noise is overestimated:
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the truth, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5
@@ -512,8 +563,14 @@ for epochs in (1, 10, 40, 400):
           f"sd {doubt[epochs]:.2f}; noise sd {noise[epochs]:.2f} (true 1)")
 assert doubt[400] < 0.5 * error[400] < 0.5 * error[10] and noise[40] > 1.5 * noise[400]
 
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
+                    "pbp-more-epochs-better-mean", "pbp-takes-misfit-for-noise",
+                    "pbp-noise-comes-down", "pbp-order-matters", worlds=4)
+assert not any(finding.falls for finding in found)
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So there is no right number of epochs. With few, the curve is poor and the noise is taken for large; with many, the curve is good and the doubt is gone. The paper's forty epochs on a few hundred rows are in between.
+# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is gone. <!-- claim: pbp-loses-its-doubt -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?
@@ -562,6 +619,8 @@ def score(table, split):
 
 
 scores = {table.name: [score(table, split) for split in range(5)] for table in tables}
+KNOWN = {"boston": (2.75, -2.45, 0.2, 0.07), "energy": (1.69, -1.99, 0.1, 0.05),
+         "yacht": (1.02, -1.62, 0.2, 0.08)}
 
 # %% slideshow={"slide_type": "subslide"}
 for name, found in scores.items():
@@ -572,10 +631,12 @@ for name, found in scores.items():
     rows = [({"line": name, "split": k}, s) for k, s in enumerate(found)]
     for row in pbp_uci.summarise(rows)[:2]:
         print(f"   {row.quantity:14s} paper, and authors' program: {row.published}: {row.verdict}")
-        assert row.verdict.startswith("agrees")
+    if name in KNOWN:  # these five splits, over four other starts: RMSE and LL, and their range
+        off = np.abs(np.subtract((mean["rmse"], mean["log_likelihood"]), KNOWN[name][:2]))
+        assert (off < KNOWN[name][2:]).all(), (name, mean)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The first figure is as reported in Hernández-Lobato & Adams (2015), for 20 splits; the second was measured with the authors' own program. "SE" is the standard error, enlarged for five splits. These scores come without a learning rate, without early stopping, without a validation set; width and number of epochs are the paper's.
+# The first figure is as reported in Hernández-Lobato & Adams (2015), for 20 splits; the second was measured with the authors' own program. "SE" is the standard error, enlarged for five splits: so wide that it would let much pass, and it takes `reproduce` with all twenty to say that the two programs agree. These scores come without a learning rate, without early stopping, without a validation set; width and number of epochs are the paper's.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.11 A detective story: the noise that grew
@@ -670,7 +731,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Order.** With the points learned from left to right, after half an epoch the right end is less known than the left end. (Question 1: no, it is wider there. By little, though: the weights that the left half has taught something serve the right half as well.)
+# **Order.** (Question 1.) With the points learned from left to right, after half an epoch the band has shrunk less on the side that is still unseen. <!-- claim: unseen-side-shrinks-less --> By little: the weights that the left half has taught something serve the right half as well.
 
 # %% slideshow={"slide_type": "fragment"}
 def epistemic(low, high):
@@ -678,12 +739,21 @@ def epistemic(low, high):
     return explorer.result.prediction.epistemic_std[chosen].mean()
 
 
-explorer.preset("left to right")
-seen, unseen = epistemic(-0.5, -0.3), epistemic(0.3, 0.5)
-print(f"epistemic sd: {seen:.1f} where points were learned, {unseen:.1f} where they are to come")
-assert unseen > 1.03 * seen
-explorer.set(sorted=False)
+ends, left = {}, []
+for seed in range(8):
+    for step in (0, 16):
+        explorer.preset("left to right").set(step=step, seed=seed)
+        ends[step] = np.array([epistemic(-0.5, -0.3), epistemic(0.3, 0.5)])
+    left.append([*ends[16], *(ends[16] / ends[0])])
+left = np.array(left)
+print("right end over left, eight starts:", np.round(left[:, 1] / left[:, 0], 2))
+print("the same, each relative to step 0:", np.round(left[:, 3] / left[:, 2], 2))
+assert (left[:, 3] > left[:, 2]).all() and np.ptp(left[:, 1] / left[:, 0]) > 0.1
+explorer.set(sorted=False, seed=0)
 assert len(explorer.result.replay.seen) == 16
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other starts it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, since every visit counts as a new point. (Question 2.)
@@ -702,7 +772,7 @@ explorer.set(step=330)  # there and back is the same picture
 assert explorer.png() == picture
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Noise σ and N.** α counts points, not noise: with three times the noise it is about the same. (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
+# **Noise σ and N.** α counts points, not noise: with three times the noise it is about the same. <!-- claim: alpha-counts-points-not-noise --> (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
 
 # %% slideshow={"slide_type": "fragment"}
 def gamma_now():
@@ -720,7 +790,7 @@ explorer.preset("one epoch").set(n=8, step=9)
 assert gamma_now()[0] < 6 + 8 / 2 + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Noise prior α and noise guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 160 points: 40 epochs of 32 points do not correct it. (Question 4: no.) And a network that believes in so much noise has no reason to bend.
+# **Noise prior α and noise guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 160 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("sure of a wrong noise")
@@ -757,54 +827,25 @@ assert explorer.png() == picture
 # |---|---|---|
 # | divergence | exclusive, all data at once | inclusive, point by point |
 # | randomness | weight draws in training *and* prediction | starting means and order only; one pass predicts |
-# | to be chosen | noise, prior, learning rate, steps, draws | the epochs; the two Gammas (6, 6) stay as they are (question 4 shows that they matter) |
+# | to be chosen | noise (or one parameter more), prior, learning rate, steps, draws | the epochs; the two Gammas (6, 6) stay as they are (question 4 shows that they matter) |
 # | network | anything that backpropagates; TFP has layers | moments needed for every operation: Gaussian regression with ReLUs is easy, much else is work |
 # | data | minibatches | one point at a time |
-# | weak spot | noisy gradients; prunes; needs the noise | order and repeated counting; log Z is approximate |
+# | weak spot | noisy gradients; prunes | order and repeated counting; log Z is approximate |
 #
-# Both keep one independent Gaussian per weight. On the sinusoid, with BBB being told the true noise:
+# Both keep one independent Gaussian per weight. How do they score on the sinusoid? Thirty-two points, 50 units, new points among the data and outside; BBB, and one network by maximum likelihood (MLE), are told the noise, PBP is not. Four worlds here, each a data set and a start; twenty by `python3 -m bdl_teach claims`:
 
 # %% slideshow={"slide_type": "subslide"}
-rival = bbb.fit(data.x, data.y, noise_std=1.0)
-test = datasets.sinusoid(n=200, seed=9)
-for name, p in (("BBB, 500 draws", rival.predict(test.x)), ("PBP, no draws", fit.predict(test.x))):
-    print(f"{name}: RMSE {metrics.rmse(test.y, p.mean):.2f}, LL {p.log_prob(test.y).mean():.2f}, "
-          f"Monte-Carlo error of the mean {p.mc_error.mean():.3f}")
-    assert np.isfinite(p.log_prob(test.y)).all()
+found = claims.show(
+    "pbp-40-epochs-lose-among-the-data", "pbp-200-epochs-are-level-among-the-data",
+    "pbp-beats-mle-outside", "pbp-fewer-epochs-better-outside",
+    "bbb-with-a-wide-prior-beats-pbp", "the-prior-decides-among-the-data",
+    "bbb-with-the-mixture-does-not-beat-pbp-outside", worlds=4)
+assert not any(finding.falls for finding in found[:2] + found[3:5])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Here BBB wins: it was told the noise, and 1500 optimiser steps fit the curve better than 40 epochs of ADF.
+# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. With 200 epochs PBP is level with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
-# **Does PBP beat the point estimate?** That is one network of the same width by maximum likelihood, which is told the noise, too. Five seeds of data and start; new points among the data, and outside:
-
-# %% slideshow={"slide_type": "subslide"}
-ways = {"point estimate": lambda d, k: point.fit(
-    d.x, d.y, noise_std=1.0, hidden_units=(50,), seed=k)}
-for epochs in (10, 40, 200):
-    ways[f"PBP, {epochs} epochs"] = lambda d, k, epochs=epochs: pbp.fit(
-        d.x, d.y, epochs=epochs, seed=k)
-wide = np.abs(x_grid[:, 0]) <= 1.0  # outside: up to as far again as the data reach
-
-
-def in_and_out(fit, d, k):
-    p, rng = fit.predict(x_grid), np.random.default_rng([k, 1])
-    logs = [p.log_prob(d.truth(x_grid)[:, 0] + rng.standard_normal(121)) for _ in range(20)]
-    return np.mean(logs, axis=0)[inside].mean(), np.mean(logs, axis=0)[wide & ~inside].mean()
-
-# %% slideshow={"slide_type": "subslide"}
-problems = [(datasets.sinusoid(seed=k), k) for k in range(5)]
-nats = {name: np.array([in_and_out(way(d, k), d, k) for d, k in problems])
-        for name, way in ways.items()}
-for name, found in nats.items():
-    (a, b), (da, db) = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(5)
-    print(f"{name:16s} LL among the data {a:6.2f} ± {da:.2f}, outside {b:7.1f} ± {db:.1f}")
-gain = {name: (found - nats["point estimate"]).mean(axis=0) for name, found in nats.items()}
-assert gain["PBP, 10 epochs"][0] < gain["PBP, 40 epochs"][0] < -0.2  # no: too much noise
-assert abs(gain["PBP, 200 epochs"][0]) < 0.15  # level, without having been told the noise
-assert gain["PBP, 40 epochs"][1] > gain["PBP, 200 epochs"][1] + 5 > 10  # outside: yes
-
-# %% [markdown] slideshow={"slide_type": "fragment"}
-# **Among the data: not with 40 epochs.** Thirty-two points are few for learning a noise level that starts at the spread of y: it is still far above 1, and each point pays for it. With 200 epochs PBP is level with a network that has been *told* the noise. **Outside: yes, by far**, and there 40 epochs are better than 200, which have counted the doubt away. PBP's advantage is tables with thousands of rows, where nobody knows the noise and one pass, at tens of microseconds a point, goes a long way. Chapter 10 compares all methods against NUTS.
+# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior is worth as much as the method: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Chapter 10 compares all methods against NUTS.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises

@@ -204,7 +204,7 @@ OWN = {
         "kl_weight": 1.0,
         "n_batches": 1,
         "kl_scheme": "uniform",
-        "start_scale": 0.3,  # of the prior's standard deviation
+        "start_scale": None,  # of the prior's standard deviation
         "initial_rho": -1.0,  # σ = 0.31
         "initial": None,
         "cooldown": 1.0,

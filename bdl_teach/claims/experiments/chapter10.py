@@ -103,7 +103,7 @@ def beside_nuts(world: World) -> dict[str, float]:
     """The same with NUTS, and how far from it the others and a second run of it are (eq. 10.1)."""
     gold, again = (exact_fit(world, seed) for seed in (world.start_seed, world.seed(4)))
     told = {**predictives(world), "nuts": gold.predict(X)}
-    figures = _scores(told, world) | {"nuts-converged": float(gold.converged)}
+    figures = _scores(told, world)
     for region, mask in regions().items():
         for name, prediction in {**told, "again": again.predict(X)}.items():
             figures[f"{name}-{region}"] = calibration.distance(prediction, told["nuts"], mask)
@@ -253,14 +253,6 @@ BESIDE_NUTS = Experiment(
     "beside-nuts",
     beside_nuts,
     (
-        Claim(
-            "nuts-agrees-with-itself",
-            "Four chains of 400 draws are enough here: in most worlds every R-hat is below 1.01.",
-            "share of worlds in which NUTS has converged",
-            "",
-            above(0.6),
-            lambda f: f["nuts-converged"],
-        ),
         Claim(
             "nuts-covers-the-gap",
             "With the prior N(0, 3²), the 95 % interval of NUTS holds on average more than eight "

@@ -74,9 +74,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "The settings of the article: wider outside the data than among them",
             dict(_DEFAULTS),
         ),
-        # claim: six-points-lose-the-sine, six-points-are-too-sure
+        # claim: six-points-lose-the-sine, a-fresh-start-gives-six-points-up
         "few points": (
-            "Six points: the mean loses the sine, and the total band does not own up to it",
+            "Six points: the mean loses the sine; a fresh start may give it up, at a higher F",
             {**_DEFAULTS, "n": 6},
         ),
         # claim: more-points-less-epistemic
@@ -100,9 +100,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "among the data, less outside",
             {**_DEFAULTS, "kl_weight": 0.01},
         ),
-        # claim: kl-of-ten-flattens-the-mean, kl-of-ten-widens-the-band
+        # claim: kl-of-ten-lowers-the-mean, kl-of-ten-widens-the-band
         "KL takes over": (
-            "KL weight 10: complexity costs too much; the mean flattens, the band widens",
+            "KL weight 10: complexity costs too much; the mean is lower, the band wider",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
         # claim: drawn-weights-descend-roughly, drawn-weights-end-higher

@@ -61,7 +61,7 @@ class Model:
         """Seed of the k-th start: those of ``starts=`` everywhere."""
         return self.problem.seed + _NEXT_START * k
 
-    def fit(self, temperature: float = 1.0, **changes: Any) -> bbb.Fit:
+    def fit(self, temperature: float = 1.0, **changes: object) -> bbb.Fit:
         """Fit by mean field with the quiet estimator, at some temperature of the posterior.
 
         P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes
