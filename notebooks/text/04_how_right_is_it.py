@@ -162,7 +162,7 @@ assert all(nats > 10 for nats in gain.values())
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.4 Nats that change nothing
 #
-# Swap two hidden units, with all weights that come in and go out: the network computes the same function. A layer of $H$ units can be ordered in $H!$ ways, so that the posterior stands there in $K = \prod H!$ copies, all alike. A mean-field $q$ sits in one of them. Let $\bar q$ be its average over the copies: it predicts exactly as $q$ does, and since the posterior density is the same at each copy,
+# Swap two hidden units, with all weights that come in and go out: the network computes the same function. A layer of $H$ units can be ordered in $H!$ ways, so that the posterior stands there in $K = \prod H!$ copies, all alike. A mean-field $q$ that has learnt something sits at one of them. Let $\bar q$ be its average over the copies: it predicts exactly as $q$ does, and since the posterior density is the same at each copy,
 #
 # $$0 \;\le\; F(q) - F(\bar q) = \mathrm{E}_q\!\left[\log \frac{q(w)}{\bar q(w)}\right] \;\le\; \log K , \tag{4.3}$$
 #
@@ -238,7 +238,7 @@ print("sd at −½, 0, ½:", values.std(axis=1).round(2))
 assert values[[0, 2]].std() == 0 and values[1].std() > 0.9
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge is NUTS, which draws from the posterior itself ([chapter 10](10_comparison_and_decisions.ipynb) says how). Under the prior $\mathcal N(0, 3^2)$ NUTS is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field, trained on to the lowest $F$ known, is not: less than 1.2 times. <!-- claim: mean-field-does-not-open-in-the-gap --> Here it is the family.
+# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge is NUTS, which draws from the posterior itself ([chapter 10](10_comparison_and_decisions.ipynb) says how). Under the prior $\mathcal N(0, 3^2)$ NUTS is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field, trained on to the lowest $F$ known, is not: less than 1.2 times. <!-- claim: mean-field-does-not-open-in-the-gap --> As far as any optimiser of this course got, that is the family.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.6 The prior: what does exact inference know?
@@ -273,7 +273,7 @@ for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
             label = f"{who}: ±2 sd" if k > 0 else None
             ax.plot(x_grid, p.mean + k * p.epistemic_std, style, color=colour, label=label)
     plots.draw_data(ax, data.x, data.y)
-    ax.set_ylim(-30, 30)
+    ax.set_ylim(-45, 30)
     plots.draw_truth(ax, x_grid, data.truth(x_grid))
     panel(ax, f"Prior {name}; grey: drawn from it", "x", "y", loc="lower left")
 
@@ -330,7 +330,7 @@ panel(ax, "Whose is it? The prior decides", "dots: worlds", "units of y, in the 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
 #
-# "Bayes by Backprop sees the gap", says a blog post, and shows a picture. "It does not", says another. Both may have run the same program. The share of the gap inside ±2 sd, for six starts on one data set, each trained on:
+# Suppose that one blog post says "Bayes by Backprop sees the gap", and shows a picture, and another "it does not". Both may have run the same program. The share of the gap inside ±2 sd, for six starts on one data set, each trained on:
 
 # %% slideshow={"slide_type": "fragment"}
 covered, f = [], []
@@ -348,7 +348,7 @@ found = claims.show("gap-coverage-depends-on-the-start",
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On average the luckiest start covers at least a quarter of the gap more than the least lucky, <!-- claim: gap-coverage-depends-on-the-start --> and the lowest $F$ of the six is seldom the one that misses the truth there by least. <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why did each blogger seem right? Whoever runs a thing once has one number, and every number has a story.
+# On average the luckiest start covers at least a quarter of the gap more than the least lucky, <!-- claim: gap-coverage-depends-on-the-start --> and the lowest $F$ of the six is seldom the one that misses the truth there by least. <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why does each post seem right? Whoever runs a thing once has one number, and every number has a story.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.8 A KL weight is not a temperature
@@ -381,7 +381,7 @@ assert not any(finding.falls for finding in found)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.9 Three recipes for one objective
 #
-# Back to chapter 3's problem: no gap, two layers of 20, the scale-mixture prior. The article starts each σ at 0.69 and keeps the rate at 0.08. TFP's layers start with means of about 0.1 and σ = 0.05; with a fixed rate of 0.03 they are used in many tutorials. Our defaults start at σ = 0.31 and let the rate fall to 0. The *quiet* estimator averages in closed form what the others draw ([chapter 5](05_local_reparameterization.ipynb)). One objective, one family, 1500 steps each:
+# Back to chapter 3's problem: no gap, two layers of 20, the scale-mixture prior. The article starts each σ at 0.69 and keeps the rate at 0.08. TFP's layers start with means of about 0.1 and σ = 0.05; they get a fixed rate of 0.03. Our defaults start at σ = 0.31 and let the rate fall to 0. The *quiet* estimator averages in closed form what the others draw ([chapter 5](05_local_reparameterization.ipynb)). One objective, one family, 1500 steps each:
 
 # %% slideshow={"slide_type": "fragment"}
 ids = ("the-article-s-recipe-ends-higher", "the-library-s-recipe-ends-higher",
@@ -393,7 +393,7 @@ assert found[0].mean > 0 and found[1].mean > 0 and found[2].mean > 0
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The article's recipe ends more than 40 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start more than 25, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit, by more than a tenth of a nat a point (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than 2 units of $y$ apart. <!-- claim: recipes-differ-outside -->
 #
-# That last one was once told as "each run has found a local minimum of its own". Neither had found any: two starts that are both *trained on* agree outside to within a unit, in most worlds. <!-- claim: two-starts-trained-on-agree-outside --> Before you call a difference a property of the posterior, see whether training on removes it.
+# It is tempting to tell that last one as "each run has found a local minimum of its own". They need not have found any: two starts of ours that are both *trained on* agree outside to within a unit, in most worlds. <!-- claim: two-starts-trained-on-agree-outside --> Before you call a difference a property of the posterior, see whether training on removes it.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.10 Scores come in pairs
@@ -582,7 +582,7 @@ assert exercises.check("4.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.7 Experiment: which fits have not arrived?
-# For each number of `steps`, fit `datasets.sinusoid(seed=seed)` by `local_reparam.fit(x, y, **quiet)`, where `quiet` is `local_reparam.QUIET` with that number of steps. Return a list: `True` where training on, by 4000 quiet steps, lowers $F$ by more than 10 nats. Look at the curves of `fit.history["free_energy"]` first, and say what you would have guessed from them. (*Hint:* `fit.refined` and `fit.free_energy`; one step's record swings by more than 10 nats.)
+# For each number of `steps`, fit `datasets.sinusoid(seed=seed)` by `local_reparam.fit(x, y, **quiet)`, where `quiet` is `local_reparam.QUIET` with that number of steps. Return a list: `True` where training on, by 4000 quiet steps, lowers $F$ by more than 10 nats. Look at the curves of `fit.history["free_energy"]` first, and say what you would have guessed from them. (*Hint:* `fit.refined` and `fit.free_energy`; a record of one step is a noisy estimate.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_unfinished(seed, steps):
