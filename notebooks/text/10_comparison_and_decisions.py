@@ -453,8 +453,8 @@ assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
 # What does *not* depend on the data set is worth a sentence:
 
 # %% slideshow={"slide_type": "fragment"}
-found = claims.show("nuts-covers-the-gap", "nuts-widens-in-the-gap", "bbb-does-not-widen-in-the-gap",
-                    worlds=2)
+found = claims.show("nuts-covers-the-gap", "nuts-widens-in-the-gap",
+                    "bbb-does-not-widen-in-the-gap", worlds=2)
 found += claims.show("bbb-misses-the-gap", "pbp-misses-the-gap", worlds=8)
 assert not any(finding.falls for finding in found)
 
