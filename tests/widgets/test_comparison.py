@@ -599,8 +599,9 @@ def test_without_a_gap_map_holds_a_little_less_and_pbp_more(compared: Compared) 
 
 
 def test_with_few_points_bbb_holds_fewer_among_the_data_than_map(compared: Compared) -> None:
-    for result in compared(("map", "bbb"), n=8):
-        assert result.coverage["bbb"]["data"] < result.coverage["map"]["data"] - 0.1
+    shares = [r.coverage for r in compared(("map", "bbb"), n=8)]
+    behind = [share["map"]["data"] - share["bbb"]["data"] for share in shares]
+    assert min(behind) > 0 and np.mean(behind) > 0.15
 
 
 def test_loud_noise_takes_the_peak_from_all_three(compared: Compared) -> None:
