@@ -21,6 +21,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 Fitted = TypeVar("Fitted")
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
+_NEXT_START = 10**6  # from the seed of one start to that of the next
 
 # (parameters, step, block) -> (this block's part of the loss, and of what is recorded)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -194,6 +195,16 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
     kept = np.flatnonzero(np.diff(steps, prepend=0))  # fewer steps than records repeat a step
     columns = dict(zip(names, records[kept].T, strict=True))
     return {"step": steps[kept], **columns}
+
+
+def start_seeds(seed: int, starts: int) -> list[int]:
+    """Seeds of so many starts: ``seed``, then each a million from the one before.
+
+    Raises:
+        ValueError: ``seed`` < 0 or ``starts`` < 1.
+    """
+    first = checks.count("seed", seed, 0)
+    return [first + _NEXT_START * k for k in range(checks.count("starts", starts))]
 
 
 def best_of(

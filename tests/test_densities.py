@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import integrate
 
 from bdl_teach import densities
 from bdl_teach.backend import tf, tfd
@@ -114,6 +115,80 @@ def test_at_the_ends_of_pi_one_component_is_left(pi, sigma):
     mixed = densities.scale_mixture_log_prob(WEIGHTS, 1.5, 0.1, pi)
     np.testing.assert_allclose(mixed, Gaussian(sigma).log_prob(WEIGHTS), rtol=1e-12)
     np.testing.assert_allclose(slope(WEIGHTS, 1.5, 0.1, pi), -WEIGHTS / sigma**2, rtol=1e-12)
+
+
+# A parabola and bells
+
+# priors, with the a of softplus(a − u) and the error that the docstring allows there
+WITH_ERROR = [
+    (ScaleMixture(), 2.7, 0.005),
+    (ScaleMixture(0.1, 1.5, 0.5), 2.7, 0.005),
+    (ScaleMixture(1.5, 0.01, 0.5), 5.0, 0.08),
+    (ScaleMixture(3.0, 0.05, 0.29), 5.0, 0.08),
+    (ScaleMixture(0.05, 3.0, 0.71), 5.0, 0.08),
+    (ScaleMixture(1.5, 0.001, 0.5), 7.3, 0.25),
+    (ScaleMixture(1.5, 0.1, 0.99), -1.9, 0.001),
+    (ScaleMixture(1.5, 0.1, 1.0), None, 1e-10),
+    (ScaleMixture(1.5, 0.1, 0.0), None, 1e-10),
+    (ScaleMixture(0.1, 1.5, 0.0), None, 1e-10),
+    (ScaleMixture(0.1, 1.5, 1.0), None, 1e-10),
+    (ScaleMixture(0.7, 0.7, 0.3), -np.log(3 / 7), 0.005),
+    (Gaussian(0.8), None, 1e-10),
+]
+
+
+@pytest.mark.parametrize(("prior", "a", "allowed"), WITH_ERROR, ids=str)
+def test_the_terms_of_a_prior_add_up_to_its_log_density(prior, a, allowed):
+    """Everywhere, the bend between the components included."""
+    narrow, wide = sorted(prior.mixture[:2])
+    w = np.concatenate([scale * np.linspace(-12.0, 12.0, 4001) for scale in (narrow, wide)])
+    offset, std, heights, rates = prior.terms
+    bells = np.exp(-0.5 * rates * w[:, None] ** 2) @ heights
+    error = np.abs(offset - 0.5 * (w / std) ** 2 + bells - prior.log_prob(w))
+    assert error.max() < allowed
+    assert a is not None or not heights.any()
+    if a is not None:
+        weight = prior.pi if prior.sigma1 >= prior.sigma2 else 1 - prior.pi
+        assert np.log(1 / weight - 1) + np.log(wide / narrow) == pytest.approx(a, abs=0.05)
+
+
+@pytest.mark.parametrize(("prior", "_a", "allowed"), WITH_ERROR, ids=str)
+def test_the_expected_log_density_is_that_of_quadrature(prior, _a, allowed):
+    for mean, std in ((0.0, 0.02), (0.05, 0.1), (-0.4, 0.3), (2.0, 1.5)):
+        w = mean + std * np.linspace(-12.0, 12.0, 100_001)  # a step of 0.0004 at most
+        exact = integrate.trapezoid(Gaussian(std).density(w - mean) * prior.log_prob(w), w)
+        given = (tf.constant([value], tf.float64) for value in (mean, std))
+        (ours,) = densities.expected_log_prob(*given, _float64(prior.terms)).numpy()
+        assert ours == pytest.approx(exact, abs=allowed)
+
+
+@pytest.mark.parametrize("prior", [ScaleMixture(), ScaleMixture(0.02, 3.0, 0.2), Gaussian(0.8)])
+def test_the_slope_of_the_expected_log_density_is_that_of_its_formula(prior):
+    """Written out, and left to autodiff; the upstream slope differs from weight to weight."""
+    rng, terms = np.random.default_rng(0), _float64(prior.terms)
+    theta = tf.constant(rng.normal(size=40)), tf.constant(rng.uniform(0.01, 2.0, 40))
+    upstream = tf.constant(rng.normal(size=40))
+
+    def written_out(mean, std):
+        total = terms.offset - 0.5 * (mean**2 + std**2) / terms.std**2
+        for c, k in zip(terms.heights[terms.rates > 0], terms.rates[terms.rates > 0], strict=True):
+            # ∫ N(w; mean, std²) exp(−½ k w²) dw, a product of two bells: √(2π/k) N(mean; 0, ...)
+            other = tfd.Normal(tf.zeros_like(mean), tf.sqrt(std**2 + 1.0 / k))
+            total += c * tf.sqrt(2 * np.pi / k) * other.prob(mean)
+        return total
+
+    slopes = []
+    for function in (written_out, lambda m, s: densities.expected_log_prob(m, s, terms)):
+        with tf.GradientTape() as tape:
+            tape.watch(theta)
+            values = function(*theta)
+        slopes.append((values, *tape.gradient(values, theta, upstream)))
+    for one, other in zip(*slopes, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def _float64(terms: densities.LogDensityTerms) -> densities.LogDensityTerms:
+    return densities.LogDensityTerms(*(tf.constant(np.float64(t)) for t in terms))
 
 
 # Finite everywhere

@@ -133,7 +133,25 @@ def test_likelihood_cost_equals_its_twin_summed_over_the_points_that_count():
     np.testing.assert_allclose(part, (twin * row_weight).sum(axis=(1, 2)), rtol=1e-12)
 
 
+def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments():
+    """By Gauss-Hermite, over the points that count."""
+    rng = np.random.default_rng(3)
+    y, mean, var = rng.normal(size=(5, 1)), rng.normal(size=(5, 1)), rng.uniform(0.1, 2.0, (5, 1))
+    row_weight, noise_std = np.array([1.0, 1.0, 0.0, 1.0, 0.0])[:, None], 0.3
+    total = 0.0
+    for k in (0, 1, 3):
+        f, weight = gauss_hermite(mean[k, 0], np.sqrt(var[k, 0]))
+        total += weight @ densities.gaussian_nll(y[k, 0], f, noise_std**2)
+    given = (tf.constant(v) for v in (y, mean, var, np.float64(noise_std), row_weight))
+    assert float(elbo.expected_likelihood_cost(*given)) == pytest.approx(total, rel=1e-12)
+
+
 # Free energy
+
+
+def test_the_parts_of_a_free_energy_add_up_to_it():
+    assert elbo.FreeEnergy(3.0, 5.0).total == 8.0
+    assert elbo.FreeEnergy(3.0, 5.0, 0.1).total == pytest.approx(5.3)
 
 
 def test_free_energy_weighs_the_complexity_alone():

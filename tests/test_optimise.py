@@ -178,3 +178,48 @@ def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too(place):
     with pytest.raises(DivergedError) as caught:
         optimise.history(trace._replace(parameters=parameters), ("a",), "walk slower")
     assert caught.value.step == 20
+
+
+# Several starts
+
+
+def test_starts_are_a_million_seeds_apart():
+    assert optimise.start_seeds(7, 3) == [7, 1_000_007, 2_000_007]
+    for seed, starts in ((-1, 1), (0, 0), (0, 1.5)):
+        with pytest.raises(ValueError, match=r"^(seed|starts): expected"):
+            optimise.start_seeds(seed, starts)
+
+
+def diverging(*bad: int):
+    """Fit a seed by returning it, or diverge at the step of its number."""
+
+    def fit(seed: int) -> int:
+        if seed in bad:
+            raise DivergedError(seed, "walk slower")
+        return seed
+
+    return fit
+
+
+@pytest.mark.parametrize(("bad", "best"), [((), 3), ((3,), 4), ((5, 3), 4), ((5, 4), 3)])
+def test_the_start_of_the_lowest_cost_is_kept_and_one_that_diverges_passed_over(bad, best):
+    assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
+
+
+def test_a_cost_is_asked_for_only_where_there_is_a_choice():
+    for seeds in ([5], [4, 5]):
+        assert optimise.best_of(diverging(4), seeds, pytest.fail) == 5
+
+
+def test_starts_that_all_diverge_raise_the_first_one_s_error():
+    with pytest.raises(DivergedError) as caught:
+        optimise.best_of(diverging(5, 3), [5, 3], float)
+    assert caught.value.step == 5
+
+
+def test_any_other_error_of_a_start_is_its_own():
+    def fit(seed):
+        raise ValueError("steps: expected an integer")
+
+    with pytest.raises(ValueError, match="steps"):
+        optimise.best_of(fit, [0, 1], float)

@@ -8,8 +8,14 @@ import numpy as np
 from scipy.special import erf, expit, logsumexp, ndtr
 from scipy.stats import t as student
 
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.claims.claim import World
+from bdl_teach.claims.experiments import bandits
+from bdl_teach.densities import Gaussian
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import EPS
+from bdl_teach.methods import point
 
 _A = np.array
 
@@ -982,4 +988,139 @@ REGRET = Exercise(
             lambda p, c: np.cumsum(p.max(axis=1)),
         ),
     ),
+)
+
+# Exercise 10.9.
+
+_STANDS = range(100, 104)  # seeds of the stands at which a plan is tried
+_REGRET = 600.0  # of a good plan; 5 % in all rounds lose some 640
+_OUGHT = {"good": 0.0, "no share": 1.0, "late": 2.0, "little": 3.0}
+
+
+def _plan_of_exploring(t: Any) -> Any:
+    return 0.2 * (t < 500)
+
+
+def _explored(answer: Any, t: Any) -> Array:
+    """Which fault a plan has, by what it loses at four stands: 0 is none."""
+    if ((answer < 0) | (answer > 1)).any():
+        return np.array(_OUGHT["no share"])
+    regret = np.mean([_regret_of(answer, seed) for seed in _STANDS])
+    if regret < _REGRET:
+        return np.array(_OUGHT["good"])
+    return np.array(_OUGHT["late" if answer[-500:].mean() > 0.02 else "little"])
+
+
+def _regret_of(plan: Array, seed: int) -> float:
+    """Mean regret of an agent that acts at random in a share ``plan[t]`` of round t."""
+    shares = iter(plan)
+
+    def policy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
+        explore = rng.random(mean.shape) < next(shares)
+        return np.where(explore, rng.random(mean.shape) < 0.5, mean >= 0)
+
+    return float(bandits.play(bandits.Stand.open(seed), policy, seed + 50)[-1].mean())
+
+
+EXPLORING = Exercise(
+    "10.9",
+    "Open: an exploration that ends",
+    "10.8",
+    _plan_of_exploring,
+    ((np.arange(bandits.ROUNDS),),),
+    (
+        Mistake(
+            "no share",
+            "ε is the share of the rounds in which the agent acts at random: 0 to 1.",
+            lambda t: 2.0 + 0 * t,
+        ),
+        Mistake(
+            "it still explores at the end",
+            "what has been learnt by then is paid for in every later round, too: draw the regret "
+            "of your plan round by round, and let ε fall.",
+            lambda t: 1.0 + 0 * t,
+        ),
+        Mistake(
+            "too little is learnt, or too dearly",
+            "draw the regret of several plans: more at first, for longer, or less of it?",
+            lambda t: 0.0 * t,
+        ),
+    ),
+    compared=_explored,
+)
+
+# Exercise 10.10.
+
+_GAP_WORLDS = tuple(map(World, range(300, 306)))
+_NEW = np.linspace(-0.5, 0.5, 101)[:, None]
+_IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
+
+
+def _problems() -> tuple[tuple[Array, Array], ...]:
+    """Points of six worlds: 32 each, none between 0.1 and 0.4."""
+    made = (datasets.sinusoid(seed=world.data_seed, gap=(0.1, 0.4)) for world in _GAP_WORLDS)
+    return tuple((data.x, data.y) for data in made)
+
+
+def _members(problems: Any, x_new: Any, n: int, noise_std: float = 1.0) -> Any:
+    """Mean and sd of n MAP networks that differ in their start, ``[world, 2, m]``."""
+    bands = []
+    for x, y in problems:
+        fits = [point.fit(x, y, prior=Gaussian(10.0), hidden_units=(20,), seed=k) for k in range(n)]
+        f = np.array([fit.predict(x_new).mean for fit in fits])
+        bands.append([f.mean(axis=0), np.hypot(f.std(axis=0), noise_std)])
+    return np.array(bands)
+
+
+def _judged(answer: Any, problems: Any, x_new: Any) -> Array:
+    """Which fault the bands of six worlds have: 0 none, 1 no sd, 2 data, 3 gap, 4 vague."""
+    mean, sd = answer[:, 0], answer[:, 1]
+    if (sd <= 0).any():
+        return np.array(1.0)
+    truth = 10 * np.sin(2 * np.pi * x_new[:, 0])
+    covered = ndtr(mean + 1.96 * sd - truth) - ndtr(mean - 1.96 * sd - truth)
+    score = -0.5 * np.log(2 * np.pi * sd**2) - 0.5 * ((truth - mean) ** 2 + 1) / sd**2
+    if covered[:, ~_IN_GAP].mean() < 0.85:
+        return np.array(2.0)
+    if covered[:, _IN_GAP].mean() < 0.7:
+        return np.array(3.0)
+    return np.array(4.0 if score[:, ~_IN_GAP].mean() < -2.0 else 0.0)
+
+
+COVER_THE_GAP = Exercise(
+    "10.10",
+    "Open: cover the gap without NUTS",
+    "10.5 and 10.7",
+    lambda problems, x_new: _members(problems, x_new, 10),
+    ((_problems(), _NEW),),
+    (
+        Mistake(
+            "no sd",
+            "a standard deviation is above 0 everywhere.",
+            lambda problems, x_new: 0.0 * _members(problems, x_new, 1),
+        ),
+        Mistake(
+            "too sure among the data",
+            "fewer than 85 % of the new points there fall into your 95 % interval, over the six "
+            "data sets: a new point has noise of sd 1.",
+            lambda problems, x_new: _members(problems, x_new, 1, 0.1),
+        ),
+        Mistake(
+            "the gap is missed",
+            "fewer than 70 % of the new points in the gap fall into your 95 % interval, over the "
+            "six data sets: draw your band on two of them. Do fits from other starts agree there?",
+            lambda problems, x_new: np.array(
+                [[np.zeros(len(x_new)), 1 + 10 * ~_IN_GAP] for _ in problems]
+            ),
+        ),
+        Mistake(
+            "covered by being vague",
+            "a band that is wide everywhere covers the gap, but among the data it scores below −2 "
+            "nats a point.",
+            lambda problems, x_new: np.array(
+                [[np.zeros(len(x_new)), np.full(len(x_new), 9.0)] for _ in problems]
+            ),
+        ),
+    ),
+    compared=_judged,
 )

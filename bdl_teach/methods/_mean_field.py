@@ -8,7 +8,8 @@ and whether training on would lower it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
@@ -20,6 +21,7 @@ from bdl_teach import elbo, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import LogDensityTerms, Prior, ScaleMixture, as_prior
 from bdl_teach.elbo import FreeEnergy
@@ -40,9 +42,12 @@ REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std or the prior"
 )
-TOLERANCE = 10.0  # nats that training on may still gain from a fit that is called converged
+TOLERANCE = 20.0  # nats by which longer runs may be below a fit that is called converged
+_LONGER = 3000  # steps of a longer run
+_RATE = 0.3  # their learning rate
+_AFRESH = (-2.0, -5.0, -1.0, -3.0)  # ρ of their new starts: as unlike as may be
+N_LONGER = 1 + len(_AFRESH)
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
-_NEXT_START = 10**6  # from the seed of one start to that of the next
 _START_SCALE = 0.3
 
 
@@ -174,11 +179,9 @@ def fit(
         DivergedError: The free energy left the finite numbers, from every start.
     """
     x, y = checks.regression_data(x, y)
-    seed = checks.count("seed", settings.seed, 0)
-    seeds = [seed + _NEXT_START * k for k in range(checks.count("starts", settings.starts))]
     return optimise.best_of(
         lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths),
-        seeds,
+        optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: fitted.free_energy,
     )
 
@@ -226,14 +229,25 @@ def _start(o: Settings, prior: Prior, plan: Plan) -> tuple[Tensor, Tensor]:
     mean = scale * plan.draw
     rho = np.full(shape, checks.number("initial_rho", o.initial_rho))
     if o.initial is not None:
-        mean, std = (
-            np.broadcast_to(checks.finite(f"initial {name}", values), shape)
-            for name, values in zip(("mean", "std"), o.initial, strict=True)
-        )
-        if not (std > 0).all():
-            raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
-        rho = inverse_softplus(std)
+        mean, rho = _given(o.initial, shape)
     return plan.embed(mean), plan.embed(rho)
+
+
+def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
+    """(μ, ρ), each ``[n_weights]``, of the means and standard deviations of ``initial``."""
+    if len(initial) != 2:
+        raise ValueError(f"initial: expected (means, standard deviations), got {len(initial)}")
+    both = []
+    for name, values in zip(("mean", "std"), initial, strict=True):
+        values = checks.finite(f"initial {name}", values)
+        if values.shape not in ((), (n_weights,)):
+            wanted = f"one number or {(n_weights,)}"
+            raise ValueError(f"initial {name}: expected {wanted}, got {values.shape}")
+        both.append(np.broadcast_to(values, n_weights))
+    mean, std = both
+    if not (std > 0).all():
+        raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+    return mean, inverse_softplus(std)
 
 
 def _batches(n_batches: int, n: int) -> int:
@@ -327,27 +341,51 @@ class Fit:
             ValueError: An argument is out of range.
             DivergedError: The free energy left the finite numbers.
         """
+        return self._quietly(steps, learning_rate, initial=(self.mean, self.std))
+
+    def longer(self, k: int) -> Fit:
+        """The k-th of the longer runs that :attr:`converged` asks: 0 trains on, the others start.
+
+        Args:
+            k: 0 to ``N_LONGER`` - 1.
+
+        Raises:
+            DivergedError: The free energy left the finite numbers.
+        """
+        if k == 0:
+            return self.refined(_LONGER)
+        seed = optimise.start_seeds(self.problem.seed, N_LONGER)[k]
+        return self._quietly(_LONGER, _RATE, initial_rho=_AFRESH[k - 1], seed=seed)
+
+    # claim: converged-knows
+    @cached_property
+    def converged(self) -> bool:
+        """Whether none of several longer runs finds a free energy lower by more than 20 nats.
+
+        One run trains on from here, the others start elsewhere: so it is also said of a fit that
+        is stuck in a poor minimum that it has not converged. Some tenths of a second, once.
+        """
+        return all(self.free_energy - f <= TOLERANCE for f in self._free_energies())
+
+    def _free_energies(self) -> Iterator[float]:
+        for k in range(N_LONGER):
+            with suppress(DivergedError):
+                yield self.longer(k).free_energy
+
+    def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
+        """Fit the same problem with the quiet estimator, on the whole data."""
+        problem = self.problem
         o = Settings(
-            prior=self.problem.prior,
+            prior=problem.prior,
             noise_std=self.noise_std,
             hidden_units=self.network.hidden_units,
             steps=steps,
             learning_rate=learning_rate,
-            kl_weight=self.problem.kl_weight,
-            initial=(self.mean, self.std),
-            seed=self.problem.seed,
+            kl_weight=problem.kl_weight,
             capacity=self.capacity,
+            **{"seed": problem.seed, **changes},
         )
-        return fit(_quiet.program, self.problem.x, self.problem.y, o, _quiet.noise_widths)
-
-    @cached_property
-    def converged(self) -> bool:
-        """Whether training on for thousands of quiet steps gains less than 10 nats of F.
-
-        It says that the optimiser has arrived, not that it found the lowest of all minima: see
-        ``starts``.
-        """
-        return self.free_energy - self.refined(steps=4000).free_energy <= TOLERANCE
+        return fit(_quiet.program, problem.x, problem.y, o, _quiet.noise_widths)
 
     @property
     def signal_to_noise(self) -> Array:

@@ -107,7 +107,8 @@ def program(network: MLP) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
-        mu, std = theta[0], tf.nn.softplus(theta[1])
+        mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
+        # without the mask on μ a padded unit, whose mean is 1e-16 and not 0, would learn
         moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x)
         likelihood = elbo.expected_likelihood_cost(block.y, *moments, p.noise_std, block.row_weight)
         return _loop.costs(complexity(mu, std, p), likelihood, block, p)

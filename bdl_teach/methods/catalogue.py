@@ -142,7 +142,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         bench="point, MAP", repeats=True,
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
-    "local": Method("local_reparam", "local", "the same, with local reparameterization"),
+    "local": Method(
+        "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
+        compared={"estimator": "quiet", "learning_rate": 0.2},  # local_reparam.QUIET
+    ),
     "flipout": Method(
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,
@@ -157,8 +160,8 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "nuts": Method(
         "exact", "NUTS", "sample the true posterior in the background: some seconds",
-        function="nuts", compared={"n_samples": 400, "n_warmup": 300}, repeats=True,
-        pace="background",
+        function="nuts", repeats=True, pace="background",
+        compared={"n_chains": 4, "n_samples": 500, "n_warmup": 300, "n_thin": 2},
     ),
 }  # fmt: skip
 

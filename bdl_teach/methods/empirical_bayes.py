@@ -47,6 +47,8 @@ __all__ = [
 ]
 TIES = ("weight", "layer", "all")
 ESTIMATORS = ("local", "shared")
+_LONGER = 3000  # steps of a longer run
+_AFRESH = ((1.0, 0.0), (1.0, -1.0), (20.0, -2.0), (5.0, -2.0))  # sd of γ and ρ of new starts
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std"
@@ -389,11 +391,22 @@ class Fit(_mean_field.Fit):
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.02) -> Fit:
         """Train on from here; as :meth:`bbb.Fit.refined`, with the estimator of the fit."""
-        rho = _loop.inverse_softplus(np.where(self.model.used, self.std / self.model.unit, 1.0))
-        problem, network = self.problem, self.network
-        plan = lay_out(problem.x, problem.y, network, 1, steps, problem.seed, self.capacity)
+        rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
+        return self._again(steps, learning_rate, (self.gamma, _loop.inverse_softplus(rho)))
+
+    def longer(self, k: int) -> Fit:
+        """The k-th of the longer runs that ``converged`` asks: 0 trains on, the others start."""
+        if k == 0:
+            return self.refined(_LONGER)
+        scale, rho = _AFRESH[k - 1]
+        draw = np.random.default_rng([self.problem.seed, k]).standard_normal(len(self.mean))
+        return self._again(_LONGER, 0.08, (scale * draw, np.full(len(draw), rho)))
+
+    def _again(self, steps: int, learning_rate: float, start: tuple[Array, Array]) -> Fit:
+        """Fit the same problem from (γ, ρ), each ``[n_weights]``."""
+        problem = self.problem
+        plan = lay_out(problem.x, problem.y, self.network, 1, steps, problem.seed, self.capacity)
         schedule = optimise.schedule(steps, learning_rate, 1.0)
-        start = self.gamma, rho
         return _train(self.model, plan, problem, self.noise_std, start, schedule)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:

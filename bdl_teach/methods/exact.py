@@ -1,7 +1,7 @@
 """Gold standards: the closed form of linear regression, and NUTS on the network itself.
 
 Source: Bishop 2006, section 3.3 (linear regression); Hoffman & Gelman 2014 (NUTS), through
-``tfp.mcmc``; Vehtari et al. 2021 for how to read R-hat and the effective sample size.
+``tfp.mcmc``; Vehtari et al. 2021 for R-hat and the effective sample size, through ``arviz-stats``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from arviz_stats.base.array import array_stats
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
@@ -25,6 +26,8 @@ from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
+R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
+ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
 _WINDOW = 25  # transitions between two reports of progress
 
 
@@ -136,10 +139,15 @@ class _Sampler:
         self._target, self._seed = target, seed
 
     def run(
-        self, state: Tensor, warmup: int, kept: int, progress: Callable[[int, int], None] | None
+        self,
+        state: Tensor,
+        warmup: int,
+        kept: int,
+        thin: int,
+        progress: Callable[[int, int], None] | None,
     ) -> tuple[Array, Array, float]:
         """Return weights [chains, kept, d], log densities [chains, kept], divergent share."""
-        total = warmup + kept
+        total = warmup + kept * thin
         kernel, draws = self._begin(state, *self._target), []
         for done in range(0, total, _WINDOW):
             window_seed = tf.constant([self._seed, done])
@@ -150,7 +158,8 @@ class _Sampler:
         weights, log_density, diverging = (
             np.concatenate(parts)[warmup:total].swapaxes(0, 1) for parts in zip(*draws, strict=True)
         )
-        return weights.astype(np.float64), log_density, float(diverging.mean())
+        each = slice(thin - 1, None, thin)
+        return weights[:, each].astype(np.float64), log_density[:, each], float(diverging.mean())
 
 
 def nuts(
@@ -163,6 +172,7 @@ def nuts(
     n_samples: int = 500,
     n_chains: int = 2,
     n_warmup: int = 500,
+    n_thin: int = 1,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> NutsFit:
@@ -177,6 +187,8 @@ def nuts(
         n_samples: Draws kept of each chain, at least 4, since R-hat compares halves.
         n_chains: Chains, at least 2, since R-hat compares them; each starts from the prior.
         n_warmup: Transitions that adapt the step size and are thrown away.
+        n_thin: Transitions from one draw that is kept to the next. A prior of two scales needs
+            thousands of transitions, but fewer draws say as much.
         seed: Seed of the starts and of the chains.
         progress: Called with (transitions done, transitions in all) as the chains run.
 
@@ -192,6 +204,7 @@ def nuts(
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     kept = checks.count("n_samples", n_samples, minimum=4)
     warmup = checks.count("n_warmup", n_warmup)
+    thin = checks.count("n_thin", n_thin)
     chains = checks.count("n_chains", n_chains, minimum=2)
     target = (
         as_float(x),
@@ -201,38 +214,46 @@ def nuts(
     )
     start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
     sampler = _Sampler(network, warmup, target, seed)
-    weights, log_density, diverging = sampler.run(as_float(start), warmup, kept, progress)
+    weights, log_density, diverging = sampler.run(as_float(start), warmup, kept, thin, progress)
     lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
     if lost.size:
         raise DivergedError(warmup + int(lost[0]) + 1, "raise the noise_std, or shrink the prior")
     outputs = np.stack([predictive.evaluate_weights(network, w, x) for w in weights])
     judged = np.concatenate([outputs, log_density[..., None]], axis=-1)  # [chains, s, n + 1]
-    return NutsFit(
-        weights, network, float(noise_std), _split_r_hat(judged), _ess(judged), diverging
-    )
+    return NutsFit(weights, network, float(noise_std), *diagnose(judged), diverging)
 
 
-def _split_r_hat(draws: Array) -> Array:
-    """Split R-hat of draws ``[chains, s, k]``: ``[k]``."""
-    return np.asarray(
-        tfp.mcmc.potential_scale_reduction(
-            tf.constant(draws.swapaxes(0, 1), tf.float64), split_chains=True
-        )
-    )
+def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
+    """Rank-normalised split R-hat and effective sample size of what chains have drawn.
 
+    Draws are replaced by the normal scores of their ranks, so that heavy tails hide nothing, and
+    R-hat compares half chains twice: where they are, and (folded about the median) how wide. The
+    larger value counts. Of the effective sample sizes the smallest counts: that of the bulk, and
+    those of the 5 % and 95 % quantiles.
 
-def _ess(draws: Array) -> Array:
-    """Effective sample size of draws ``[chains, s, k]``, summed over the chains: ``[k]``."""
-    logger = tf.get_logger()
-    level = logger.level
-    logger.setLevel("ERROR")  # TFP drops an imaginary part that is 0, and TensorFlow warns
-    try:
-        each = tfp.mcmc.effective_sample_size(
-            tf.constant(draws.swapaxes(0, 1), tf.float64), filter_beyond_positive_pairs=True
-        )
-    finally:
-        logger.setLevel(level)
-    return np.asarray(np.sum(each, axis=0))
+    Args:
+        draws: ``[chains, s, k]``: k quantities; at least 2 chains of 4 draws.
+
+    Returns:
+        R-hat ``[k]``, 1 at best (NaN where no draw differs from another, infinite where each chain
+        stands still in a place of its own), and the effective number of draws, summed over the
+        chains ``[k]``.
+
+    Raises:
+        ValueError: Fewer axes, chains or draws, or numbers that are not finite.
+
+    Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, sections 3.1, 4.1 and 4.3.
+    """
+    draws = checks.finite("draws", draws)
+    if draws.ndim != 3 or draws.shape[0] < 2 or draws.shape[1] < 4 or draws.shape[2] < 1:
+        expected = "[chains, s, k] with at least 2 chains of 4 draws"
+        raise ValueError(f"draws: expected shape {expected}, got {draws.shape}")
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    with np.errstate(divide="ignore", invalid="ignore"):  # of chains that stand still
+        r_hat = array_stats.rhat(draws, **axes)
+        bulk = array_stats.ess(draws, method="bulk", **axes)
+        tail = array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **axes)
+    return np.asarray(r_hat), np.minimum(bulk, tail)
 
 
 @dataclass(frozen=True)
@@ -247,8 +268,8 @@ class NutsFit:
         weights: ``[chains, s, n_weights]``.
         network: The network that the weights belong to.
         noise_std: Standard deviation of the observation noise.
-        r_hat: Split R-hat of each output at the training inputs, then of the log density
-            ``[n + 1]``.
+        r_hat: R-hat of each output at the training inputs, then of the log density ``[n + 1]``,
+            as :func:`diagnose` has it.
         ess: Effective sample size of the same, summed over the chains ``[n + 1]``.
         divergences: Share of the transitions that NUTS gave up as divergent.
     """
@@ -262,14 +283,16 @@ class NutsFit:
 
     @property
     def converged(self) -> bool:
-        """Whether every R-hat is below 1.05."""
-        return bool((self.r_hat < 1.05).all())
+        """Whether every R-hat is below 1.01, from at least 100 effective draws a chain."""
+        enough = self.ess >= ESS_FLOOR * len(self.weights)
+        return bool((self.r_hat < R_HAT_LIMIT).all() and enough.all())
 
     @property
     def report(self) -> str:
         """R-hat and effective sample size, as a sentence that says whether to trust the draws."""
         worst, least = float(self.r_hat.max()), float(self.ess.min())
-        verdict = "converged" if self.converged else "NOT converged (needs R-hat < 1.05)"
+        needs = f"needs R-hat < {R_HAT_LIMIT} and ESS >= {ESS_FLOOR * len(self.weights)}"
+        verdict = "converged" if self.converged else f"NOT converged ({needs})"
         return f"NUTS {verdict}: largest R-hat {worst:.3f}, smallest ESS {least:.0f}"
 
     def predict(self, x: ArrayLike, n_samples: int | None = None, seed: int = 1) -> Predictive:

@@ -69,6 +69,7 @@ def fit(
     hidden_units: tuple[int, ...] = (20, 20),
     steps: int = 1500,
     learning_rate: float = 0.02,
+    starts: int = 1,
     seed: int = 0,
 ) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` is given.
@@ -83,6 +84,8 @@ def fit(
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         steps: Adam steps.
         learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
+        starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
+            k-th has the seed ``seed + 10⁶ k``.
         seed: Seed of the starting point.
 
     Returns:
@@ -90,7 +93,7 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range, or both a prior and weight decay are given.
-        DivergedError: The loss left the finite numbers.
+        DivergedError: The loss left the finite numbers, from every start.
     """
     x, y = likelihoods.data(likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
@@ -106,10 +109,15 @@ def fit(
         weight_decay=as_float(decay),
     )
     schedule = optimise.schedule(steps, learning_rate, 0.25)
-    rng = np.random.default_rng(checks.count("seed", seed, 0))
-    start = rng.standard_normal(network.n_weights) * np.sqrt(2.0 / network.fan_in)
-    trace = _program(network, likelihood)(as_float(start), schedule, inputs)
-    return _fitted(trace, network, float(noise_std), likelihood)
+    program = _program(network, likelihood)
+
+    def fit_once(seed: int) -> Fit:
+        draw = np.random.default_rng(seed).standard_normal(network.n_weights)
+        start = as_float(draw * np.sqrt(2.0 / network.fan_in))
+        return _fitted(program(start, schedule, inputs), network, float(noise_std), likelihood)
+
+    seeds = optimise.start_seeds(seed, starts)
+    return optimise.best_of(fit_once, seeds, lambda fitted: float(fitted.history["loss"][-1]))
 
 
 def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:

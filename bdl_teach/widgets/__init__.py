@@ -28,6 +28,7 @@ from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.local_reparam_lab import LocalReparamLab
 from bdl_teach.widgets.pbp_stepper import PBPStepper
 from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
+from bdl_teach.widgets.truth.explorer import TruthExplorer
 from bdl_teach.widgets.vae.explorer import VAEExplorer
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "LocalReparamLab",
     "PBPStepper",
     "SinusoidExplorer",
+    "TruthExplorer",
     "VAEExplorer",
 ]

@@ -66,6 +66,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
     )
     PRESETS: ClassVar[controls.Presets] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
+        # claim: minibatches-of-one-end-higher
         "32 uniform": (
             "One point a step, each with 1/32 of the KL: noisy steps end at a higher free energy",
             {**_DEFAULTS, "n_batches": 32},
@@ -74,6 +75,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "One point a step, as noisy; the first ten carry 99.9 % of the KL",
             {**_DEFAULTS, "n_batches": 32, "scheme": "geometric"},
         ),
+        # claim: whole-kl-in-each-batch-flattens-the-mean
         "1/M forgotten": (
             "The whole KL in each of 8 batches: a KL weight of 8; the mean flattens",
             {**_DEFAULTS, "kl_weight": 8.0},

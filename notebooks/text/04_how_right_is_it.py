@@ -11,35 +11,49 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Time** 10 minutes · **Section times** 4.1: 5 · play: 5
+# **Time** 35 minutes · **Section times** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
-# - name the three parts of the gap between an answer and the truth;
-# - compute two of them where the truth is known.
+# - take the gap between an answer and the truth apart: optimiser, family, prior, each as a number;
+# - say what a low free energy proves, and what it does not;
+# - say in which direction mean field is too sure, and in which too unsure;
+# - tell a KL weight from a temperature;
+# - compare two methods in pairs, and see through a conclusion that rests on one run.
 #
 # **Prerequisites** The free energy, from [chapter 3](03_bayes_by_backprop.ipynb); exact linear regression, from [chapter 1](01_from_mle_to_bayes.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Predict first
 #
-# Write down your answers. Section 4.1 tests the first.
+# Write down your answers. Sections 4.1, 4.6 and 4.9 test them.
 #
 # 1. Two inputs are nearly the same, so that the data speak of the sum of two weights only. Each weight gets a Gaussian of its own, and is trained to the very end. What is left of the KL to the posterior?
-# 2. With a narrow prior the curve misses the peaks of the data; with a small KL weight its band shrinks. In which of the two cases would NUTS, with the same prior and noise, do as the curve does?
+# 2. Nobody measured between x = 0.1 and 0.4, and the band of Bayes by Backprop misses the truth there. Would that of exact inference, with the same prior N(0, 1), cover it?
+# 3. Two recipes minimise the same free energy, and one ends 70 nats lower. Does it predict better among the data?
 
 # %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import SinusoidExplorer
+from bdl_teach.widgets import TruthExplorer
 
-explorer = SinusoidExplorer()
+explorer = TruthExplorer()
 explorer
 
 # %% slideshow={"slide_type": "skip"}
+import math
+
+import matplotlib.pyplot as plt
 import numpy as np
 
+from bdl_teach import claims, datasets, densities, exercises, plots
 from bdl_teach.backend import tfp
-from bdl_teach.methods import exact
+from bdl_teach.claims.claim import World
+from bdl_teach.claims.experiments import chapter4 as lab
+from bdl_teach.methods import bbb, exact, local_reparam, point
+from bdl_teach.methods.pbp import relu_moments
+from bdl_teach.plots import BLUE, GREEN, ORANGE, panel
+from bdl_teach.predictive import evaluate_weights
 
+plots.lecture_style()
 tfd = tfp.distributions
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -77,36 +91,559 @@ assert np.isclose(kl(*early), optimisation + family)
 print(f"KL {kl(*early):.2f} nats = optimisation {optimisation:.2f} + family {family:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 4.2 Play
+# ## 4.2 Too sure and too unsure, at once
 #
-# For a network the posterior is not known in closed form. NUTS draws from it: press *compare with NUTS* under the sliders, wait half a minute, and compare the bands.
+# In the example above the KL of the family is all that is left, and it is not small: question 1. Where does it sit? Along a direction $u$ of length 1 the posterior and the best $q$ have the variances
+#
+# $$\mathrm{Var}_P[u^\top w] = u^\top\Sigma\,u , \qquad \mathrm{Var}_{q^*}[u^\top w] = \sum_i \frac{u_i^2}{\Lambda_{ii}} , \quad \Lambda = \Sigma^{-1} , \tag{4.2}$$
+#
+# since at the minimum of $F$ each $\sigma_i^2$ is $1/\Lambda_{ii}$, the variance that $w_i$ has left when all others are *held fixed*. Neither is always the larger.
 
 # %% slideshow={"slide_type": "fragment"}
-explorer.preset("narrow prior")
+# eq. 4.2
+def along(u, cov):
+    u = np.array(u) / np.linalg.norm(u)
+    return np.sqrt(u @ cov @ u), np.sqrt(np.sum(u**2 / np.diag(np.linalg.inv(cov))))
+
+
+stiff, loose = along([1, 1], truth.cov), along([1, -1], truth.cov)  # data speak of w₁ + w₂
+assert np.allclose(best[1] ** 2, 1 / np.diag(np.linalg.inv(truth.cov)))
+assert stiff[1] > 1.2 * stiff[0] and loose[1] < 0.5 * loose[0]
+for name, (p, q) in {"along (1, 1)": stiff, "along (1, −1)": loose}.items():
+    print(f"{name}: posterior sd {p:.3f}, mean field {q:.3f}")
+
+# %% slideshow={"slide_type": "fragment"}
+angle = np.linspace(0, 2 * np.pi, 200)
+circle = 2 * np.stack([np.cos(angle), np.sin(angle)])
+fig, ax = plt.subplots(figsize=(6, 4.5))
+for root, name, colour, style in (
+    (np.linalg.cholesky(truth.cov), "posterior", GREEN, "--"),
+    (np.diag(best[1]), "best mean field", BLUE, "-"),
+):
+    ax.plot(*(truth.mean[:, None] + root @ circle), style, color=colour, label=f"{name}: 2 sd")
+ax.set_aspect("equal")
+panel(ax, "Wider than the posterior one way, narrower the other", "w₁", "w₂")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Both of the sentences that you will read, "mean field is too narrow" and "mean field is too wide", are true of this one picture. A prediction asks for one direction: at $x = (1, 1)$ for the sum, which the data know, and there mean field is too *unsure*; at $x = (1, -1)$ for the difference, and there it is too *sure*.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.3 The optimiser's part, on a network
+#
+# For a network $\log P(D)$ is unknown, and with it the KL to the posterior. But (4.1) needs no $\log P(D)$ for its first part: $F(q) - F(q^*)$ is a difference of two free energies. $q^*$ is not known either; the lowest $F$ that anybody has found takes its place, so that what we measure is *at least* this much.
+#
+# The problem of this chapter: the sinusoid of chapter 3, but nobody measured between 0.1 and 0.4, where the sine has its peak. One hidden layer of 32 units; the prior of each weight is $\mathcal N(0, \sigma_p^2)$. `fit.free_energy` takes 1000 fresh draws and all the data, so that no lucky last step can flatter it.
+
+# %% slideshow={"slide_type": "fragment"}
+data = datasets.sinusoid(n=32, noise_std=1.0, seed=0, gap=(0.1, 0.4))
+x_grid = np.linspace(-1, 1, 201)[:, None]
+wide = {"prior": densities.Gaussian(3.0), "hidden_units": (32,)}
+narrow = {"prior": densities.Gaussian(1.0), "hidden_units": (32,)}
+
+reached = {}
+for name, settings in (("N(0, 3²)", wide), ("N(0, 1)", narrow)):
+    fit = bbb.fit(data.x, data.y, **settings)
+    mode = point.fit(data.x, data.y, steps=3000, **settings)  # the MAP
+    from_mode = bbb.fit(data.x, data.y, initial=(mode.weights, 0.1), **settings)
+    reached[name] = fits = {"defaults": fit, "trained on": fit.refined(6000),
+                            "from the mode": from_mode.refined(6000)}
+    said = ", ".join(f"{key} {f.free_energy:.0f}" for key, f in fits.items())
+    print(f"prior {name}: F = {said} nats")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks for both: no longer run, from here or from other starts, may end more than 20 nats lower.
+
+# %% slideshow={"slide_type": "fragment"}
+gain = {name: fits["defaults"].free_energy - min(f.free_energy for f in fits.values())
+        for name, fits in reached.items()}
+print("the optimiser's part is at least", {k: f"{v:.0f} nats" for k, v in gain.items()})
+assert all(nats > 10 for nats in gain.values())
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.4 Nats that change nothing
+#
+# Swap two hidden units, with all weights that come in and go out: the network computes the same function. A layer of $H$ units can be ordered in $H!$ ways, so that the posterior stands there in $K = \prod H!$ copies, all alike. A mean-field $q$ sits in one of them. Let $\bar q$ be its average over the copies: it predicts exactly as $q$ does, and since the posterior density is the same at each copy,
+#
+# $$0 \;\le\; F(q) - F(\bar q) = \mathrm{E}_q\!\left[\log \frac{q(w)}{\bar q(w)}\right] \;\le\; \log K , \tag{4.3}$$
+#
+# for $\bar q \ge q/K$. The upper end is reached where the copies do not overlap; where $q$ still *is* the prior, they are one and the same, and nothing is paid. In one dimension, with two copies at $\pm m$:
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.3
+w = np.linspace(-12, 20, 32001)
+
+
+def paid(m):
+    one = tfd.Normal(np.float64(m), 1.0).log_prob(w).numpy()
+    other = tfd.Normal(np.float64(-m), 1.0).log_prob(w).numpy()
+    return np.trapezoid(np.exp(one) * (one - np.logaddexp(one, other) + math.log(2)), w)
+
+
+nats = [paid(m) for m in (0, 0.5, 1, 2, 4)]
+print("paid:", np.round(nats, 3), f"nats; log 2 = {math.log(2):.3f}")
+assert np.all(np.diff(nats) > 0) and abs(nats[0]) < 1e-9
+assert abs(nats[-1] - math.log(2)) < 1e-3
+
+# %% slideshow={"slide_type": "fragment"}
+one = reached["N(0, 3²)"]["defaults"]
+order = np.random.default_rng(0).permutation(32)
+swapped = np.concatenate([one.mean[:32][order], one.mean[32:64][order],
+                          one.mean[64:96][order], one.mean[96:]])
+outputs = one.evaluate(np.stack([one.mean, swapped]), x_grid)
+assert not np.allclose(one.mean, swapped) and np.allclose(*outputs, atol=1e-3)
+print(f"one layer of 32: up to {math.lgamma(33):.1f} nats; "
+      f"two of 20, chapter 3's network: up to {2 * math.lgamma(21):.1f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So "the lower $F$, the nearer to the posterior" is a theorem about KL, and KL counts the copies; a learner wants to be near in what is *predicted*, which does not. Part of the family's KL, up to 85 nats in chapter 3, says nothing about any curve. And it is not even the same for each $q$: one that leaves units at the prior pays less. Kurle et al. (2022) trace part of mean field's underfitting to this.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.5 In between: what a theorem says
+#
+# Let $f$ have *one* hidden layer of ReLUs and independent Gaussian weights. For inputs $p < 0 < q$, and $r$ nearer to 0 than both, Foong et al. (2020, theorem 1) prove
+#
+# $$\mathrm{Var}[f(r)] \;\le\; \mathrm{Var}[f(p)] + \mathrm{Var}[f(q)] . \tag{4.4}$$
+#
+# Sure at $p$ and sure at $q$: then it *cannot* be unsure between, whatever the data, the prior and the optimiser. The variance has a closed form, since the units are independent; two thousand random $q$ may try.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.4
+rng = np.random.default_rng(0)
+
+
+def variance(x, mean, std):  # rows of mean, std: input weight, bias, output weight; [3, q, 32]
+    e, v = relu_moments(mean[0] * x + mean[1], (std[0] * x) ** 2 + std[1] ** 2)
+    return (mean[2] ** 2 * v + std[2] ** 2 * (v + e**2)).sum(axis=-1)
+
+
+shape = (3, 2000, 32)
+mean, std = rng.normal(size=shape), np.exp(rng.normal(-1, 1, shape))
+p, q = -rng.uniform(0.1, 2, (2000, 1)), rng.uniform(0.1, 2, (2000, 1))
+r = rng.uniform(-1, 1, (2000, 1)) * np.minimum(-p, q)
+ratio = variance(r, mean, std) / (variance(p, mean, std) + variance(q, mean, std))
+print(f"Var[f(r)] is at most {ratio.max():.2f} times the sum")
+assert 0.5 < ratio.max() <= 1
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# What it does *not* say. It is silent about two hidden layers. Three certain units and one uncertain weight already make a $q$ that is sure at ±½ and unsure at 0:
+
+# %% slideshow={"slide_type": "fragment"}
+def two_layers(x, v):  # the first two layers are certain; v is the last weight
+    bump = np.maximum(0, 1 - 2 * (np.maximum(0, x) + np.maximum(0, -x)))  # relu(1 − 2|x|)
+    return v * bump
+
+
+values = two_layers(np.array([-0.5, 0.0, 0.5])[:, None], rng.standard_normal(4000))
+print("sd at −½, 0, ½:", values.std(axis=1).round(2))
+assert values[[0, 2]].std() == 0 and values[1].std() > 0.9
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And it is silent about our gap, which lies on one side of 0. So whether mean field opens *there* is no theorem but an experiment. The judge is NUTS, which draws from the posterior itself ([chapter 10](10_comparison_and_decisions.ipynb) says how). Under the prior $\mathcal N(0, 3^2)$ NUTS is more than twice as unsure in the gap as among the data; <!-- claim: nuts-opens-in-the-gap --> mean field, trained on to the lowest $F$ known, is not: less than 1.2 times. <!-- claim: mean-field-does-not-open-in-the-gap --> Here it is the family.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.6 The prior: what does exact inference know?
+#
+# Now question 2. Before blaming an approximation, ask what it approximates: run NUTS under two priors and look at the functions that each of them *expects*.
+
+# %% slideshow={"slide_type": "subslide"}
+draws = {}
+for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
+    draws[name] = exact.nuts(data.x, data.y, **lab.CHAINS, **settings)
+    p = draws[name].predict(x_grid)
+    print(f"prior {name}: {lab.coverage(p, data.truth(x_grid)[:, 0]):.0%} of the gap covered; "
+          f"largest R-hat {draws[name].r_hat.max():.3f}")
+
+peak = np.array([[0.25]])
+for name, settings in (("N(0, 1)", narrow), ("N(0, 3²)", wide)):
+    w = settings["prior"].sample((4000, 97), seed=1)
+    prior_sd = evaluate_weights(draws[name].network, w, peak).std()
+    print(f"prior {name}: the peak of 10 is {10 / prior_sd:.1f} sd of f(0.25) away from 0")
+    assert prior_sd < 5 or name != "N(0, 1)"
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
+for ax, (name, sampled) in zip(axes, draws.items(), strict=True):
+    prior = (narrow if name == "N(0, 1)" else wide)["prior"]
+    functions = evaluate_weights(sampled.network, prior.sample((12, 97), seed=3), x_grid)
+    ax.plot(x_grid, functions.T, color="0.7", lw=0.8)
+    lowest = min(reached[name].values(), key=lambda f: f.free_energy)
+    for fit, colour, style, who in ((sampled, GREEN, "--", "NUTS"), (lowest, BLUE, "-", "BBB")):
+        p = fit.predict(x_grid)
+        for k in (-2, 2):
+            label = f"{who}: ±2 sd" if k > 0 else None
+            ax.plot(x_grid, p.mean + k * p.epistemic_std, style, color=colour, label=label)
+    plots.draw_data(ax, data.x, data.y)
+    ax.set_ylim(-30, 30)
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    panel(ax, f"Prior {name}; grey: drawn from it", "x", "y", loc="lower left")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The same as one curve: how unsure each is, along $x$, under the wide prior.
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+for fit, colour, style, who in (
+    (draws["N(0, 3²)"], GREEN, "--", "NUTS"),
+    (min(reached["N(0, 3²)"].values(), key=lambda f: f.free_energy), BLUE, "-", "BBB, lowest F"),
+    (reached["N(0, 3²)"]["defaults"], ORANGE, ":", "BBB, defaults"),
+):
+    ax.plot(x_grid, fit.predict(x_grid).epistemic_std, style, color=colour, label=who)
+ax.axvspan(0.1, 0.4, color="0.9")
+panel(ax, "NUTS opens in the gap (grey); mean field does not", "x", "epistemic sd")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> the peak of 10 lies more than two of its own standard deviations out. Under $\mathcal N(0, 3^2)$ it covers most of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (NUTS can say so for 97 weights in seconds; for a network of modern size it took Izmailov et al. (2021) hundreds of processors.)
+#
+# It also decides which way mean field errs outside the data: under the wide prior it is narrower than NUTS, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is more than a quarter wider than NUTS; <!-- claim: mean-field-is-too-unsure-among-the-data --> which (4.2) has for a Gaussian posterior along what the data know.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.7 The three parts as numbers
+#
+# To set the parts beside each other they need one unit. In the gap, over $x$, and in units of $y$: *optimisation* is the distance of the default fit from the fit with the lowest $F$, *family* the distance of that one from NUTS (both by means and sd, `calibration.distance`), *prior* what of the truth lies beyond the ±2 sd of NUTS. Distances are not nats: they do not add up to one whole. Two worlds, each with a data set and a start of its own:
+
+# %% slideshow={"slide_type": "fragment"}
+worlds = [lab.parts(World(n)) for n in range(2)]
+parts = {
+    prior: [[f[f"{prior}-{key}"] for f in worlds] for key in ("optimisation", "best-distance",
+                                                              "prior")]
+    for prior in ("narrow", "wide")
+}
+for prior, rows in parts.items():
+    said = zip(("optimisation", "family", "prior"), np.mean(rows, axis=1), strict=True)
+    print(f"{prior}:", ", ".join(f"{name} {value:.2f}" for name, value in said))
+assert np.mean(parts["narrow"][2]) > 2 > 0.6 > np.mean(parts["wide"][2])
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+styles = (("narrow", "N(0, 1)", ORANGE, "//"), ("wide", "N(0, 3²)", BLUE, ""))
+for k, (prior, name, colour, hatch) in enumerate(styles):
+    place = np.arange(3) + 0.4 * k - 0.2
+    ax.bar(place, np.mean(parts[prior], axis=1), 0.36, color=colour, alpha=0.5, hatch=hatch,
+           label=f"prior {name}")
+    ax.plot(place, parts[prior], "o", color=colour, ms=5)
+ax.set_xticks(range(3), ("optimisation", "family", "prior"))
+panel(ax, "Whose is it? The prior decides", "dots: worlds", "units of y, in the gap")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Under the narrow prior the prior's part is the largest by far; <!-- claim: under-a-narrow-prior-the-prior-is-the-largest-part --> and of the distance to NUTS the lowest $F$ removes more than half a unit. <!-- claim: under-a-narrow-prior-the-lower-f-is-nearer --> Under the wide prior next to nothing is left of the prior's part, <!-- claim: under-a-wide-prior-next-to-nothing-is-the-prior-s --> and the lowest mean field known stays more than one unit away: <!-- claim: under-a-wide-prior-the-family-stays-away --> that is the family's.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### An illusion of one run
+#
+# "Bayes by Backprop sees the gap", says a blog post, and shows a picture. "It does not", says another. Both may have run the same program. The share of the gap inside ±2 sd, for six starts on one data set, each trained on:
+
+# %% slideshow={"slide_type": "fragment"}
+covered, f = [], []
+for seed in range(1, 7):
+    fit = bbb.fit(data.x, data.y, seed=seed, **wide).refined(6000)
+    covered.append(lab.coverage(fit.predict(x_grid), data.truth(x_grid)[:, 0]))
+    f.append(fit.free_energy)
+print("covered:", np.round(covered, 2))
+print("F:      ", np.round(f).astype(int), "nats")
+assert max(f) - min(f) < 40
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("gap-coverage-depends-on-the-start",
+                    "lowest-f-is-not-nearest-the-truth", worlds=3)
+assert not any(finding.falls for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# On average the luckiest start covers at least a quarter of the gap more than the least lucky, <!-- claim: gap-coverage-depends-on-the-start --> and the lowest $F$ of the six is seldom the one that misses the truth there by least. <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why did each blogger seem right? Whoever runs a thing once has one number, and every number has a story.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.8 A KL weight is not a temperature
+#
+# A KL weight $\lambda < 1$ is often called a *cold posterior*. Wenzel et al. (2020) mean another thing by that: $P(w\mid D)^{1/T}$, prior and all. Minimising $\lambda\,\mathrm{KL}[q\,\|\,P] - \mathrm{E}_q[\log P(D\mid w)]$ aims at the left one, tempering at the right one:
+#
+# $$P(w)\,P(D\mid w)^{1/\lambda} \qquad\text{and}\qquad P(w)^{1/T}\,P(D\mid w)^{1/T} . \tag{4.5}$$
+#
+# With $P(w) = \mathcal N(0, \sigma_p^2)$ the right one is the left one at $\lambda = T$ under the prior $\mathcal N(0, T\sigma_p^2)$: any program with a KL weight can do both. On a linear model, where both are exact, of two inputs of which the second was never anything but 0:
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.5
+t, x_seen = 0.1, np.array([[1.0, 0.0], [2.0, 0.0]])
+bayes = exact.linear_regression(x_seen, [1.0, 2.0], prior_std=1.0, noise_std=1.0)
+weighted = exact.linear_regression(x_seen, [1.0, 2.0], 1.0, noise_std=math.sqrt(t))
+tempered = exact.linear_regression(x_seen, [1.0, 2.0], math.sqrt(t), noise_std=math.sqrt(t))
+assert np.allclose(tempered.cov, t * bayes.cov) and np.allclose(tempered.mean, bayes.mean)
+assert np.isclose(weighted.cov[1, 1], 1.0) and weighted.cov[0, 0] < 0.15 * bayes.cov[0, 0]
+for name, p in (("Bayes", bayes), ("KL weight 0.1", weighted), ("temperature 0.1", tempered)):
+    print(f"{name}: sd of the weight with data {p.cov[0, 0] ** 0.5:.3f}, "
+          f"without {p.cov[1, 1] ** 0.5:.3f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Where there are data the two agree; where there are none, a KL weight leaves the prior as it was. A network does the same, for mean field with one hidden layer and the prior $\mathcal N(0, 1)$: among the data the two bands are about as wide, <!-- claim: both-colds-narrow-alike-among-the-data --> outside, the KL weight's are more than a quarter wider. <!-- claim: a-kl-weight-stays-wider-outside -->
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("both-colds-narrow-alike-among-the-data", "a-kl-weight-stays-wider-outside")
+assert not any(finding.falls for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.9 Three recipes for one objective
+#
+# Back to chapter 3's problem: no gap, two layers of 20, the scale-mixture prior. The article starts each σ at 0.69 and keeps the rate at 0.08. TFP's layers start with means of about 0.1 and σ = 0.05; with a fixed rate of 0.03 they are used in many tutorials. Our defaults start at σ = 0.31 and let the rate fall to 0. The *quiet* estimator averages in closed form what the others draw ([chapter 5](05_local_reparameterization.ipynb)). One objective, one family, 1500 steps each:
+
+# %% slideshow={"slide_type": "fragment"}
+ids = ("the-article-s-recipe-ends-higher", "the-library-s-recipe-ends-higher",
+       "the-quiet-estimator-ends-lower", "the-article-s-recipe-scores-lower-among-the-data",
+       "recipes-differ-outside", "two-starts-trained-on-agree-outside")
+found = claims.show(*ids, worlds=3)
+assert found[0].mean > 0 and found[1].mean > 0 and found[2].mean > 0
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The article's recipe ends more than 40 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start more than 25, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit, by more than a tenth of a nat a point (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than 2 units of $y$ apart. <!-- claim: recipes-differ-outside -->
+#
+# That last one was once told as "each run has found a local minimum of its own". Neither had found any: two starts that are both *trained on* agree outside to within a unit, in most worlds. <!-- claim: two-starts-trained-on-agree-outside --> Before you call a difference a property of the posterior, see whether training on removes it.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.10 Scores come in pairs
+#
+# Does it *predict* better than one network of maximum likelihood? Scores swing from data set to data set. As far as a hard one is hard for both methods, the swing is not about the methods: so subtract first, and average afterwards. With $a_w$, $b_w$ the scores of two methods in world $w$,
+#
+# $$\mathrm{Var}[a - b] = \mathrm{Var}[a] + \mathrm{Var}[b] - 2\,\mathrm{Cov}[a, b] . \tag{4.6}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 4.6
+scores = [lab.recipes(World(n)) for n in range(3, 7)]
+a, b = (np.array([f[f"{name}-outside"] for f in scores]) for name in ("ours", "again"))
+paired, apart = np.var(a - b, ddof=1), np.var(a, ddof=1) + np.var(b, ddof=1)
+assert np.isclose(paired, apart - 2 * np.cov(a, b)[0, 1])
+print(f"two starts, outside: a − b = {np.mean(a - b):.1f} ± {np.sqrt(paired / 4):.1f} in pairs, "
+      f"± {np.sqrt(apart / 4):.1f} as if they were strangers")
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("bbb-does-not-beat-mle-among-the-data", "bbb-beats-mle-outside",
+                    "a-tenth-of-the-kl-scores-higher-among-the-data", worlds=8)
+assert not any(finding.falls for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Outside the data Bayes by Backprop scores higher than one network by more than ten nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. Among the data the two are within half a nat, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4.11 Play
+#
+# The three parts, live. While you move, a quick fit; while the sliders rest, a search for the lowest $F$ goes on: more starts, starts at a mode, training on. *Compare with NUTS* takes ten seconds or more and fills the bars. Go through the presets, and say before each which bar will be the longest.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("start")
 explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# From Python, as a user would. **Starts**: of several quick fits the lowest is kept.
+
+# %% slideshow={"slide_type": "fragment"}
+lowest = {k: explorer.set(starts=k).result.fit.free_energy for k in (1, 8)}
+print(f"F of one start {lowest[1]:.0f}, of the lowest of eight {lowest[8]:.0f} nats")
+assert lowest[8] <= lowest[1] + 1e-6
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Prior σ_p**, with *prior functions*: what is expected before any data. **Noise**, **gap**, **width** and **N** change the problem, and nothing else does:
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("before the data")
+reach = {s: np.abs(explorer.set(prior_std=s).result.prior_functions).max() for s in (0.5, 3.0)}
+print(f"ten functions drawn from N(0, σ_p²) reach {reach[0.5]:.1f} and {reach[3.0]:.0f}")
+assert reach[0.5] < 10 < reach[3.0]
+
+before = explorer.preset("start").result
+after = explorer.set(noise_std=2.0, gap=0.1, width=10, n=16).result
+assert np.allclose(after.prediction.aleatoric_std, 2 * before.prediction.aleatoric_std)
+assert after.regions["gap"].sum() < before.regions["gap"].sum()
+assert len(after.fit.mean) == 31 and len(after.model.problem.data.y) == 16
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
-# The exercises of this chapter are being written.
+# Replace each `...` and run the cell. The check names the mistake it sees. The last two are experiments: there is no formula to copy, you train and measure, and the check measures what you bring, in three worlds. Each solution is in the collapsed cell below; read the hint first.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.1 Compute: what the family costs
+# Return $\mathrm{KL}[q^*\,\|\,P]$ in nats for a Gaussian posterior with covariance `cov`, where $q^*$ is its best mean field. (*Hint:* the means agree, and $\sigma_i^2 = 1/\Lambda_{ii}$; of the KL two logarithms are left.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_family(cov):
+    return ...
+
+
+exercises.check("4.1", my_family)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_1(cov):
+    precision = np.diag(np.linalg.inv(cov))
+    return 0.5 * (np.log(precision).sum() + np.linalg.slogdet(cov)[1])
+
+
+assert exercises.check("4.1", solution_1, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.2 Compute: how wide along a direction
+# Return the standard deviation along `u` of a Gaussian posterior with covariance `cov`, and that of its best mean field. `u` need not have length 1. (*Hint:* (4.2).)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_widths(cov, u):
+    return ...
+
+
+exercises.check("4.2", my_widths)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_2(cov, u):
+    u = u / np.linalg.norm(u)
+    return np.sqrt(u @ cov @ u), np.sqrt(np.sum(u**2 / np.diag(np.linalg.inv(cov))))
+
+
+assert exercises.check("4.2", solution_2, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.3 Explain: true or false
+# Which statements are true?
+#
+# - (a) If $F$ is high, the family is too small.
+# - (b) Of two members of the same family, $F$ says which has the smaller KL to the posterior, without knowing $\log P(D)$.
+# - (c) A band that misses the truth in a gap proves that inference was approximate.
+# - (d) All copies of a posterior under swaps of hidden units predict the same.
+# - (e) With two hidden layers, a mean-field $q$ can be sure at −½ and ½ and unsure at 0.
+#
+# (*Hint:* for each, ask which of the three parts it speaks of.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+my_choice = ...  # such as {"a", "b"}
+
+exercises.check("4.3", my_choice)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+solution_3 = {"b", "d", "e"}
+
+assert exercises.check("4.3", solution_3, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.4 Compute: what the copies cost at most
+# Return $\log K$ in nats for a network whose hidden layers have `hidden_units` units, a tuple such as `(20, 20)`. It must not overflow at 400 units. (*Hint:* orders of different layers are independent choices; `math.lgamma(n + 1)` is $\log n!$.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_copies(hidden_units):
+    return ...
+
+
+exercises.check("4.4", my_copies)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_4(hidden_units):
+    return sum(math.lgamma(n + 1) for n in hidden_units)
+
+
+assert exercises.check("4.4", solution_4, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.5 Change: two ways to be cold
+# One weight with prior $\mathcal N(0, \sigma_p^2)$ was measured directly `n` times, each time with noise `noise_std`. Return the posterior's sd at KL weight `t`, and at temperature `t`. (*Hint:* write down the precision of the prior and that of the data; (4.5) says which of them is divided by $t$.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_colds(n, prior_std, noise_std, t):
+    return ...
+
+
+exercises.check("4.5", my_colds)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_5(n, prior_std, noise_std, t):
+    prior_precision, data_precision = 1 / prior_std**2, n / noise_std**2
+    weighted = prior_precision + data_precision / t
+    return weighted**-0.5, ((prior_precision + data_precision) / t) ** -0.5
+
+
+assert exercises.check("4.5", solution_5, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.6 Experiment: arrive
+# On chapter 3's problem, `datasets.sinusoid(seed=seed)` with the defaults of `bbb.fit`, the fit stops too early. Return the means and the standard deviations of a mean-field posterior whose $F$ is at most 350 nats, for the seeds 0, 1 and 2. Any start, rate, estimator and number of steps will do. First draw $F$ over the number of steps for two ways of training. (*Hint:* 4.3 and 4.9 name three means; more of the same noise is the dearest.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_posterior(seed):
+    return ...
+
+
+exercises.check("4.6", my_posterior)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_6(seed):
+    points = datasets.sinusoid(seed=seed)
+    quiet = local_reparam.fit(points.x, points.y, starts=2, **local_reparam.QUIET)
+    arrived = quiet.refined(4000)
+    return arrived.mean, arrived.std
+
+
+assert exercises.check("4.6", solution_6, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 4.7 Experiment: which fits have not arrived?
+# For each number of `steps`, fit `datasets.sinusoid(seed=seed)` by `local_reparam.fit(x, y, **quiet)`, where `quiet` is `local_reparam.QUIET` with that number of steps. Return a list: `True` where training on, by 4000 quiet steps, lowers $F$ by more than 10 nats. Look at the curves of `fit.history["free_energy"]` first, and say what you would have guessed from them. (*Hint:* `fit.refined` and `fit.free_energy`; one step's record swings by more than 10 nats.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_unfinished(seed, steps):
+    return ...
+
+
+exercises.check("4.7", my_unfinished)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_7(seed, steps):
+    points, late = datasets.sinusoid(seed=seed), []
+    for k in steps:
+        quiet = {**local_reparam.QUIET, "steps": k}
+        fit = local_reparam.fit(points.x, points.y, **quiet)
+        late.append(fit.free_energy - fit.refined(4000).free_energy > 10)
+    return late
+
+
+assert exercises.check("4.7", solution_7, record=False)
+
+# %% slideshow={"slide_type": "fragment"}
+exercises.progress(4)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
 #
 # **Claim:** "the band is wrong, so the family is too small." **True:** (4.1) has another part, and its cause is the optimiser; the prior may be to blame for the rest. Measure all three before you name one.
+#
+# **Claim:** "mean field underestimates the variance." **True** of the sd along what the data leave open, false along what they know. Run it on any correlated posterior:
+
+# %% slideshow={"slide_type": "fragment"}
+for correlation in (0.5, 0.9, 0.99):
+    cov = np.array([[1, correlation], [correlation, 1]])
+    (p_loose, q_loose), (p_stiff, q_stiff) = along([1, 1], cov), along([1, -1], cov)
+    print(f"correlation {correlation}: {q_loose / p_loose:.2f} of the sd along what is open, "
+          f"{q_stiff / p_stiff:.2f} along what is known")
+    assert q_loose < p_loose and q_stiff > p_stiff
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "theorems say that mean field cannot be unsure in a gap." **True** for one hidden layer and a gap about 0, (4.4); the two-layer $q$ of 4.5 is unsure there. What training *finds* is another question.
+#
+# **Claim:** "we used a cold posterior: KL weight 0.1." **True** in name only: (4.5).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
-# - Gap to the truth = optimisation + family + prior.
-# - The first two add up to $\mathrm{KL}[q\|P(w\mid D)]$, the third is in the posterior itself.
+# - Gap to the truth = optimisation + family + prior. The first two add up to $\mathrm{KL}[q\|P(w\mid D)]$, the third is in the posterior itself.
+# - The optimiser's part is a difference of free energies: train on, start elsewhere, keep the lowest.
+# - The family's part points in directions: too unsure along what the data know, too sure along what they leave open. Some of it, up to $\log K$, is copies and means nothing.
+# - The prior's part is what NUTS gets wrong.
+# - The theorem about gaps is for one hidden layer.
+# - A KL weight tempers the likelihood alone.
+# - Subtract within a world, then average over worlds.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References
 #
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Foong, Burt, Li, Turner (2020). On the expressiveness of approximate inference in Bayesian neural networks. [arXiv:1909.00719](https://arxiv.org/abs/1909.00719)
-# - Osband, Aslanides, Cassirer (2018). Randomized prior functions for deep reinforcement learning. [arXiv:1806.03335](https://arxiv.org/abs/1806.03335)
+# - Kurle, Herbrich, Januschowski, Wang, Gasthaus (2022). On the detrimental effect of invariances in the likelihood for variational inference. [arXiv:2209.07157](https://arxiv.org/abs/2209.07157)
 # - Wenzel et al. (2020). How good is the Bayes posterior in deep neural networks really? [arXiv:2002.02405](https://arxiv.org/abs/2002.02405)
 # - Izmailov, Vikram, Hoffman, Wilson (2021). What are Bayesian neural network posteriors really like? [arXiv:2104.14421](https://arxiv.org/abs/2104.14421)
 

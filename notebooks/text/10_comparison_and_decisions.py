@@ -9,23 +9,23 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 10 · Comparison and decisions
 #
-# *Every method of the course on one problem, beside the true posterior: who is right, where, and at what price.*
+# *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 60 minutes · **Section times** 10.1-10.2: 10 · 10.3: 8 · 10.4: 10 · 10.5: 7 · 10.6-10.7: 8 · 10.8: 10 · play: 8 · exercises: as long as you like
+# **Time** 55 minutes · **Section times** 10.1-10.2: 10 · 10.3: 5 · 10.4: 10 · 10.5: 4 · 10.6-10.7: 7 · 10.8: 8 · play: 3 · mistakes: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
 # - say how far a method is from the true posterior, as a number, and how far chance alone would put it;
 # - tell what the RMSE, the log score and the coverage each see, and what each is blind to;
 # - read a reliability plot, and compute one;
-# - say why one Gaussian per weight is too sure between two groups of data;
+# - compare two methods in pairs, over many data sets, and say when a difference is more than luck;
 # - choose between Bayes by Backprop and probabilistic backpropagation, and defend the choice;
 # - turn a posterior into decisions with Thompson sampling.
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 5 to 7 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 7 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. The picture to remember is the reliability plot of section 10.4. If time is short, show 10.1, 10.4, 10.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
+# For the lecturer. Run all cells before the lecture. The picture to remember is the one of section 10.5: the same two methods on six data sets. If time is short, show 10.1, 10.4, 10.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -41,12 +41,13 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
-# Write down your answers. Sections 10.4 to 10.9 test them.
+# Write down your answers. Sections 10.3 to 10.8 test them.
 #
 # 1. Bayes by Backprop (BBB) is trained on data with a gap. In the gap, does its 95 % interval hold about 95 %, more, or far less?
 # 2. Two methods have the same root-mean-square error (RMSE). Can one of them have given the new data a hundred times the probability density?
-# 3. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100, on the same 32 points. Does it become more or less sure of its weights? Should it?
-# 4. An agent always takes the action with the largest *expected* reward, and learns from what it sees. Does it find the best action in the end?
+# 3. On your data set, method A scores two nats a point higher than method B. How many data sets would you like to see before you recommend A?
+# 4. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100, on the same 32 points. Does it become more or less sure of its weights? Should it?
+# 5. An agent always takes the action with the largest *expected* reward, and learns from what it sees. Does it find the best action in the end?
 
 # %% slideshow={"slide_type": "skip"}
 import time
@@ -55,8 +56,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from bdl_teach import calibration, datasets, densities, exercises, metrics, plots
+from bdl_teach import calibration, claims, datasets, densities, exercises, metrics, plots
 from bdl_teach.backend import tfd
+from bdl_teach.claims.claim import World
+from bdl_teach.claims.experiments.chapter10 import compared
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 
@@ -89,12 +92,14 @@ fresh = truth + np.random.default_rng(1).standard_normal((40, 141))  # 40 new y 
 #
 # | name | what it finds | chapter |
 # |---|---|---|
-# | MLE | the one network with the smallest squared error | 1 |
-# | MAP | the one network with the largest posterior density | 1 |
-# | BBB | a Gaussian per weight, nearest to the posterior in $\mathrm{KL}[q\,\|\,p]$ | 3 |
-# | local | the same, with less noise in the gradient | 4 |
-# | emp. Bayes | the same, with the prior's width learnt from the data | 5 |
-# | PBP | a Gaussian per weight by moment matching, one point at a time; learns the noise | 6 |
+# | MLE | one network: squared error, downhill | 1 |
+# | MAP | one network: the same with the prior as weight decay | 1 |
+# | BBB | a Gaussian per weight: the free energy $F$, downhill, with drawn weights | 3 |
+# | local, quiet | the same $F$, with an estimator of less noise | 5 |
+# | emp. Bayes | like BBB, with the prior's width learnt from the data | 6 |
+# | PBP | a Gaussian per weight by moment matching, one point at a time; learns the noise | 7 |
+#
+# "Downhill" is meant literally. None of the first five is *the* minimum of its objective: each is where an optimiser, from one start, stopped.
 
 # %% slideshow={"slide_type": "fragment"}
 x, y = data.x, data.y
@@ -102,25 +107,32 @@ FIT = {
     "MLE": lambda: point.fit(x, y, **settings),
     "MAP": lambda: point.fit(x, y, prior=prior, **settings),
     "BBB": lambda: bbb.fit(x, y, prior=prior, **settings),
-    "local": lambda: local_reparam.fit(x, y, prior=prior, **settings),
+    "local, quiet": lambda: local_reparam.fit(x, y, prior=prior, **local_reparam.QUIET, **settings),
     "emp. Bayes": lambda: empirical_bayes.fit(x, y, tie="all", **settings),
     "PBP": lambda: pbp.fit(x, y, hidden_units=(20,), epochs=100),
 }
 fits = {name: fit() for name, fit in FIT.items()}
 pred = {name: fit.predict(x_grid, n_samples=500) for name, fit in fits.items()}
+mles = [point.fit(x, y, seed=seed, **settings).history["likelihood_cost"][-1] for seed in range(5)]
+print("MLE, ½·SSE + constant from five starts:", np.round(mles, 1))
+print("F of BBB and of local, quiet:", *(f"{fits[k].free_energy:.0f}" for k in ("BBB", "local, quiet")))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The seventh answer is the true posterior, sampled by NUTS (chapter 3): same network, same prior, same noise. Two chains, 400 draws each. The report below says whether to believe them. **R-hat** near 1: the chains agree with each other. **ESS**, the effective sample size: how many independent draws they are worth. Neither can speak of a mode that no chain has visited.
+# The seventh answer is the true posterior, sampled by NUTS (chapters 3 and 4): same network, same prior, same noise. Four chains; of 2000 transitions each we keep every fourth. The report says whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited.
 
 # %% slideshow={"slide_type": "fragment"}
-def sample(seed):
-    return exact.nuts(x, y, prior=prior, n_samples=400, n_warmup=300, seed=seed, **settings)
+def sample(seed, **more):
+    chains = {"n_chains": 4, "n_samples": 500, "n_warmup": 300, **more}
+    return exact.nuts(x, y, prior=prior, seed=seed, **chains, **settings)
 
 
-nuts, again = sample(0), sample(1)
+nuts = sample(0, n_thin=4)
+start = time.perf_counter()
+again = sample(1)
+cost = {"NUTS": time.perf_counter() - start}
 pred["NUTS"] = nuts.predict(x_grid)
 print(nuts.report)
-assert nuts.r_hat.max() < 1.2 and nuts.divergences < 0.05
+assert nuts.converged and nuts.divergences < 0.05
 
 # %% slideshow={"slide_type": "subslide"}
 def band(ax, name):
@@ -140,7 +152,7 @@ below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": F
 legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Look at the grey stripe. BBB and PBP draw one flat line across it and stand by it, even where it misses the points on the far side. The true posterior does not know which way the function goes there, and its band says so. Nothing else in this chapter is as important.
+# Look at the grey stripe. BBB and PBP draw one line across it and stand by it. The true posterior does not know which way the function goes there, and its band says so. That is *one* data set. Section 10.5 asks which part of it stays on twenty.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.2 The gold standard, and a distance to it
@@ -175,12 +187,9 @@ gaps = {name: [distance(p, pred["NUTS"], mask) for mask in masks.values()]
 for name, row in gaps.items():
     label = name if name != "NUTS" else "NUTS again"
     print(f"{label:12}" + "".join(f"{g:16.2f}" for g in row))
-for name in FIT:  # every method is further away in the gap than among the data
-    assert gaps[name][1] > 1.5 * gaps[name][0]
-    assert gaps[name][1] > 3 * gaps["NUTS"][1]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among the data every method is within one or two noise standard deviations. In the gap each is much further away, and many times as far as chance. A distance says *that* two answers differ. It does not say which one is right: for that, we need data.
+# A distance says *that* two answers differ. It does not say which one is right: for that, we need data. Over many data sets, every method is further from NUTS in the gap than among the data, <!-- claim: each-is-further-from-nuts-in-the-gap --> and much further than a second run of NUTS would be. <!-- claim: each-is-further-than-chance -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.3 Two scores: RMSE and the log score
@@ -244,22 +253,20 @@ print(f"{'RMSE | log score':12}" + "".join(f"{name:>17}" for name in REGIONS))
 for name, row in table.items():
     print(f"{name:16}" + "".join(f"{rmse:9.2f} | {log:6.2f}" for rmse, log in row))
 
-# %% slideshow={"slide_type": "subslide"}
-def nats(name, region):
-    return table[name][REGIONS.index(region)][1]
-
-
+# %% slideshow={"slide_type": "fragment"}
 perfect = -entropy  # nobody can expect more than this: the noise is there
-assert all(nats(name, "among the data") < perfect + 0.1 for name in pred)
-assert nats("NUTS", "among the data") > nats("MLE", "among the data")
-assert nats("BBB", "among the data") > nats("MLE", "among the data")
-for region in ("in the gap", "outside"):
-    assert all(nats("NUTS", region) > nats(name, region) + 1 for name in FIT)
+share = {r: np.mean([table[name][i][1] < table["NUTS"][i][1] for name in FIT])
+         for i, r in enumerate(REGIONS)}
+print("NUTS beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
+assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among the data, all answers lie within half a nat or so of each other, and the RMSEs within a third. In the gap the approximations lose nats by the handful, because they are *sure* of a wrong mean. That is the pattern of most published comparisons too: test points drawn like the training points cannot tell the methods apart.
+# Here is what stays of this table over many data sets.
 #
-# Does every method beat the point estimate? Among the data BBB and local reparameterization beat MLE. Empirical Bayes and PBP need not: the first pays for a prior so wide that many weights stay vague, the second has to learn the noise from 32 points and, after 100 epochs, still takes it to be larger than 1 (section 10.7).
+# - Among the data NUTS leads BBB, but by less than half a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> Test points drawn like the training points hardly tell the two apart.
+# - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point, and seldom does any method beat it there; <!-- claim: nuts-beats-most-in-the-gap --> outside more seldom still. <!-- claim: nuts-beats-most-outside -->
+# - Does every method beat the point estimate? No. Among the data the one MAP network scores *higher* than BBB, <!-- claim: map-leads-bbb-among-the-data --> and empirical Bayes lower. <!-- claim: eb-trails-among-the-data --> Outside, one network of least squares pays for its certainty with more than five nats a point against BBB. <!-- claim: mle-trails-outside -->
+# - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.4 Calibration: coverage, PIT, reliability
@@ -286,9 +293,7 @@ shares = {name: [c[m].mean() for m in masks.values()] for name, c in covered.ite
 print(f"{'95 % interval':14}" + "".join(f"{name:>16}" for name in REGIONS))
 for name, row in shares.items():
     print(f"{name:14}" + "".join(f"{share:16.0%}" for share in row))
-for name in FIT:
-    assert shares[name][1] < 0.5 < 0.8 < shares["NUTS"][1]
-assert all(share > 0.8 for share in shares["NUTS"])
+assert shares["BBB"][1] < shares["BBB"][0] - 0.2  # one number for both would hide it
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # One level is not enough: 95 % could be right by luck. The **probability integral transform** (PIT) holds all levels at once: feed each target into the distribution function that was announced for it,
@@ -328,7 +333,7 @@ label = axes[0].set_ylabel("density (1 is right)")
 #
 # $$\mathrm{coverage}(c) = \frac1n\sum_{i=1}^n \mathbb 1\big[\,|2u_i - 1| \le c\,\big]. \tag{10.6}$$
 #
-# Drawn against $c$, this is the **reliability plot**. On the diagonal: calibrated. Below it: too sure.
+# Drawn against $c$, this is the **reliability plot**. Below the diagonal: too sure. *On* the diagonal is necessary for calibration, and not sufficient: central intervals cannot see a forecast that leans to one side at the right rate. Announce $\mathcal N(0, 1)$ while nature draws $y = -|z|$ with $z \sim \mathcal N(0, 1)$: every central interval has its exact coverage, though no target is ever above 0. The PIT shows it.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.6
@@ -357,20 +362,20 @@ axes[0].set(ylabel="share of new points inside")
 legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
 
 # %% slideshow={"slide_type": "subslide"}
-curves = {name: reliability(values[name][:, gap], levels) for name in pred}
-assert all((curves[name] < levels - 0.04).all() for name in ("MAP", "BBB"))  # far too sure
-assert np.abs(curves["NUTS"] - levels).max() < 0.35
+one_sided = ndtr(-np.abs(np.random.default_rng(3).standard_normal(20_000)))  # y = −|z|
+off = np.abs(reliability(one_sided, levels) - levels).max()
+print(f"N(0, 1) announced, y = −|z|: off the diagonal by {off:.3f}, largest PIT {one_sided.max():.2f}")
+assert off < 0.02 and one_sided.max() <= 0.5
 among = masks["among the data"]
-assert np.abs(reliability(values["NUTS"][:, among], levels) - levels).max() < 0.15
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Three warnings.
 #
-# **Coverage is not everything.** Announce the same $\mathcal N(\bar y, \mathrm{sd}(y)^2)$ everywhere, and your 95 % interval holds 95 % or more: nearly calibrated, and useless. Among calibrated forecasts prefer the *sharp* one; the log score weighs both.
+# **Coverage is not everything.** Announce the same $\mathcal N(\bar y, \mathrm{sd}(y)^2)$ everywhere: the cell after next finds 95 % and more inside your 95 % interval. It is useless all the same, and at other levels it is not even calibrated. Among calibrated forecasts prefer the *sharp* one; the log score weighs both.
 #
-# **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: nearly everything is covered among the data, hardly anything in the gap.
+# **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: 96 % and more are covered among the data, <!-- claim: pbp-covers-too-much-among-the-data --> and fewer than two fifths in the gap. <!-- claim: pbp-misses-the-gap -->
 #
-# **One truth is one draw.** In the gap even NUTS lies below the diagonal, and its PIT values lean to one side. That is no fault. All the new points in the gap share *one* function; the true sine runs above the posterior mean there, and that one deviation is counted at every point. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. An exact model shows it:
+# **One truth is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
 
 # %% slideshow={"slide_type": "subslide"}
 rng = np.random.default_rng(8)
@@ -394,51 +399,62 @@ spread = fresh.std()
 dull = expected_coverage(*(fresh.mean() + 1.96 * spread * np.array([[-1.0], [1.0]])))
 dull_score = -densities.gaussian_nll(fresh, fresh.mean(), spread**2).mean()
 nuts_score = np.mean([pred["NUTS"].log_prob(y_new).mean() for y_new in fresh])
-print(f"dull forecast: covers {dull.mean():.0%}, log score {dull_score:.2f}; NUTS {nuts_score:.2f}")
+u_dull = ndtr((fresh - fresh.mean()) / spread)
+at = reliability(u_dull, np.array([0.5, 0.65, 0.95]))
+print("dull forecast covers", ", ".join(f"{c:.0%}" for c in at), "at 50, 65 and 95 %")
+print(f"its log score {dull_score:.2f}; NUTS {nuts_score:.2f}")
+assert at[0] < 0.45 < 0.95 < at[2]
 assert dull.mean() > 0.9 and dull_score < nuts_score - 0.5
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 10.5 Why the gap is not seen
+# ## 10.5 No conclusion from one run
 #
-# Two causes, and an exact model shows both. Take a linear model with two weights whose inputs are correlated. The posterior is a known Gaussian with covariance $\Sigma$ and precision $\Lambda = \Sigma^{-1}$. The Gaussian *without* correlations that is nearest to it in $\mathrm{KL}[q\,\|\,p]$ has the right mean and
+# All tables so far come from one data set and one start a method. Which of their differences are the methods', and which are luck? Take $n$ *worlds*, each a data set and a start of its own, and compare **in pairs**: both methods meet the same world, and what makes a world hard for both drops out. With the difference $d_i$ in world $i$,
 #
-# $$\sigma_{q,i}^2 = \frac{1}{\Lambda_{ii}} \;\le\; \Sigma_{ii} . \tag{10.7}$$
+# $$\bar d \pm \frac{s_d}{\sqrt n}, \qquad \bar d = \frac1n\sum_{i=1}^n d_i, \quad s_d^2 = \frac1{n-1}\sum_{i=1}^n (d_i - \bar d)^2. \tag{10.7}$$
 #
-# $1/\Lambda_{ii}$ is the variance of weight $i$ *when all others are known*. Variational inference with independent weights reports no more than that here. (Matching moments, the other direction of the KL, would report $\Sigma_{ii}$: the right margin, but still no correlation.)
+# A mean that is not two standard errors from 0 says: these worlds do not decide. Here are twenty worlds of our problem, six methods in each.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.7
-rng = np.random.default_rng(3)
-shared = rng.standard_normal((40, 1))
-design = shared + 0.3 * rng.standard_normal((40, 2))  # two inputs that nearly say the same
-target = design @ [[1.0], [-0.5]] + 0.5 * rng.standard_normal((40, 1))
-full = np.hstack([design, np.ones((40, 1))])  # the network's bias is a third weight
-known = exact.linear_regression(full, target, prior_std=3.0, noise_std=0.5)
-conditional = 1 / np.sqrt(np.diag(np.linalg.inv(known.cov)))
-marginal = np.sqrt(np.diag(known.cov))
-fitted = bbb.fit(design, target, prior=densities.Gaussian(3.0), noise_std=0.5, hidden_units=(),
-                 steps=4000, learning_rate=0.02, n_samples=10)
-print("marginal", marginal.round(3), "1/√Λ", conditional.round(3), "BBB", fitted.std.round(3))
-assert (conditional <= marginal + 1e-12).all() and (marginal / conditional)[:2].min() > 2
-assert np.allclose(fitted.std, conditional, rtol=0.1)
+def paired(one, other, region, what="lost"):
+    """Mean of `other − one` over the worlds, and its standard error."""
+    d = np.array([w[f"{other}-{region}-{what}"] - w[f"{one}-{region}-{what}"] for w in worlds])
+    return d.mean(), d.std(ddof=1) / np.sqrt(len(d)), d
+
+
+worlds = [compared(World(n)) for n in range(20)]
+mean, error, d = paired("map", "bbb", "gap")  # nats lost: positive where MAP is better
+print(f"log score in the gap, MAP − BBB: {mean:.1f} ± {error:.1f} nats a point")
+assert np.isclose(mean, np.mean([w["bbb-gap-lost"] for w in worlds])
+                  - np.mean([w["map-gap-lost"] for w in worlds]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# That is the first cause: **too narrow a $q$**. Where data are, it matters little, since the data hold the function in place. Between two groups of data the uncertainty of the function lives *in the correlations*: "if this kink moves left, that slope must fall". Independent weights can only express it by being vague about each weight, and then the fit *at the data* would get worse. The free energy prefers to be right at the data.
-#
-# For networks with one hidden layer of ReLUs there is a theorem (Foong et al. 2020, who state its conditions): in simple cases a mean-field Gaussian *cannot* be much less sure between two regions than it is in them, whatever its parameters. The second cause is **one mode**: $q$ sits in one of the many ways to draw the bridge. We can see both in BBB's own draws:
+# > **Illusion of one run.** "On our data MAP beats BBB in the gap", or "BBB beats MAP in the gap": whoever has one data set can publish either, with nats to spare. Look at six of them.
 
-# %% slideshow={"slide_type": "subslide"}
-middle = np.argmin(np.abs(x_grid[:, 0] - 0.25))
-fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
-for ax, name in zip(axes, ("BBB", "NUTS"), strict=True):
-    ax.plot(x_grid, pred[name].samples[::20].T, color=BLUE, lw=0.7)
-    plots.draw_truth(ax, x_grid, truth)
-    plots.draw_data(ax, x, y)
-    ax.set(ylim=(-16, 20))
-    sd = pred[name].epistemic_std[middle]
-    panel(ax, f"{name}: sd at x = ¼ is {sd:.1f}", "x", "", loc="lower left")
-axes[0].set(ylabel="y")
-assert pred["NUTS"].epistemic_std[middle] > 1.4 * pred["BBB"].epistemic_std[middle]
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(9.5, 3.4), layout="constrained")
+ax.bar(range(20), d, color=[plots.SKY] * 6 + ["#CCCCCC"] * 14)
+ax.axhline(0, color="black", lw=1)
+ax.axhspan(mean - 2 * error, mean + 2 * error, color=ORANGE, alpha=0.25)
+panel(ax, "MAP − BBB in the gap, a bar a data set; the band is mean ± 2 SE", "world", "nats a point")
+assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Which of the two is ahead depends on the data set. <!-- claim: map-and-bbb-trade-places-in-the-gap --> So does coverage: on some data sets the interval of the MAP network, which is nothing but noise, holds most of the gap, because the line happened to bend the right way. <!-- claim: map-covers-the-gap-by-luck --> A seed that shows it is easy to find. It is no property of MAP.
+#
+# What does *not* depend on the data set is worth a sentence:
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("nuts-covers-the-gap", "nuts-widens-in-the-gap", "bbb-does-not-widen-in-the-gap",
+                    worlds=2)
+found += claims.show("bbb-misses-the-gap", "pbp-misses-the-gap", worlds=8)
+assert not any(finding.falls for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# (With two worlds a verdict is often "open". `python3 -m bdl_teach claims 'nuts-*'` runs twenty.)
+#
+# **Why is the gap not seen?** A poor optimum, a family without correlations and a prior each have their part in it, and with the prior $\mathcal N(0, 1)$ NUTS itself sees less. [Chapter 4](04_how_right_is_it.ipynb) takes the distance apart, piece by piece. All that is said here holds for *this* prior, $\mathcal N(0, 3^2)$, and this network.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs
@@ -452,8 +468,7 @@ def seconds(action):
     return time.perf_counter() - start
 
 
-cost = {name: min(seconds(fit) for _ in range(3)) for name, fit in FIT.items()}
-cost["NUTS"] = seconds(lambda: sample(2))
+cost = {name: min(seconds(fit) for _ in range(3)) for name, fit in FIT.items()} | cost
 fig, ax = plt.subplots(figsize=(9.5, 3.2), layout="constrained")
 ax.barh(list(cost), [1e3 * s for s in cost.values()], color=plots.SKY)
 ax.invert_yaxis()
@@ -462,7 +477,7 @@ ax.set_title("From milliseconds to seconds, for 61 weights", loc="left", fontsiz
 assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each draw (its longest path here), and the number of draws that it needs grows with the dimension. For 60 weights it is the best choice here. For 60 million it is none.
+# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each draw (its longest path here). For Gaussian-like targets the number of these steps that a draw takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.7 BBB or PBP?
@@ -472,7 +487,7 @@ assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 # | | BBB | PBP |
 # |---|---|---|
 # | what it minimises | $\mathrm{KL}[q\,\|\,p]$, globally, by sampled gradients | matches moments of $q$ times one likelihood term, point by point (assumed density filtering) |
-# | when $q$ cannot fit | sits inside one mode, too narrow | covers, too wide; for one pass |
+# | of two separate modes, alike | may keep one (*Mistakes in circulation*) | spreads over both, in one exact update |
 # | you choose | prior, noise, learning rate, steps, draws | number of epochs |
 # | the noise | given (or learnt as one more parameter) | learnt, with its own Gamma posterior |
 # | prediction | average over drawn networks | closed form, no sampling error |
@@ -480,7 +495,7 @@ assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 # | data | minibatches, any loss | one point at a time, regression |
 # | objective to watch | free energy, a bound on −log evidence | none; log Z of the next point |
 #
-# One character trait has to be seen. PBP goes through the data *again and again*, and each pass treats the points as new ones. After $E$ epochs the posterior thinks that it has seen $E\,n$ points:
+# One character trait has to be seen. PBP goes through the data *again and again*, and each pass treats the points as new ones. After $E$ epochs the noise's Gamma has counted about $E\,n$ points ($\alpha \approx En/2$, chapter 7). Here, on our one data set:
 
 # %% slideshow={"slide_type": "subslide"}
 epochs = (1, 10, 40, 100, 400)
@@ -491,35 +506,39 @@ for e, fit in passes.items():
     print(f"{e:4} epochs: α = {fit.alpha:6.0f} (n·E/2 = {16 * e:5}), noise {fit.noise_std:.2f}, "
           f"epistemic sd {sd:.2f}, RMSE to the truth {error:.2f}")
 assert 0.8 < passes[400].alpha / (16 * 400) < 1.2
-sds = [passes[e].predict(x_grid).epistemic_std[among].mean() for e in epochs]
-assert sds[-1] < 0.5 * sds[2]  # the same 32 points, "seen" ten times as often
-noises = [passes[e].noise_std for e in epochs]
-assert noises[0] > noises[2] > noises[4]
+found = claims.show("pbp-grows-surer-with-epochs", "pbp-lowers-the-noise-with-epochs", worlds=3)
+assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the number of epochs plays two roles: too few, and the mean has not arrived and the noise is taken to be huge; too many, and the epistemic band vanishes. On thousands of points with a few tens of epochs (chapter 7) the first is what counts. On 32 points you meet both.
+# So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
-# **Which to use when**, from what this chapter measured, in one table. `+` is good, `o` fair, `-` poor. *fit*: up to 0.1 s, up to 1 s, longer. The others: nats a point below the best possible log score, with the limits 0.35 and 0.6 among the data, 1.5 and 4 in the gap and outside.
+# **Which to use when**, measured: nats a point ahead of BBB (behind it if negative), in pairs over the twenty worlds, with standard errors. `+` and `-` only where the mean is two standard errors from 0; `=` where these worlds do not decide.
 
 # %% slideshow={"slide_type": "subslide"}
-def stars(value, good, fair):
-    return "+" if value <= good else "o" if value <= fair else "-"
+def mark(mean, error):
+    return "+" if mean > 2 * error else "-" if mean < -2 * error else "="
 
 
-print(f"{'':12}{'fit':>6}{'data':>6}{'gap':>6}{'out':>6}{'noise':>7}   fit: time, rest: log score")
-for name in pred:
-    lost = [perfect - log for _, log in table[name]]  # nats a point below the best possible
-    marks = [stars(cost[name], 0.1, 1.0), stars(lost[0], 0.35, 0.6),
-             *(stars(each, 1.5, 4.0) for each in lost[1:])]
-    noise = "learnt" if name == "PBP" else "given"
-    print(f"{name:12}" + "".join(f"{mark:>6}" for mark in marks) + f"{noise:>7}")
+LABEL = {"mle": "MLE", "map": "MAP", "local": "local, quiet", "eb": "emp. Bayes", "pbp": "PBP"}
+print(f"{'against BBB':14}" + "".join(f"{r:>20}" for r in REGIONS) + f"{'one fit':>12}")
+for key, name in LABEL.items():
+    pairs = [paired(key, "bbb", region)[:2] for region in ("data", "gap", "outside")]
+    cells = "".join(f"{m:11.2f} ± {e:4.2f} {mark(m, e)}" for m, e in pairs)
+    print(f"{name:14}{cells}{1e3 * cost[name]:9.0f} ms")
+falling = [paired("eb", "bbb", r) for r in ("data", "gap")] + [paired("mle", "bbb", "outside")]
+assert all(mark(m, e) == "-" for m, e, _ in falling)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# - **You can afford NUTS** (hundreds of weights, thousands of points): use it, and check R-hat.
-# - **A large network, any architecture:** BBB; with large batches its local form (chapter 5); prune with empirical Bayes (chapter 6). Do not trust it between groups of data.
-# - **Regression, tables, no wish to tune anything:** PBP with the paper's settings; watch the noise.
-# - **Test points like the training points, only the mean matters:** a regularised point estimate is hard to beat.
-# - **Not on the list, and often strong:** deep ensembles, several MAP networks from different starts: many modes, each without width.
+# Read the `=` first: they are what one seed would have turned into a ranking. What the worlds do say:
+#
+# - **You can afford NUTS** (tens to hundreds of weights, not too many points): use it, and read R-hat and ESS. Its lead in the gap and outside is of nats a point. <!-- claim: nuts-leads-bbb-in-the-gap, nuts-leads-pbp-in-the-gap, nuts-beats-most-outside -->
+# - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
+# - **Only points like the training points matter**: the MAP network is quick, and here not beaten by BBB. <!-- claim: map-leads-bbb-among-the-data -->
+# - **Empirical Bayes with one learnt width**, on so few points: below BBB among the data <!-- claim: eb-trails-among-the-data --> and in the gap. <!-- claim: eb-trails-in-the-gap -->
+# - **BBB or PBP in a gap**: neither; each covers fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
+# - **A large network, or layers that nobody has derived moments for**: BBB and its relatives, of the methods here; they need gradients only. PBP needs no learning rate, and learns the noise.
+#
+# This is one problem with one network. Of others it says nothing: repeat it on yours, in pairs.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.8 Acting on it: Thompson sampling
@@ -632,14 +651,13 @@ panel(ax, "Thompson sampling loses less and less", "mushroom", "regret (± 2 SE 
 
 # %% slideshow={"slide_type": "subslide"}
 final = {name: r[-1] for name, r in regret.items()}
-assert final["Thompson"].mean() < 0.8 * min(final[name].mean() for name in list(policies)[:2])
-slope = {name: (r[-1] - r[-500]).mean() for name, r in regret.items()}
-assert slope["Thompson"] < 0.5 * min(slope["greedy"], slope["ε-greedy, 5 %"])
+found = claims.show("thompson-loses-least", "thompson-loses-little-in-the-end", worlds=4)
+assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Greedy is ahead at first: it does not experiment. But it meets one bad mushroom of a good kind, never eats of that kind again, and so never learns that it was wrong: its regret grows for ever. ε-greedy keeps paying for its experiments, needed or not. Thompson sampling explores *where it is unsure*, and less and less of it, because the posterior narrows.
+# Over 2000 rounds Thompson sampling loses less than both others, <!-- claim: thompson-loses-least --> and in the last 500 it loses less than half of what the better of them still loses. <!-- claim: thompson-loses-little-in-the-end --> The reason is in (10.8). A greedy agent that meets bad mushrooms of a good kind early may never eat of that kind again, and so never learns that it was wrong. ε-greedy keeps paying for its experiments, needed or not. Thompson sampling explores *where it is unsure*, and the posterior narrows as it eats.
 #
-# With a network in the place of the linear model the recipe is the same: one draw of the weights from BBB's $q$ per decision. It inherits BBB's faults. A $q$ that is too sure explores too little.
+# With a network in the place of the linear model the recipe is the same: one draw of the weights from BBB's $q$ per decision (Blundell et al. 2015). By (10.8) it explores as much as $q$ is unsure: a $q$ that is too sure explores too little.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 Play
@@ -654,11 +672,11 @@ explorer
 
 # %% slideshow={"slide_type": "fragment"}
 start = explorer.preset("start").result
-assert start.coverage["bbb"]["gap"] < 0.5 < start.coverage["bbb"]["data"]
+assert start.coverage["bbb"]["gap"] < start.coverage["bbb"]["data"]
 no_gap = explorer.preset("no gap").result
-assert not no_gap.regions["gap"].any() and no_gap.coverage["bbb"]["data"] > 0.8
+assert not no_gap.regions["gap"].any() and no_gap.coverage["pbp"]["data"] > 0.95
 loud = explorer.preset("start").set(noise_std=3.0).result
-assert loud.coverage["bbb"]["gap"] > start.coverage["bbb"]["gap"]  # the noise hides it
+assert loud.coverage["pbp"]["gap"] > start.coverage["pbp"]["gap"]  # the noise hides it
 few = explorer.preset("start").set(n=8).result
 assert len(few.data.x) == 8
 other = explorer.preset("start").set(seed=7).result
@@ -682,16 +700,16 @@ for _ in range(1000):
     time.sleep(0.1)
 print(explorer.status)
 result = explorer.result
-assert result.coverage["nuts"]["gap"] > 0.8
+assert set(result.gap) == {"mle", "map", "bbb", "local", "eb", "pbp"}
 assert all(distances["gap"] > distances["data"] for distances in result.gap.values())
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - *width of the gap* from 0 to 0.4: the orange diamond falls from the dashed line towards the left edge, for every method but NUTS.
-# - *noise σ* up to 3: every method covers more of the gap. Not because it knows more: a wider noise band hides the mistake.
-# - *PBP epochs* from 10 to 400: first vague everywhere, then sure everywhere.
-# - *seed*: which of your conclusions hold for other data? In the first cell of section 10.1, `seed=1` for the data lets the MAP network bend the right way by luck: it covers three quarters of the gap, and an assertion there fails. The ranking of single fits is not a law; that BBB and PBP miss the gap, and NUTS does not, stays.
+# - *width of the gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
+# - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
+# - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
+# - *seed*: which of your conclusions hold for other data? Note MAP's diamond over ten seeds. <!-- claim: map-covers-the-gap-by-luck -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -815,7 +833,7 @@ assert exercises.check("10.6", solution_6, record=False)
 p = pred["BBB"]
 factor = {region: solution_6(fresh[:, m], p.mean[m], p.total_std[m]) for region, m in masks.items()}
 print("the factor that BBB needs:", {region: round(float(k), 1) for region, k in factor.items()})
-assert factor["in the gap"] > 2 * factor["among the data"]  # no: one factor does not fit both
+assert factor["in the gap"] > 1.5 * factor["among the data"]  # no: one factor does not fit both
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.7 Extend: Thompson's choice
@@ -855,6 +873,51 @@ def solution_8(pays, chosen):
 
 assert exercises.check("10.8", solution_8, record=False)
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 10.9 Open: an exploration that ends
+# ε-greedy with 5 % pays to the end. Find a better plan: return ε for each round `t = 0, …, 1999` of the mushroom stand, as an array of shares. The check plays it at four stands that you have not seen, twenty runs each, and wants a mean regret below 600. Draw the regret of several plans first: `epsilon_greedy` above needs one line changed, and a counter.
+#
+# *Hint.* How many mushrooms of each kind must be eaten before the kinds can be told apart? What is the use of experiments after that?
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_plan(t):
+    return ...
+
+
+exercises.check("10.9", my_plan)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_9(t):
+    return 0.2 * (t < 500)
+
+
+assert exercises.check("10.9", solution_9, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 10.10 Open: cover the gap without NUTS
+# `problems` is a sequence of data sets `(x, y)` with our gap, 32 points and noise of sd 1 each. With any method of the course but NUTS, return for each of them a pair (mean, sd) of your predictive for new *targets* at `x_new`. Over six data sets, your 95 % intervals shall hold at least 70 % of the new points in the gap and 85 % among the data, and your log score among the data shall be above −2 nats. Draw your bands on two data sets before you check.
+#
+# *Hint.* Section 10.5: on some data sets one MAP network bends the right way, on others not. What do several of them, from several starts, say together? How strong should their prior be?
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_bands(problems, x_new):
+    return ...
+
+
+exercises.check("10.10", my_bands)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_10(problems, x_new):
+    bands, wide = [], densities.Gaussian(10.0)
+    for x, y in problems:
+        fits = [point.fit(x, y, prior=wide, hidden_units=(20,), seed=k) for k in range(10)]
+        f = np.array([fit.predict(x_new).mean for fit in fits])  # [member, m]
+        bands.append((f.mean(axis=0), np.sqrt(f.var(axis=0) + 1.0)))
+    return bands
+
+
+assert exercises.check("10.10", solution_10, record=False)
+
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(10)
 
@@ -889,7 +952,7 @@ print(f"moments: N(0, {moment_sd:.2f}²);  least KL[q‖p]: N({best[0]:.2f}, {be
 assert abs(best[0] - 2) < 0.2 and best[1] < 0.9 < 2 < moment_sd
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** a band of mean ± 2 sd of the drawn functions should contain the data. **True:** it is the place of the *function*. For noisy $y$ add the noise. Even the true posterior's epistemic band leaves out a good part of new data:
+# **Claim:** a band of mean ± 2 sd of the drawn functions should contain the data. **True:** it is the place of the *function*. For noisy $y$ add the noise. Even the epistemic band of the true posterior leaves out a good part of the new data here:
 
 # %% slideshow={"slide_type": "fragment"}
 p = pred["NUTS"]
@@ -911,7 +974,7 @@ print(f"RMSE {rmse:.2f} both; log score {honest:.2f} and {boastful:.2f} nats")
 assert boastful < honest - 3
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "for Thompson sampling, average the predictions of many posterior draws and take the best action." **True:** the average of many draws is the posterior mean, and acting on it is greedy. *One* draw a decision is the point.
+# **Claim:** "for Thompson sampling, average the predictions of many posterior draws and take the best action." **True:** the average of many draws is near the posterior mean, and acting on that is greedy. *One* draw a decision is the point; the average loses more. <!-- claim: averaged-draws-explore-less -->
 
 # %% slideshow={"slide_type": "fragment"}
 def averaged_thompson(x, mean, precision, rng):
@@ -924,25 +987,25 @@ def averaged_thompson(x, mean, precision, rng):
 averaged = play(averaged_thompson)[-1].mean()
 print(f"regret: one draw {final['Thompson'].mean():.0f}, average of 50 draws {averaged:.0f}, "
       f"greedy {final['greedy'].mean():.0f}")
-assert averaged > 1.1 * final["Thompson"].mean()
+assert averaged > final["Thompson"].mean()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "MCMC is exact." **True** for infinitely long chains. Stop early, and what you have is the start. Without R-hat you would not know:
+# **Claim:** "MCMC is exact." **True** for infinitely long chains. Stop early, and what you have depends on the start. R-hat and ESS say so:
 
 # %% slideshow={"slide_type": "fragment"}
-short = exact.nuts(x, y, prior=prior, n_samples=20, n_warmup=300, seed=3, **settings)
-print(f"20 draws a chain: largest R-hat {short.r_hat.max():.2f}, least ESS {short.ess.min():.0f}")
-print(f"400 draws:        largest R-hat {nuts.r_hat.max():.2f}, least ESS {nuts.ess.min():.0f}")
-assert short.ess.min() < 0.5 * nuts.ess.min()
+short = sample(3, n_samples=20)
+for label, run in (("20 draws a chain: ", short), ("500 draws a chain:", nuts)):
+    print(f"{label} largest R-hat {run.r_hat.max():.3f}, least ESS {run.ess.min():.0f}")
+assert not short.converged and short.ess.min() < 0.25 * nuts.ess.min()
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
 # - Compare with the true posterior where you can: a distance in the units of $y$, and beside it the distance between two runs of the gold standard.
 # - RMSE sees the mean. The log score sees the whole distribution, is strictly proper, and punishes overconfidence most. Coverage and PIT see calibration; they do not see sharpness.
-# - Judge where it matters. Among the data all methods look alike; in the gap and outside they do not.
-# - One Gaussian per weight has variances $1/\Lambda_{ii}$, no correlations and one mode: too sure between groups of data.
-# - PBP needs no tuning and learns the noise, but counts the data once an epoch. BBB takes any architecture, but you choose more.
+# - Compare in pairs, over worlds, with standard errors. One data set can make either of two methods the winner.
+# - Judge where it matters. Among the data NUTS leads BBB by less than half a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
+# - PBP needs no learning rate and learns the noise, but counts the data once an epoch. BBB takes any architecture, but you choose more.
 # - Thompson sampling: one draw, act as if it were true. Exploration fades by itself.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -950,7 +1013,8 @@ assert short.ess.min() < 0.5 * nuts.ess.min()
 #
 # - Gneiting, Balabdaoui, Raftery (2007). Probabilistic forecasts, calibration and sharpness. [doi:10.1111/j.1467-9868.2007.00587.x](https://doi.org/10.1111/j.1467-9868.2007.00587.x)
 # - Gneiting, Raftery (2007). Strictly proper scoring rules, prediction, and estimation. [doi:10.1198/016214506000001437](https://doi.org/10.1198/016214506000001437)
-# - Foong, Burt, Li, Turner (2020). On the expressiveness of approximate inference in Bayesian neural networks. [arXiv:1909.00719](https://arxiv.org/abs/1909.00719)
+# - Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021). Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of MCMC. [arXiv:1903.08008](https://arxiv.org/abs/1903.08008)
+# - Beskos, Pillai, Roberts, Sanz-Serna, Stuart (2013). Optimal tuning of the hybrid Monte Carlo algorithm. [arXiv:1001.4460](https://arxiv.org/abs/1001.4460)
 # - Hernández-Lobato, Adams (2015). Probabilistic backpropagation for scalable learning of Bayesian neural networks. [arXiv:1502.05336](https://arxiv.org/abs/1502.05336)
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Russo, Van Roy, Kazerouni, Osband, Wen (2018). A tutorial on Thompson sampling. [arXiv:1707.02038](https://arxiv.org/abs/1707.02038)

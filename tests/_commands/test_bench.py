@@ -181,8 +181,9 @@ def fake_row(name, refit_s, predict_s, share=1.0):
 def fake_rows(share=1.0):
     return [
         fake_row("Keras, the article's way", 6.0, 45.0, share),
-        fake_row("bdl_teach, 1 sample a step", 0.03, 0.02),
-        fake_row("bdl_teach, 10 samples a step", 0.3, 0.02),
+        fake_row(live.ONE, 0.03, 0.02),
+        fake_row(live.TEN, 0.3, 0.02),
+        fake_row(live.QUIET, 0.04, 0.02),
     ]
 
 
@@ -190,11 +191,13 @@ def test_the_ratios_are_those_of_the_times_side_by_side():
     figures = {v.what: v for v in live.judge(fake_rows())}
     assert figures["refit, 1 sample, times faster than Keras"].value == pytest.approx(200)
     assert figures["500 draws x 1000 points, times faster"].value == pytest.approx(2250)
+    assert figures["quiet refit, times faster than Keras"].value == pytest.approx(150)
+    assert figures["quiet refit"].value == pytest.approx(40)
     assert not figures["refit, 10 samples"].ok
 
 
 def test_without_the_library_ways_there_are_no_ratios():
-    assert [v.unit for v in live.judge(fake_rows()[1:])] == ["ms", "ms"]
+    assert [v.unit for v in live.judge(fake_rows()[1:])] == ["ms", "ms", "ms"]
 
 
 def test_a_quick_run_says_that_it_was_one():
@@ -202,7 +205,7 @@ def test_a_quick_run_says_that_it_was_one():
     assert "QUICK: only 10%" in quick
     assert "QUICK" not in full
     rows = live.as_json(fake_rows(0.1), [], 800.0)["rows"]
-    assert [row["share"] for row in rows] == [0.1, 1.0, 1.0]
+    assert [row["share"] for row in rows] == [0.1, 1.0, 1.0, 1.0]
 
 
 def test_a_quick_row_runs_a_share_and_scales_to_the_whole(monkeypatch):
@@ -222,7 +225,7 @@ def test_a_quick_row_runs_a_share_and_scales_to_the_whole(monkeypatch):
 def test_live_measures_the_package_itself(capsys):
     assert bench.main(["live", "--only-ours", "--repeats", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [row["name"][:9] for row in told["rows"]] == ["bdl_teach", "bdl_teach"]
+    assert [row["name"] for row in told["rows"]] == list(live.OURS)
     assert all(row["refit_s"] > 0 and row["predict_s"] > 0 for row in told["rows"])
     assert all(row["rms"] < 3.0 for row in told["rows"])  # of a sine of amplitude 10
     assert told["resident_mb_after_ours"] > 100

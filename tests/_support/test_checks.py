@@ -173,6 +173,7 @@ WRONG = {  # for whatever method takes it
     "tie": NO_CHOICE,
     "scale": NO_CHOICE,
     "n_warmup": NO_COUNT,
+    "n_thin": NO_COUNT,
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
 }
 WRONG_FOR = {"exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))}}

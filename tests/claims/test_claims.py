@@ -348,8 +348,8 @@ def test_two_claims_of_one_id_are_refused(here: Here, toy: Toy) -> None:
 def test_a_chapter_shows_a_few_worlds_and_keeps_nothing(
     here: Here, toy: Toy, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = claims.show("toy-even", "toy-up", worlds=3, first_world=2)
-    assert [finding.claim.id for finding in found] == ["toy-even", "toy-up"]
+    found = claims.show("toy-even", "toy-down", worlds=3, first_world=2)
+    assert [finding.claim.id for finding in found] == ["toy-even", "toy-down"]
     assert found[1].effects == (3.0, 1.0, 2.0)
     assert capsys.readouterr().out == report.as_sentences(found) + "\n"
     assert toy.ran() == [2, 3, 4] and not toy.store.exists()

@@ -52,7 +52,7 @@ def test_no_experiment_is_forgotten_by_the_command_that_loads_all() -> None:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=names(EXPERIMENTS))
 def test_a_sample_of_worlds_contradicts_no_claim(experiment: Experiment) -> None:
-    """Two worlds with a slow experiment's figures, more where that is quick."""
+    """One world of a slow experiment, which has finite figures; more where that is quick."""
     worlds = range(SAMPLE if experiment.seconds <= QUICK else 1)
     try:
         figures = [experiment.run(World(n)) for n in worlds]

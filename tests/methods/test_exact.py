@@ -260,7 +260,24 @@ def test_the_draws_kept_are_the_last_ones_and_only_they_are_judged(monkeypatch):
     judged = np.concatenate(
         [fit.weights[..., :1] * X[:, 0] + fit.weights[..., 1:], -expected[..., None]], -1
     )
-    np.testing.assert_allclose(fit.r_hat, exact._split_r_hat(judged), rtol=1e-4)
+    r_hat, ess = exact.diagnose(judged)
+    np.testing.assert_array_equal(fit.r_hat, r_hat)
+    np.testing.assert_array_equal(fit.ess, ess)
+
+
+def test_of_thinned_chains_each_last_draw_is_kept_and_every_transition_may_diverge(monkeypatch):
+    StandIn(monkeypatch)
+    calls: list[tuple[int, int]] = []
+    settings = {**SHORT, "n_samples": 13, "n_thin": 3}
+    fit = exact.nuts(X, Y, progress=lambda *done: calls.append(done), **settings)
+    expected = 37 + np.arange(2, 39, 3) + 1000 * np.arange(3)[:, None]  # [chains, s]
+    np.testing.assert_array_equal(fit.weights[..., 0], expected)
+    judged = np.concatenate(
+        [fit.weights[..., :1] * X[:, 0] + fit.weights[..., 1:], -expected[..., None]], -1
+    )
+    np.testing.assert_array_equal(fit.r_hat, exact.diagnose(judged)[0])
+    assert fit.divergences == pytest.approx(13 / (3 * 39))
+    assert calls[-1] == (37 + 39, 37 + 39)
 
 
 def test_chains_start_from_the_prior_and_both_start_and_draws_follow_the_seed(monkeypatch):
@@ -290,6 +307,7 @@ def test_a_chain_that_leaves_the_finite_densities_is_named_with_its_step(monkeyp
         ({"n_samples": 3}, "n_samples: expected an integer >= 4"),
         ({"n_chains": 1}, "n_chains: expected an integer >= 2"),
         ({"n_warmup": 0}, "n_warmup: expected an integer >= 1"),
+        ({"n_thin": 0}, "n_thin: expected an integer >= 1"),
         ({"noise_std": 0.0}, "noise_std: expected a finite number > 0"),
         ({"prior": 1.0}, "prior: expected densities"),
         ({"hidden_units": (0,)}, r"hidden_units\[0\]"),
@@ -325,51 +343,123 @@ def test_a_run_that_is_too_short_says_that_it_has_not_converged():
         data.x, data.y, prior=ScaleMixture(), hidden_units=(4,), n_samples=10, n_warmup=5
     )
     assert not fit.converged
-    assert fit.r_hat.max() > 1.05
-    assert fit.report.startswith("NUTS NOT converged (needs R-hat < 1.05)")
+    assert fit.r_hat.max() > 1.01
+    assert fit.report.startswith("NUTS NOT converged (needs R-hat < 1.01 and ESS >= 200): largest")
     assert np.isfinite(fit.predict(GRID).mean).all()
 
 
 @pytest.mark.parametrize(
-    ("outputs", "density", "converged"),
-    [(1.049, 1.049, True), (1.0, 1.05, False), (1.05, 1.0, False), (1.0, 1.06, False)],
+    ("r_hat", "ess", "converged"),
+    [
+        ((1.009, 1.009), (300.0, 300.0), True),
+        ((1.01, 1.0), (900.0, 900.0), False),
+        ((1.0, 1.01), (900.0, 900.0), False),
+        ((1.0, 1.0), (299.0, 900.0), False),
+        ((1.0, 1.0), (900.0, 299.0), False),
+        ((np.nan, 1.0), (900.0, 900.0), False),
+    ],
 )
-def test_converged_asks_every_output_and_the_log_density(outputs, density, converged):
-    r_hat = np.array([1.0, outputs, 1.0, density])
-    fit = exact.NutsFit(np.zeros((2, 4, 2)), MLP(1, ()), 1.0, r_hat, np.full(4, 9.0), 0.0)
+def test_converged_asks_every_output_and_the_log_density(r_hat, ess, converged):
+    """Of three chains: 300 effective draws."""
+    (a, b), (c, d) = r_hat, ess
+    judged = np.array([1.0, a, 1.0, b]), np.array([900.0, c, 900.0, d])
+    fit = exact.NutsFit(np.zeros((3, 4, 2)), MLP(1, ()), 1.0, *judged, 0.0)
     assert fit.converged == converged
-    assert ("NOT" in fit.report) != converged
+    assert ("NOT converged (needs R-hat < 1.01 and ESS >= 300)" in fit.report) != converged
 
 
-def test_r_hat_is_brooks_and_gelman_s_over_half_chains():
-    """(1 + 1/m) (W + B/n − W/n)/W − (n − 1)/(m n), with m half-chains of n draws each."""
-    draws = np.random.default_rng(4).normal(size=(2, 100, 1)) + np.linspace(0, 2, 100)[:, None]
-    halves = draws.reshape(4, 50)  # both chains drift alike: whole, they would seem to agree
-    within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
-    n, m = 50, 4
-    by_hand = (1 + 1 / m) * ((n - 1) / n * within + between) / within - (n - 1) / (m * n)
-    assert exact._split_r_hat(draws)[0] == pytest.approx(by_hand, rel=1e-6)
-    assert by_hand > 1.2
+# R-hat and the effective sample size: chains of which the truth is known, in five worlds at once
 
 
-def test_chains_in_different_places_do_not_pass():
-    apart = np.random.default_rng(0).normal(size=(2, 200, 3)) + [[[0.0, 0.0, 0.0]], [[0.0, 3, 9]]]
-    r_hat = exact._split_r_hat(apart)
-    assert r_hat[0] < 1.05 < r_hat[1] < r_hat[2]
+def normal(seed: int = 0, s: int = 1000) -> np.ndarray:
+    """Independent draws of four chains ``[4, s, 5]``."""
+    return np.random.default_rng(seed).normal(size=(4, s, 5))
 
 
-def test_the_effective_sample_size_of_independent_draws_is_their_number():
-    draws = np.random.default_rng(0).normal(size=(4, 1000, 2))
-    np.testing.assert_allclose(exact._ess(draws), 4000, rtol=0.25)
-    sticky = np.repeat(draws, 10, axis=1)
-    np.testing.assert_allclose(exact._ess(sticky), 4000, rtol=0.25)
+def autoregression(rho: float, s: int) -> np.ndarray:
+    """Draws of variance 1 of which each is ρ times the one before, and noise ``[4, s, 5]``."""
+    draws = normal(1, s)
+    draws[:, 1:] *= np.sqrt(1 - rho**2)
+    for t in range(1, s):
+        draws[:, t] += rho * draws[:, t - 1]
+    return draws
 
 
-@pytest.mark.parametrize("rho", [0.8, -0.4])
+@pytest.mark.parametrize("of", [np.array, np.exp, lambda z: z / normal(1)], ids=["z", "exp", "t1"])
+def test_chains_that_agree_pass_whatever_their_distribution(of):
+    r_hat, ess = exact.diagnose(of(normal()))
+    assert r_hat.shape == ess.shape == (5,)
+    assert (np.abs(r_hat - 1) < 0.005).all()
+    np.testing.assert_allclose(ess, 4000, rtol=0.25)
+
+
+def disagreeing() -> dict[str, np.ndarray]:
+    """Four chains that pass for one another in one respect, and differ in another."""
+    z, heavy = normal(), normal() / normal(1)  # Student's t with one degree: no variance
+    first = np.arange(4)[:, None, None] == 0
+    return {
+        "one is elsewhere": z + 0.5 * first,
+        "one is wider": z * (1 + first),
+        "one is narrower": z * (1 - 0.5 * first),
+        "one is elsewhere, in heavy tails": heavy + first,
+        "one stands still": np.where(first, z[:, :1], z),
+        "all drift alike": z + np.linspace(0, 2, 1000)[:, None],
+        "each stands still elsewhere": np.broadcast_to(z[:, :1], z.shape),
+    }
+
+
+@pytest.mark.parametrize("how", disagreeing())
+def test_chains_that_disagree_do_not_pass(how):
+    with np.errstate(all="raise"):  # and no warning says so
+        r_hat, _ = exact.diagnose(disagreeing()[how])
+    assert (r_hat > 1.01).all()
+
+
+@pytest.mark.parametrize("how", ["one is wider", "one is elsewhere, in heavy tails"])
+def test_means_and_variances_of_chains_would_have_let_them_pass(how):
+    """Brooks' and Gelman's R-hat of half chains, without ranks."""
+    halves = disagreeing()[how].reshape(8, 500, 5)
+    within, between = halves.var(axis=1, ddof=1).mean(axis=0), halves.mean(axis=1).var(axis=0)
+    assert (np.sqrt(499 / 500 + between / within) < 1.01).all()
+
+
+def test_chains_that_all_stand_still_in_one_place_do_not_pass():
+    r_hat, ess = exact.diagnose(np.full((2, 50, 1), 3.0))
+    fit = exact.NutsFit(np.zeros((2, 50, 2)), MLP(1, ()), 1.0, r_hat, ess + 1e9, 0.0)
+    assert not fit.converged
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.9])
 def test_the_effective_sample_size_of_an_autoregression_is_known(rho):
-    """n (1 − ρ)/(1 + ρ) for each chain: draws that alternate are worth more than their number."""
-    noise = np.random.default_rng(1).normal(size=(4, 5000, 1))
-    draws = np.zeros_like(noise)
-    for t in range(1, 5000):
-        draws[:, t] = rho * draws[:, t - 1] + noise[:, t]
-    np.testing.assert_allclose(exact._ess(draws), 20_000 * (1 - rho) / (1 + rho), rtol=0.15)
+    """n (1 − ρ)/(1 + ρ) in the bulk; the tails, which forget sooner, have no less."""
+    _, ess = exact.diagnose(autoregression(rho, 5000))
+    np.testing.assert_allclose(ess.mean(), 20_000 * (1 - rho) / (1 + rho), rtol=0.15)
+
+
+def test_the_effective_sample_size_counts_draws_of_all_chains_and_no_repetition():
+    draws = normal()
+    _, ess = exact.diagnose(draws)
+    _, of_half = exact.diagnose(draws[:2])
+    _, sticky = exact.diagnose(np.repeat(draws, 10, axis=1))
+    np.testing.assert_allclose(ess.mean(), 4000, rtol=0.1)
+    np.testing.assert_allclose(of_half.mean(), 2000, rtol=0.1)
+    np.testing.assert_allclose(sticky.mean(), 4000, rtol=0.15)
+
+
+def test_the_effective_sample_size_sees_tails_that_come_in_spells():
+    """Signs are drawn anew each time, widths seldom: the mean is known well, the quantiles not."""
+    _, ess = exact.diagnose(normal() * np.exp(autoregression(0.98, 1000)))
+    assert (ess < 1000).all()
+
+
+@pytest.mark.parametrize(
+    "draws", [np.zeros((2, 8)), np.zeros((1, 8, 1)), np.zeros((2, 3, 1)), np.zeros((2, 8, 0))]
+)
+def test_too_few_draws_to_compare_are_refused(draws):
+    with pytest.raises(ValueError, match=r"draws: expected shape \[chains, s, k\] with at least 2"):
+        exact.diagnose(draws)
+
+
+def test_draws_that_are_no_numbers_are_refused():
+    with pytest.raises(ValueError, match="draws: expected"):
+        exact.diagnose(np.full((2, 8, 1), np.nan))

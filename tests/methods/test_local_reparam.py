@@ -8,13 +8,14 @@ from bdl_teach._support import compiled
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import bbb, local_reparam
+from bdl_teach.methods import _loop, bbb, local_reparam
 from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
-BOTH = local_reparam.ESTIMATORS
+ALL = local_reparam.ESTIMATORS
+BOTH = ("local", "flipout")  # those that draw as many numbers as they have units
 ROOM = Capacity(20, (7,), 1)
 LINEAR_X = np.random.default_rng(0).uniform(0.0, 1.5, (20, 1))
 LINEAR_Y = 0.8 * LINEAR_X - 0.4 + 0.5 * np.random.default_rng(1).standard_normal((20, 1))
@@ -119,7 +120,7 @@ def gradients(estimator: str, n_draws: int = 3000) -> np.ndarray:
     mu, std = rng.normal(size=10).astype("f"), rng.uniform(0.2, 0.6, 10).astype("f")
     x, y = (tf.constant(v, tf.float32) for v in (DATA.x, DATA.y))
     eps = rng.standard_normal((n_draws, 10), np.float32)
-    units = sum(local_reparam._noise_widths(network, estimator)) if estimator != "shared" else 1
+    units = sum(local_reparam.noise_widths(estimator, network)) if estimator != "shared" else 1
     zeta = rng.standard_normal((n_draws, units, len(DATA.x)), np.float32)
 
     def one(noise):
@@ -168,6 +169,7 @@ def linear_fits(estimator: str, prior: densities.Prior) -> list[bbb.Fit]:
     [
         ("flipout", Gaussian(1.0)),
         ("local", ScaleMixture(1.0, 1.0, 0.3)),
+        ("quiet", ScaleMixture(1.0, 1.0, 0.3)),
     ],
     ids=str,
 )
@@ -247,10 +249,12 @@ def test_the_default_prior_is_that_of_bayes_by_backprop():
     np.testing.assert_array_equal(small().history["free_energy"], given.history["free_energy"])
 
 
-def test_the_starting_point_is_that_of_bayes_by_backprop():
+@pytest.mark.parametrize("estimator", ALL)
+def test_the_starting_point_is_that_of_bayes_by_backprop(estimator):
     shared = bbb.fit(DATA.x, DATA.y, **{**SMALL, "learning_rate": 1e-12})
-    np.testing.assert_allclose(frozen().mean, shared.mean, rtol=1e-5)
-    np.testing.assert_allclose(frozen().std, shared.std, rtol=1e-5)
+    fit = frozen(estimator=estimator)
+    np.testing.assert_allclose(fit.mean, shared.mean, rtol=1e-5)
+    np.testing.assert_allclose(fit.std, shared.std, rtol=1e-5)
 
 
 def test_the_noise_differs_from_step_to_step_and_within_a_step():
@@ -261,10 +265,7 @@ def test_the_noise_differs_from_step_to_step_and_within_a_step():
 
 def test_one_more_data_point_keeps_the_noise_of_the_others():
     room = Capacity(9, (3,), 1)
-    few, more = (
-        local_reparam._row_table("local", n, MLP(1, (3,)), MLP(1, (3,)), room, 64, 0)
-        for n in (8, 9)
-    )
+    few, more = (_loop._row_table((3, 1), (3, 1), n, room, 64, 0) for n in (8, 9))
     np.testing.assert_array_equal(few[..., :8], more[..., :8])
     assert not few[..., 8].numpy().any()
 
@@ -272,7 +273,7 @@ def test_one_more_data_point_keeps_the_noise_of_the_others():
 # Capacity
 
 
-@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("estimator", ALL)
 def test_capacity_changes_nothing_but_rounding(estimator):
     options = {"steps": 10, "estimator": estimator}
     exact, roomy = small(**options), small(**options, capacity=ROOM)
@@ -293,7 +294,7 @@ def test_too_little_room_is_refused():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"estimator": "shared"}, "estimator: expected one of local, flipout"),
+        ({"estimator": "shared"}, "estimator: expected one of local, flipout, quiet"),
         ({"noise_std": 0.0}, "noise_std: expected"),
         ({"steps": 0}, "steps: expected"),
         ({"n_batches": 9}, "n_batches: expected at most"),
@@ -317,7 +318,7 @@ def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
     assert np.isfinite(small().mean).all()
 
 
-@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("estimator", ALL)
 def test_weights_without_any_spread_left_stay_finite(estimator):
     fit = small(initial_rho=-60.0, kl_weight=0.0, n_samples=3, estimator=estimator)
     assert np.isfinite(fit.mean).all()

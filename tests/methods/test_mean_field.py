@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
+from bdl_teach import elbo
 from bdl_teach.backend import tf
+from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
-from bdl_teach.methods._mean_field import (
+from bdl_teach.methods._loop import (
     STRIDE,
     Capacity,
     LoopInputs,
@@ -19,7 +22,9 @@ from bdl_teach.methods._mean_field import (
     costs,
     lay_out,
     make_block,
+    row_noise,
 )
+from bdl_teach.methods._mean_field import Problem
 from bdl_teach.mlp import MLP
 
 X, Y = np.linspace(-1.0, 1.0, 5)[:, None], np.zeros((5, 1))
@@ -38,7 +43,8 @@ def eps(**changes: Any) -> np.ndarray:
 
 def zeta(estimator: str, **changes: Any) -> np.ndarray:
     """The table of ζ, one column for each unit of each data point: ``[rows, units · n]``."""
-    table = local_reparam.row_noise(estimator, len(X), plan(**changes)).numpy()[:, 0]
+    widths = partial(local_reparam.noise_widths, estimator)
+    table = row_noise(len(X), plan(**changes), widths).numpy()[:, 0]
     return np.float64(table.reshape(len(table), -1))
 
 
@@ -64,7 +70,7 @@ def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
     assert_standard_normal(one)
     assert_unlike(one, two)
     np.testing.assert_array_equal(one, eps())
-    starts = np.array([plan(seed=seed).start for seed in range(400)])
+    starts = np.array([plan(seed=seed).draw for seed in range(400)])
     assert_standard_normal(starts)
     first = np.array([eps(seed=seed)[0] for seed in range(400)])
     assert_unlike(starts, first)
@@ -83,7 +89,7 @@ def test_every_data_point_has_noise_of_its_own_and_the_seed_s(estimator):
 @pytest.mark.parametrize("changes", [{"steps": 5}, {"n_samples": 7}, {"steps": 3000}], ids=str)
 def test_counts_keep_the_noise_that_was_there(changes):
     np.testing.assert_array_equal(eps(**changes)[:1000], eps())
-    np.testing.assert_array_equal(plan(**changes).start, plan().start)
+    np.testing.assert_array_equal(plan(**changes).draw, plan().draw)
 
 
 def test_room_keeps_the_noise_and_pads_with_zeros():
@@ -91,8 +97,10 @@ def test_room_keeps_the_noise_and_pads_with_zeros():
     used = NETWORK.positions_in(roomy.padded)
     table = np.float64(roomy.fields["eps"])
     np.testing.assert_array_equal(table[:, used], eps())
-    np.testing.assert_array_equal(roomy.start[used], plan().start)
-    for values in (table, roomy.start):
+    np.testing.assert_array_equal(roomy.draw, plan().draw)
+    start = roomy.embed(roomy.draw).numpy()
+    np.testing.assert_array_equal(start[used], np.float32(roomy.draw))
+    for values in (table, start):
         assert np.count_nonzero(values) == values.size * len(used) // roomy.padded.n_weights
 
 
@@ -111,7 +119,8 @@ def test_the_table_of_a_wide_network_stays_within_its_room():
     n, network = 300, MLP(1, (100,))
     for estimator, width in (("local", 101), ("flipout", 202)):
         wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, None)
-        rows, *shape = local_reparam.row_noise(estimator, n, wide).shape
+        widths = partial(local_reparam.noise_widths, estimator)
+        rows, *shape = row_noise(n, wide, widths).shape
         assert shape == [1, width, n]
         assert rows == 2**23 // (width * n) >= 64
 
@@ -139,6 +148,7 @@ def problem(**changes: Any) -> LoopInputs:
         "kl_shares": SHARES,
     }
     tensors = {name: tf.constant(value, tf.float32) for name, value in fields.items()}
+    tensors["prior_terms"] = LogDensityTerms(*Gaussian(1.0).terms)
     counts = {"n_samples": 2, "n_chunks": 3, "n_batches": 5}
     return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
 
@@ -166,7 +176,8 @@ def test_the_blocks_of_a_step_add_up_to_its_free_energy_and_to_the_record_of_the
     total, record = 0.0, np.zeros(3)
     for i in range(6):
         block = make_block(tf.constant(step), tf.constant(i), p)
-        loss, seen = costs(tf.constant(complexities[i // 3]), tf.constant(f), block, p)
+        nll = elbo.likelihood_cost(block.y, tf.constant(f), p.noise_std, block.row_weight)
+        loss, seen = costs(tf.constant(complexities[i // 3]), nll, block, p)
         total, record = total + float(loss), record + seen.numpy()
     batch = [n for n in range(10) if n % 5 == step % 5]
     each = [stats.norm(f[n % 4, 0], 0.5).logpdf(-float(n)) for n in batch]
@@ -185,7 +196,7 @@ def defaults(function: Any) -> dict[str, Any]:
 
 
 PUBLISHED = {"noise_std": 1.0, "hidden_units": (20, 20), "steps": 1500, "seed": 0}
-OF_DRAWS = {**PUBLISHED, "n_samples": 1, "cooldown": 0.25, "learning_rate": 0.08, "capacity": None}
+OF_DRAWS = {**PUBLISHED, "n_samples": 1, "learning_rate": 0.08, "capacity": None}
 OWN = {
     bbb: {
         **OF_DRAWS,
@@ -193,7 +204,11 @@ OWN = {
         "kl_weight": 1.0,
         "n_batches": 1,
         "kl_scheme": "uniform",
+        "start_scale": None,  # of the prior's standard deviation
         "initial_rho": -1.0,  # σ = 0.31
+        "initial": None,
+        "cooldown": 1.0,
+        "starts": 1,
     },
     empirical_bayes: {
         **OF_DRAWS,
@@ -204,9 +219,11 @@ OWN = {
         "scale": "fan_in",
         "initial_rho": 0.0,
         "initial_gamma": 1.0,
+        "cooldown": 0.25,
     },
     point: {
         **PUBLISHED,
+        "starts": 1,
         "prior": None,
         "weight_decay": 0.0,
         "likelihood": "gaussian",
@@ -225,7 +242,8 @@ def test_the_defaults_are_the_published_ones(method):
 def test_the_face_of_fit_is_that_of_a_function_written_out(method):
     parameters = inspect.signature(method.fit).parameters
     shared = ["prior", "noise_std", "hidden_units", "steps", "learning_rate", "n_samples"]
-    shared += ["kl_weight", "n_batches", "kl_scheme", "initial_rho", "cooldown", "seed", "capacity"]
+    shared += ["kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho", "initial"]
+    shared += ["cooldown", "starts", "seed", "capacity"]
     own = ["estimator"] * (method is local_reparam)
     assert list(parameters) == ["x", "y", *own, *shared]
     assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}
@@ -255,6 +273,7 @@ def posterior(kind: str) -> bbb.Fit:
     """A posterior of a linear model, as each method would return it."""
     parts = {"mean": MEAN, "std": STD, "network": LINEAR, "noise_std": 0.3, "history": {}}
     parts["capacity"] = Capacity(1, (), 1)
+    parts["problem"] = Problem(POINTS, np.zeros((3, 1)), Gaussian(1.0), 1.0, 0)
     if kind == "mean field":
         return bbb.Fit(**parts)
     model = empirical_bayes.choose(LINEAR, kind, "all", "local", True, "none")
@@ -318,7 +337,16 @@ def test_pruning_counts_the_weights_that_there_are(biases):
     gamma = gamma * model.used
     one = model.used.astype(float)
     fit = empirical_bayes.Fit(
-        gamma, one, network, 1.0, {}, Capacity(1, (2,), 1), gamma, np.hypot(gamma, one), model
+        mean=gamma,
+        std=one,
+        network=network,
+        noise_std=1.0,
+        history={},
+        capacity=Capacity(1, (2,), 1),
+        problem=Problem(X, Y, Gaussian(1.0), 1.0, 0),
+        gamma=gamma,
+        prior_std=np.hypot(gamma, one),
+        model=model,
     )
     report = fit.pruning()
     expected = np.array([1, 0, 1, 0, 1, 1, 0], bool) & model.used

@@ -81,7 +81,6 @@ def defaults(fit: Any) -> dict[str, Any]:
         ("noise_std", 1.0),
         ("hidden_units", (20, 20)),
         ("steps", 1500),
-        ("cooldown", 0.25),
         ("seed", 0),
     ],
 )

@@ -100,6 +100,25 @@ def test_the_same_seed_gives_the_same_fit():
     np.testing.assert_array_equal(small(seed=5).weights, small(seed=5).weights)
 
 
+def test_several_starts_keep_the_one_of_the_lowest_loss():
+    """The k-th start is that of the seed s + 10⁶ k alone."""
+    chosen = set()
+    for seed in range(4):
+        alone = [small(seed=seed + 10**6 * k, steps=300) for k in range(3)]
+        losses = [fit.history["loss"][-1] for fit in alone]
+        best = small(seed=seed, steps=300, starts=3)
+        assert best.history["loss"][-1] == min(losses)
+        np.testing.assert_array_equal(best.weights, alone[int(np.argmin(losses))].weights)
+        chosen.add(int(np.argmin(losses)))
+    assert len(chosen) > 1  # else the first might have been kept unseen
+
+
+@pytest.mark.parametrize("starts", [0, 1.5, True])
+def test_a_number_of_starts_that_is_none_is_refused(starts):
+    with pytest.raises(ValueError, match=r"^starts: expected.*got"):
+        small(starts=starts)
+
+
 def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
     with pytest.raises(DivergedError, match=r"step \d+.*learning rate") as caught:
         small(learning_rate=1e30)

@@ -4,8 +4,10 @@ The twin knows no padding, no chunks and no compiled loop; it runs in float64, d
 Whoever pays another share of the KL, another minibatch, another draw, parts from it at once.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ import pytest
 
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
-from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
-from bdl_teach.methods._loop import Capacity, lay_out
+from bdl_teach.methods import _quiet, bbb, empirical_bayes, local_reparam, point
+from bdl_teach.methods._loop import Capacity, lay_out, row_noise
 from bdl_teach.mlp import MLP
 
 RNG = np.random.default_rng(0)
@@ -75,10 +77,16 @@ class Twin:
         total = self.kl_weight * float(complexity) + whole
         return gradients, [total, float(complexity), whole]
 
-    def assert_same(self, parameters: list[np.ndarray], fit: Any, names: tuple[str, ...]) -> None:
+    def assert_same(
+        self,
+        parameters: list[np.ndarray],
+        fit: Any,
+        names: tuple[str, ...],
+        network: MLP = NETWORK,
+    ) -> None:
         for ours, theirs in zip(parameters, self.fitted(fit), strict=True):
             np.testing.assert_allclose(theirs, ours, rtol=2e-3, atol=2e-4)
-        assert (fit.noise_std, fit.network) == (PLAN["noise_std"], NETWORK)
+        assert (fit.noise_std, fit.network) == (PLAN["noise_std"], network)
         np.testing.assert_array_equal(fit.history["step"], np.arange(1, STEPS + 1))
         for name, column in zip(names, np.transpose(self.records), strict=True):
             np.testing.assert_allclose(fit.history[name], column, rtol=2e-3, err_msg=name)
@@ -95,9 +103,9 @@ class Twin:
 COSTS = ("free_energy", "complexity_cost", "likelihood_cost")
 
 
-def layers(w: Any) -> Iterator[tuple[Any, Any]]:
+def layers(w: Any, sizes: tuple[int, ...] = NETWORK.sizes) -> Iterator[tuple[Any, Any]]:
     """Split a flat vector into weights ``[in, out]`` and biases ``[out]``."""
-    for n_in, n_out in ((2, 3), (3, 1)):
+    for n_in, n_out in itertools.pairwise(sizes):
         n = n_in * n_out
         yield tf.transpose(tf.reshape(w[:n], (n_out, n_in))), w[n : n + n_out]
         w = w[n + n_out :]
@@ -148,9 +156,10 @@ def noise(estimator: str, n_samples: int) -> tuple[np.ndarray, np.ndarray, np.nd
     plan = lay_out(X, Y, NETWORK, n_samples, STEPS, SEED, None)
     eps = np.float64(plan.fields["eps"])
     if OUTPUT[estimator] is shared_output:
-        return plan.start, eps, np.zeros((len(eps), len(X), 0))
-    zeta = np.float64(local_reparam.row_noise(estimator, len(X), plan))[:, 0]
-    return plan.start, eps, np.swapaxes(zeta, 1, 2)
+        return plan.draw, eps, np.zeros((len(eps), len(X), 0))
+    widths = partial(local_reparam.noise_widths, estimator)
+    zeta = np.float64(row_noise(len(X), plan, widths))[:, 0]
+    return plan.draw, eps, np.swapaxes(zeta, 1, 2)
 
 
 def nll_of(likelihood: str, f: Any, points: list[int]) -> Any:
@@ -196,9 +205,11 @@ def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_
         f = OUTPUT[estimator](theta[0], std, eps[draw], zeta[draw][points], X[points])
         return nll_of("gaussian", f, points)
 
-    twin = Twin([prior.std * start, np.full(13, -1.5)], n_samples, shares, kl_weight)
+    scale = 0.6
+    twin = Twin([scale * prior.std * start, np.full(13, -1.5)], n_samples, shares, kl_weight)
     mu, rho = twin.run(kl, nll)
     options = {"prior": prior, "n_samples": n_samples, "kl_weight": kl_weight, "initial_rho": -1.5}
+    options["start_scale"] = scale
     options |= {"n_batches": len(shares), "capacity": capacity, **PLAN}
     options["kl_scheme"] = "geometric" if shares is GEOMETRIC else "uniform"
     if estimator == "bbb":
@@ -206,6 +217,80 @@ def test_a_mean_field_fit_is_its_twin_s(estimator, prior, n_samples, shares, kl_
     else:
         fit = local_reparam.fit(X, Y, estimator=estimator, **options)
     twin.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS)
+
+
+def quiet_moments(network: MLP, mu: Any, std: Any, zeta: Any, x: Any) -> tuple[Any, Any]:
+    """Draw every hidden layer but the last; mean and variance of the output: ``[n]`` each."""
+    unit, h, var = tfd.Normal(np.float64(0.0), np.float64(1.0)), tf.constant(x), tf.zeros_like(x)
+    pairs = zip(layers(mu, network.sizes), layers(std, network.sizes), strict=True)
+    for i, ((weight, bias), (width, bias_std)) in enumerate(pairs, start=1):
+        mean = tf.matmul(h, weight) + bias
+        second = tf.matmul(h**2 + var, weight**2 + width**2) + bias_std**2  # of each w h, squared
+        spread = second - tf.matmul(h**2, weight**2)
+        if i == len(network.sizes) - 1:
+            return mean[:, 0], spread[:, 0]
+        if i < len(network.sizes) - 2:
+            own, zeta = zeta[:, : mean.shape[1]], zeta[:, mean.shape[1] :]
+            h, var = tf.nn.relu(mean + tf.sqrt(spread) * own), 0.0
+        else:
+            alpha = mean / tf.sqrt(spread)
+            h = mean * unit.cdf(alpha) + tf.sqrt(spread) * unit.prob(alpha)
+            var = mean * h + spread * unit.cdf(alpha) - h**2
+    raise AssertionError("no layer")
+
+
+DEEP = MLP(2, (3, 2))
+QUIET = [
+    (NETWORK, MIXTURE, 1, GEOMETRIC, 0.7, ROOM),
+    (DEEP, ScaleMixture(0.1, 1.5, 0.4), 2, (1 / 2,) * 2, 2.0, None),
+    (DEEP, Gaussian(0.8), 2, GEOMETRIC, 0.7, Capacity(11, (5, 4), 3, chunk=3)),
+    (MLP(2, ()), MIXTURE, 1, (1.0,), 1.0, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("network", "prior", "n_samples", "shares", "kl_weight", "capacity"), QUIET, ids=str
+)
+def test_a_quiet_fit_is_its_twin_s(network, prior, n_samples, shares, kl_weight, capacity):
+    """What is averaged in closed form is averaged by quadrature, or by TFP's Gaussian, here."""
+    plan = lay_out(X, Y, network, n_samples, STEPS, SEED, None)
+    table = row_noise(len(X), plan, _quiet.noise_widths)
+    zeta = np.zeros((9999, len(X), 0))
+    if len(network.hidden_units) > 1:
+        zeta = np.swapaxes(np.float64(table)[:, 0], 1, 2)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(300)
+    offset, wide, heights, rates = prior.terms
+
+    def kl(theta, _draw):
+        q = tfd.Normal(theta[0], tf.nn.softplus(theta[1]))
+        if isinstance(prior, Gaussian):
+            other = tfd.Normal(np.float64(0.0), np.float64(prior.sigma))
+            return tf.reduce_sum(tfd.kl_divergence(q, other))
+        square = (q.loc[:, None] + q.scale[:, None] * nodes) ** 2
+        log_prior = offset - 0.5 * square / wide**2
+        for c, k in zip(heights, rates, strict=True):
+            log_prior += c * tf.exp(-0.5 * k * square)
+        mean = tf.linalg.matvec(log_prior, weights / weights.sum())
+        return -tf.reduce_sum(q.entropy() + mean)
+
+    def nll(theta, draw, points):
+        std = tf.nn.softplus(theta[1])
+        mean, var = quiet_moments(network, theta[0], std, zeta[draw][points], X[points])
+        return nll_of("gaussian", mean, points) + tf.reduce_sum(var) / 2 / PLAN["noise_std"] ** 2
+
+    twin = Twin(
+        [0.3 * prior.std * plan.draw, np.full(network.n_weights, -1.5)],
+        n_samples,
+        shares,
+        kl_weight,
+    )
+    mu, rho = twin.run(kl, nll)
+    options = {**PLAN, "prior": prior, "n_samples": n_samples, "kl_weight": kl_weight}
+    options |= {"hidden_units": network.hidden_units, "n_batches": len(shares)}
+    options |= {"capacity": capacity, "initial_rho": -1.5, "estimator": "quiet"}
+    options["kl_scheme"] = "geometric" if shares is GEOMETRIC else "uniform"
+    fit = local_reparam.fit(X, Y, **options)
+    twin.assert_same([mu, np.logaddexp(0.0, rho)], fit, COSTS, network)
 
 
 EMPIRICAL = [

@@ -19,12 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 CHAPTERS = [path for path in NOTEBOOKS if path.stem >= "01"]
-WITH_EXERCISES = [  # chapter 4 has none yet; once it has, strict makes this mark fail: take it out
-    pytest.param(path, id=path.stem, marks=pytest.mark.xfail(strict=True))
-    if path.stem == "04_how_right_is_it"
-    else pytest.param(path, id=path.stem)
-    for path in CHAPTERS
-]
 SLIDES = {"slide", "subslide", "fragment", "skip", "notes"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOI = re.compile(r"\[doi:(10\.\d{4,9}/[^\s\]]+)\]\(https://doi\.org/\1\)")
@@ -266,7 +260,7 @@ def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> Non
         assert all(WIDGET_VIEW not in bundle for bundle in bundles)
 
 
-@pytest.mark.parametrize("path", WITH_EXERCISES)
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
 def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
     from bdl_teach import exercises
 
@@ -300,7 +294,7 @@ def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
     return used | made if context is ast.Store else used
 
 
-@pytest.mark.parametrize("path", WITH_EXERCISES)
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
 def test_the_chapter_goes_on_without_its_solutions(path: Path) -> None:
     cells: dict[bool, list[str]] = {True: [], False: []}
     for cell in code_cells(path):

@@ -5,8 +5,7 @@ What a preset or an answer says of Bayes by Backprop is looked at for five data 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ipywidgets
@@ -30,17 +29,19 @@ from explorer_claims import (
 
 from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture, gaussian_kl
-from bdl_teach.methods import bbb, exact
+from bdl_teach.elbo import FreeEnergy
+from bdl_teach.methods import bbb, exact, local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import FreeEnergy, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
 SEEDS = range(5)
 ARTICLE: dict[str, Any] = {
+    "estimator": "quiet",
     "sigma1": 1.5,
     "sigma2": 0.1,
     "pi": 0.5,
@@ -62,7 +63,8 @@ PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the article
     "narrow prior": {"sigma1": 0.3, "sigma2": 0.3},
     "cold posterior": {"kl_weight": 0.01},
     "KL takes over": {"kl_weight": 10.0},
-    "calm gradients": {"n_samples": 10},
+    "paper's noise": {"estimator": "weights"},
+    "calm gradients": {"estimator": "weights", "n_samples": 10},
 }
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -200,18 +202,28 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
 # What is fitted.
 
 
-def test_every_slider_reaches_the_fit_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("estimator", "method", "recipe"),
+    [
+        ("quiet", local_reparam, {"estimator": "quiet", "learning_rate": 0.2}),
+        ("weights", bbb, {}),
+        ("article", bbb, {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}),
+    ],
+)
+def test_every_slider_reaches_the_fit_under_its_own_name(
+    monkeypatch: pytest.MonkeyPatch, estimator: str, method: Any, recipe: dict[str, Any]
+) -> None:
     fitted: dict[str, Any] = {}
 
     def fit(x: Any, y: Any, **values: Any) -> Any:
         fitted.update(values, x=x, y=y)
         return original(x, y, **values)
 
-    original = bbb.fit
-    monkeypatch.setattr(bbb, "fit", fit)
+    original = method.fit
+    monkeypatch.setattr(method, "fit", fit)
     result = sinusoid_fits.refit(
-        sigma1=2.0, sigma2=0.3, pi=0.7, noise_std=1.3, kl_weight=0.4, n_samples=3,
-        n_predictions=17, width=7, n=40, seed=6,
+        estimator=estimator, sigma1=2.0, sigma2=0.3, pi=0.7, noise_std=1.3, kl_weight=0.4,
+        n_samples=3, n_predictions=17, width=7, n=40, seed=6,
     )  # fmt: skip
     data = datasets.sinusoid(40, 1.3, 6)
     assert (fitted.pop("x") == data.x).all() and (fitted.pop("y") == data.y).all()
@@ -224,6 +236,7 @@ def test_every_slider_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mon
         "n_samples": 3,
         "kl_weight": 0.4,
         "seed": 6,
+        **recipe,
     }
     assert result.prior == fitted["prior"]
     assert capacity.n >= 40 and capacity.n_samples >= 3
@@ -231,6 +244,7 @@ def test_every_slider_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mon
     assert (result.x_grid[:, 0] == X).all()
     np.testing.assert_array_equal(result.prediction.samples, drawn.samples)
     assert result.cost.kl_weight == 0.4
+    assert result.stage.estimator == estimator and result.stage.quick == result.cost.total
 
 
 def test_a_number_of_draws_between_two_whole_ones_is_rounded(explorer: SinusoidExplorer) -> None:
@@ -281,8 +295,10 @@ def test_nuts_samples_what_was_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     report = lambda *_: None  # noqa: E731
     x, y, values = sinusoid_fits.sample(result, report)
     assert x is result.data.x and y is result.data.y
-    assert values.pop("n_samples") >= 500
+    transitions = values.pop("n_samples") * values.pop("n_thin")
+    assert transitions >= 3000, "of four chains, the article's prior asks for as many"
     assert values == {
+        "n_chains": 4,
         "prior": result.prior,
         "noise_std": 0.6,
         "hidden_units": (3, 3),
@@ -360,7 +376,7 @@ def test_the_sliders_end_where_the_fit_has_room(explorer: SinusoidExplorer) -> N
         "kl_weight": (1e-3, 10.0), "n_predictions": (1.0, 1000.0), "seed": (0, 99), "n": (4, 64),
         "width": (2, 20), "n_samples": (1, 10),
     }  # fmt: skip
-    assert set(explorer._controls) == {*ends, "prior_functions", "nuts"}
+    assert set(explorer._controls) == {*ends, "estimator", "prior_functions", "nuts"}
     for name in ends:
         control = explorer._controls[name]
         logarithmic = isinstance(control, ipywidgets.FloatLogSlider)
@@ -421,15 +437,12 @@ def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplor
 
 
 def test_article_is_wide_outside_the_data(fits: dict[str, list[SinusoidResult]]) -> None:
-    for result in fits["article"]:
-        assert epistemic(result, [0, -1]) > 1.8 * epistemic(result)
+    ratios = np.array([epistemic(r, [0, -1]) / epistemic(r) for r in fits["article"]])
+    assert ratios.mean() > 1.8 and ratios.min() > 1.3
 
 
-def test_few_points_lose_the_sine_and_widen_the_band(
-    fits: dict[str, list[SinusoidResult]],
-) -> None:
+def test_few_points_lose_the_sine(fits: dict[str, list[SinusoidResult]]) -> None:
     assert all(b > 1.5 * a for a, b in compared(fits, "few points", error))
-    assert all(b > a for a, b in compared(fits, "few points", epistemic))
 
 
 def test_many_points_take_epistemic_and_leave_the_noise(
@@ -441,11 +454,11 @@ def test_many_points_take_epistemic_and_leave_the_noise(
     assert all((r.prediction.aleatoric_std == 1).all() for r in fits["many points"])
 
 
-def test_loud_noise_hides_the_sine_and_widens_both_bands(
+def test_loud_noise_hides_the_sine_and_widens_the_total_band(
     fits: dict[str, list[SinusoidResult]],
 ) -> None:
-    for measure, factor in ((error, 1.3), (epistemic, 1.2), (total, 2)):
-        assert all(b > factor * a for a, b in compared(fits, "loud noise", measure))
+    assert all(b > 1.5 * a for a, b in compared(fits, "loud noise", error))
+    assert all(b > 2 * a for a, b in compared(fits, "loud noise", total))
 
 
 def test_a_narrow_prior_does_not_reach_the_peaks(fits: dict[str, list[SinusoidResult]]) -> None:
@@ -455,46 +468,59 @@ def test_a_narrow_prior_does_not_reach_the_peaks(fits: dict[str, list[SinusoidRe
 def test_a_cold_posterior_is_that_of_points_seen_a_hundred_times(
     fits: dict[str, list[SinusoidResult]],
 ) -> None:
-    """0.01 KL + L = 0.01 (KL + 100 L); and the band shrinks, among the data and outside."""
+    """0.01 KL + L = 0.01 (KL + 100 L); the band shrinks among the data, less outside."""
     assert 100 * PRESETS["cold posterior"]["kl_weight"] == 1
-    assert all(b < 0.6 * a for a, b in compared(fits, "cold posterior", epistemic))
-    outside = partial(epistemic, where=~AMONG)
-    assert all(b < 0.9 * a for a, b in compared(fits, "cold posterior", outside))
+    assert_it_shrinks_less_outside(zip(fits["article"], fits["cold posterior"], strict=True))
 
 
-def test_a_costly_kl_flattens_the_mean_and_widens_the_band(
+def assert_it_shrinks_less_outside(pairs: Iterable[tuple[SinusoidResult, SinusoidResult]]) -> None:
+    for one, other in pairs:
+        inside, outside = (
+            epistemic(other, mask) / epistemic(one, mask) for mask in (AMONG, ~AMONG)
+        )
+        assert 0.05 < inside < 0.33
+        assert outside > 1.2 * inside
+
+
+def test_a_costly_kl_lowers_the_mean_and_widens_the_band(
     fits: dict[str, list[SinusoidResult]],
 ) -> None:
     assert all(
         b < 0.85 * a for a, b in compared(fits, "KL takes over", lambda r: r.cost.complexity)
     )
-    assert all(b < 0.9 * a for a, b in compared(fits, "KL takes over", peak))
-    assert all(b > 1.4 * a for a, b in compared(fits, "KL takes over", epistemic))
+    assert all(b < 0.95 * a for a, b in compared(fits, "KL takes over", peak))
+    before, after = np.transpose(compared(fits, "KL takes over", epistemic))
+    assert (after / before).mean() > 1.1
     for result in fits["KL takes over"]:
         assert 10 * result.cost.complexity > result.cost.likelihood, "most of F is the KL"
+
+
+def free_energy(result: SinusoidResult) -> float:
+    return result.fit.free_energy
+
+
+def test_the_paper_s_noise_descends_more_roughly_and_ends_higher(
+    fits: dict[str, list[SinusoidResult]],
+) -> None:
+    assert all(b > 2 * a for a, b in compared(fits, "paper's noise", roughness))
+    assert np.mean([b - a for a, b in compared(fits, "paper's noise", free_energy)]) > 15
 
 
 def test_calm_gradients_descend_more_smoothly_and_lower(
     fits: dict[str, list[SinusoidResult]],
 ) -> None:
-    assert all(b < 0.6 * a for a, b in compared(fits, "calm gradients", roughness))
-    assert all(b < a - 5 for a, b in compared(fits, "calm gradients", lambda r: r.cost.total))
+    pairs = list(zip(fits["paper's noise"], fits["calm gradients"], strict=True))
+    assert all(roughness(b) < 0.6 * roughness(a) for a, b in pairs)
+    assert np.mean([free_energy(b) - free_energy(a) for a, b in pairs]) < -5
 
 
-def test_the_answer_is_what_the_kl_weight_does_at_its_target(
-    explorer: SinusoidExplorer, fits: dict[str, list[SinusoidResult]]
-) -> None:
+def test_the_answer_is_what_the_kl_weight_does_at_its_target(explorer: SinusoidExplorer) -> None:
     asked = SinusoidExplorer.QUESTION
     assert "from 1 to 0.01" in asked.text and asked.control == "kl_weight"
     before = explorer.preset("article").result
     after = explorer.set(**{asked.control: 0.01}).result
-    pairs = [(before, after), *zip(fits["article"], fits["cold posterior"], strict=True)]
-    for one, other in pairs:
-        inside, outside = (
-            epistemic(other, mask) / epistemic(one, mask) for mask in (AMONG, ~AMONG)
-        )
-        assert 0.05 < inside < outside < 1, "it shrinks, least outside; it does not vanish"
-    assert asked.choices[asked.answer] == "It shrinks, least outside the data"
+    assert_it_shrinks_less_outside([(before, after)])
+    assert asked.choices[asked.answer] == "It shrinks among the data, less outside them"
 
 
 def test_an_explorer_starts_at_the_article_and_closing_it_ends_nuts() -> None:

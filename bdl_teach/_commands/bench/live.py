@@ -8,6 +8,7 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from bdl_teach._commands.bench import baselines
 
 STEPS, DRAWS, POINTS = 1500, 500, 1000
+ONE, TEN, QUIET = OURS = (
+    "bdl_teach, 1 sample a step",
+    "bdl_teach, 10 samples a step",
+    "bdl_teach, quiet estimator",
+)
 QUICK = 0.1  # share of the epochs and draws that --quick runs of the slow ways
 LIMITS = (  # what, which row, which figure of it, unit, limit, at most
     ("refit, 1 sample, times faster than Keras", "refit_ratio", "x", 100.0, False),
     ("refit, 1 sample", "refit_ms", "ms", 40.0, True),
     ("refit, 10 samples", "refit_10_ms", "ms", 200.0, True),
+    ("quiet refit, times faster than Keras", "quiet_ratio", "x", 100.0, False),
+    ("quiet refit", "quiet_ms", "ms", 60.0, True),
     ("500 draws x 1000 points, times faster", "predict_ratio", "x", 800.0, False),
 )
 
@@ -66,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print, and judge."""
     share = QUICK if options.quick else 1.0
-    rows = [our_row(n_samples, options.repeats) for n_samples in (1, 10)]
+    rows = [our_row(name, options.repeats) for name in OURS]
     memory = resident_mb()
     if not options.only_ours:
         rows = library_rows(share) + rows
@@ -78,17 +86,21 @@ def run(options: argparse.Namespace) -> int:
     return 1 if options.strict and not all(v.ok for v in verdicts) else 0
 
 
-def our_row(n_samples: int, repeats: int) -> Row:
+def our_row(name: str, repeats: int) -> Row:
     """Measure the package; between the repeats σ₁ moves, as under a slider."""
     from bdl_teach import datasets, densities
     from bdl_teach._support import compiled
-    from bdl_teach.methods import bbb
+    from bdl_teach.methods import bbb, local_reparam
 
     data, x = datasets.sinusoid(), grid()
+    ways: dict[str, Callable[..., bbb.Fit]] = {
+        ONE: bbb.fit,
+        TEN: partial(bbb.fit, n_samples=10),
+        QUIET: partial(local_reparam.fit, **local_reparam.QUIET),
+    }
 
     def refit(i: int) -> bbb.Fit:
-        prior = densities.ScaleMixture(sigma1=1.5 + 0.01 * i)
-        return bbb.fit(data.x, data.y, prior=prior, n_samples=n_samples)
+        return ways[name](data.x, data.y, prior=densities.ScaleMixture(sigma1=1.5 + 0.01 * i))
 
     first = seconds(lambda: refit(0).predict(x, DRAWS))
     fit = refit(0)
@@ -96,7 +108,6 @@ def our_row(n_samples: int, repeats: int) -> Row:
     predict_s = report.median_seconds(lambda _: fit.predict(x, DRAWS), repeats)
     startup = max(0.0, first - refit_s - predict_s)
     error = distance(lambda at: fit.predict(at, DRAWS).mean)
-    name = f"bdl_teach, {n_samples} sample{'s' * (n_samples > 1)} a step"
     return Row(name, compiled.xla_available(), startup, refit_s, predict_s, error)
 
 
@@ -159,12 +170,14 @@ def resident_mb() -> float:
 
 def judge(rows: list[Row]) -> list[Verdict]:
     """Lay the figures beside what is asked for; the ratios need the Keras row."""
-    one, ten = (row for row in rows if row.name.startswith("bdl_teach"))
-    figures = {"refit_ms": 1e3 * one.refit_s, "refit_10_ms": 1e3 * ten.refit_s}
+    ours = {row.name: row for row in rows}
+    times = {"refit_ms": ONE, "refit_10_ms": TEN, "quiet_ms": QUIET}
+    figures = {key: 1e3 * ours[name].refit_s for key, name in times.items()}
     keras = next((row for row in rows if row.name.startswith("Keras")), None)
     if keras:
-        figures["refit_ratio"] = keras.refit_s / one.refit_s
-        predict_s = statistics.median([one.predict_s, ten.predict_s])
+        figures["refit_ratio"] = keras.refit_s / ours[ONE].refit_s
+        figures["quiet_ratio"] = keras.refit_s / ours[QUIET].refit_s
+        predict_s = statistics.median(ours[name].predict_s for name in OURS)
         figures["predict_ratio"] = keras.predict_s / predict_s
     return [
         Verdict(what, figures[key], unit, limit, at_most)

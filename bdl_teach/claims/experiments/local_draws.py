@@ -21,7 +21,7 @@ def two_estimators(world: World) -> dict[str, float]:
         "local": local_reparam.fit(data.x, data.y, prior=prior, seed=seed),
         "quiet": local_reparam.fit(data.x, data.y, prior=prior, seed=seed, **local_reparam.QUIET),
     }
-    figures = {}
+    figures: dict[str, float] = {}
     for name, fit in fits.items():
         p = fit.predict(x, n_samples=500, seed=world.seed(2))
         log_p = _measure.test_log_likelihood(p, data, x, world.seed(3))

@@ -14,7 +14,7 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import ipywidgets
@@ -75,6 +75,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ``_improve(values, result) -> Result | None``: On the worker, while nothing moves, again and
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
+            Where it raises, what is shown already stands.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -356,8 +357,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Improve what is shown until something moves, or nothing is left to improve."""
         pause = REST
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
-            shown = self.result
-            better = None if shown is None else self._improve(values, shown)
+            shown, better = self.result, None
+            with suppress(Exception):  # what is shown already stands
+                better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
             self._paint(better)

@@ -86,33 +86,40 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         "the method's mean and ±2 sd bands, and NUTS if chosen. Beside them, for each method, "
         "the share of new points inside its 95 % interval: among the data, in the gap, outside."
     )
+    # claim: a-wide-gap-is-missed-by-bbb, a-wide-gap-is-passed-below
+    # claim: a-wide-gap-is-not-twice-as-wide
     QUESTION: ClassVar[Question] = Question(
         text="Bayes by Backprop is shown 32 points with a gap, which you widen to 0.4. How "
         "many of 100 new points in the gap fall into its 95 % interval?",
         choices=("about 95", "more than 95: it is unsure there", "far fewer"),
         answer=2,
-        because="The mean passes far below the peak, and the band in the gap is about as narrow as "
-        "among the data.",
+        because="The mean passes far below the peak, and the band in the gap is less than twice as "
+        "wide as among the data.",
         control="gap",
     )
     PRESETS: ClassVar[controls.Presets] = {
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),
+        # claim: all-six-fall-short-in-the-gap
         "all methods": (
             "Six ways to train the same network; in the gap each falls short of its 95 %",
             {**_DEFAULTS, **dict.fromkeys(_SIX, True)},
         ),
+        # claim: without-a-gap-map-holds-less, without-a-gap-pbp-holds-more
         "no gap": (
             "Without a gap: among the data MAP holds a little less than 95 %, PBP more",
             {**_DEFAULTS, "gap": 0.0},
         ),
+        # claim: with-few-points-bbb-underfits
         "few points": (
-            "8 points: Bayes by Backprop holds most new points among the data, few in the gap",
+            "8 points: Bayes by Backprop holds fewer new points among the data than MAP does",
             {**_DEFAULTS, "n": 8},
         ),
+        # claim: loud-noise-hides-the-peak, loud-noise-does-not-cover
         "loud noise": (
             "σ = 3: all three lose the peak, and fall short of 95 % in the gap",
             {**_DEFAULTS, "noise_std": 3.0},
         ),
+        # claim: ten-epochs-take-the-noise-for-three, ten-epochs-cover-by-being-vague
         "PBP, few epochs": (
             "10 epochs: PBP takes the noise for three times as loud, and covers by being vague",
             {**_DEFAULTS, "epochs": 10},

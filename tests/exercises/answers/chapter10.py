@@ -8,6 +8,8 @@ from scipy import linalg, special, stats
 
 from answers.forms import single, tensors
 from bdl_teach.backend import tfp
+from bdl_teach.densities import Gaussian
+from bdl_teach.methods import point
 
 
 def log_score(y: Any, f: Any, s: Any) -> Any:
@@ -396,4 +398,38 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda p, c: np.cumsum([p.max() - row[i] for row, i in zip(p, c, strict=True)]),
     ),
     ("10.8", "averaged", lambda p, c: np.cumsum(losses(p, c)) / (1 + np.arange(len(c)))),
+]
+
+
+# The two open experiments: other ways than the reference's.
+
+
+def bands(problems: Any, x_new: Any, members: int, noise: float = 1.0, **options: Any) -> Any:
+    made = []
+    for x, y in problems:
+        f = [
+            point.fit(x, y, hidden_units=(20,), seed=50 + k, **options).predict(x_new).mean
+            for k in range(members)
+        ]
+        made.append((np.mean(f, axis=0), np.sqrt(np.var(f, axis=0) + noise**2)))
+    return made
+
+
+RIGHT["10.9"] = lambda t: np.exp(-t / 200)
+RIGHT["10.10"] = lambda p, x: bands(p, x, 16, prior=Gaussian(10.0))
+ALSO += [
+    ("10.9", lambda t: 0.3 * np.exp(-t / 300)),
+    ("10.9", lambda t: np.where(t < 500, 0.3, 0)),
+    ("10.10", lambda p, x: bands(p, x, 20, prior=Gaussian(5.0))),
+]
+WRONG += [
+    ("10.9", "no share", lambda t: -0.1 + 0.0 * t),
+    ("10.9", "still explores", lambda t: 0.05 + 0.0 * t),
+    ("10.9", "still explores", lambda t: 0.3 * (1 - t / 3000)),
+    ("10.9", "too little is learnt", lambda t: 1.0 * (t < 50)),
+    ("10.9", "too little is learnt", lambda t: 0.01 + 0.0 * t),
+    ("10.10", "no sd", lambda p, x: [(0 * x[:, 0], -1 + 0 * x[:, 0]) for _ in p]),
+    ("10.10", "too sure among", lambda p, x: bands(p, x, 3, noise=0.2)),
+    ("10.10", "the gap is missed", lambda p, x: bands(p, x, 1, prior=Gaussian(3.0))),
+    ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
 ]

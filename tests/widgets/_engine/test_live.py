@@ -22,6 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from bdl_teach.widgets._engine import background, controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from tests.waiting import until
 
 REQUIRED = (
     "_make_controls",
@@ -357,3 +358,74 @@ def test_after_the_last_seed_resample_takes_the_first() -> None:
     made._resample()
     assert made.wait().state()["seed"] == 0
     made.close()
+
+
+# What rests is improved
+
+
+class Improving(Toy):
+    """A bar that grows by one while nothing moves, up to the next ten."""
+
+    def _improve(self, values: dict[str, Any], result: float) -> float | None:
+        assert self._compute(values) <= result
+        return None if result % 10 == 0 else result + 1
+
+
+@pytest.fixture
+def improving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Improving]:
+    monkeypatch.setattr(live, "REST", 0.05)
+    made = Improving().wait()
+    yield made
+    made.close()
+
+
+def test_a_result_is_improved_while_nothing_moves_until_it_is_good(improving: Improving) -> None:
+    until(lambda: improving.result == 10.0, "an improvement")
+    until(lambda: improving.status == "Height 10.", "an improvement")
+    time.sleep(0.2)
+    assert (improving.result, improving._bar.get_ydata()[1], improving.ticks) == (10.0, 10.0, 1)
+    improving.set(width=2.0, n=6)  # what moves is shown at once, and improved in its turn
+    assert improving.ticks == 2
+    until(lambda: improving.result == 20.0, "an improvement")
+
+
+def test_a_movement_does_not_wait_for_the_end_of_the_improvements(
+    improving: Improving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[float] = []
+
+    def slowly(_values: dict[str, Any], result: float) -> float:
+        steps.append(result)
+        time.sleep(0.05)
+        return result + 1
+
+    monkeypatch.setattr(improving, "_improve", slowly)  # never comes to an end
+    until(lambda: len(steps) > 2, "an improvement")
+    assert improving.set(width=3.0, n=9).ticks == 2
+    until(lambda: 27.0 in steps, "an improvement")
+    improving.close()
+
+
+def test_nothing_is_improved_before_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "REST", 60.0)
+    made = Improving().wait()
+    time.sleep(0.2)
+    assert made.result == 2.0
+    started = time.perf_counter()
+    made.set(n=3)  # and the pause does not hold up what moves
+    assert time.perf_counter() - started < 30
+    made.close()
+
+
+def test_an_improvement_that_fails_leaves_the_picture_as_it_is(
+    improving: Improving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_values: dict[str, Any], _result: float) -> float:
+        failed.set()
+        raise ZeroDivisionError
+
+    failed = threading.Event()
+    monkeypatch.setattr(improving, "_improve", fails)
+    improving.set(n=4)
+    assert failed.wait(20)
+    assert improving.set(n=5).result == 5.0  # the worker lives

@@ -1,0 +1,145 @@
+"""What a tick of the sinusoid explorer leaves undone, and whether a fit knows it (chapter 4)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import datasets, densities
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.methods import bbb, local_reparam
+from bdl_teach.methods._mean_field import TOLERANCE
+from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, refit
+
+N_LONG = 4  # long runs from as many starts
+DEFAULTS: dict[str, Any] = {
+    "sigma1": 1.5,
+    "sigma2": 0.1,
+    "pi": 0.5,
+    "noise_std": 1.0,
+    "kl_weight": 1.0,
+    "n_samples": 1,
+    "n_predictions": 200,
+    "width": 20,
+    "n": 32,
+}
+
+
+def tick(world: World) -> dict[str, float]:
+    """A tick at the explorer's defaults: nats of F above the lowest of four runs of 10,000 steps.
+
+    ``moved`` is the rms by which the predictive mean among the data moves where y is 0.3 % larger.
+    """
+    data = datasets.sinusoid(seed=world.data_seed)
+    result = refit(estimator="quiet", seed=world.data_seed, **DEFAULTS)
+    paper = refit(estimator="weights", seed=world.data_seed, **DEFAULTS)
+    lowest = min(result.fit.free_energy, *long_runs(data, world, prior=result.prior))
+    nudged = local_reparam.fit(
+        data.x, 1.003 * data.y, prior=result.prior, seed=world.data_seed,
+        capacity=result.fit.capacity, **local_reparam.QUIET,
+    )  # fmt: skip
+    shift = nudged.predict(X_GRID, n_samples=500).mean - result.fit.predict(X_GRID, 500).mean
+    return {
+        "quiet": result.fit.free_energy - lowest,
+        "paper": paper.fit.free_energy - lowest,
+        "moved": float(np.sqrt(np.mean(shift[INSIDE] ** 2))),
+    }
+
+
+def long_runs(data: datasets.Regression1D, world: World, **problem: Any) -> list[float]:
+    """F after 10,000 quiet steps from each of several starts, in nats."""
+    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*LONG_ROOM)}
+    seeds = (world.seed(10 + k) for k in range(N_LONG))
+    return [local_reparam.fit(data.x, data.y, seed=s, **problem, **plan).free_energy for s in seeds]
+
+
+def anywhere(world: World) -> dict[str, float]:
+    """A quiet fit at a random setting of the sliders: its excess in nats, and what it says.
+
+    The excess is that over the lowest of four runs of 10,000 steps; ``knows`` is 1 where
+    ``converged`` says truly whether it is at most 20.
+    """
+    rng = np.random.default_rng(world.seed(2))
+    prior = densities.ScaleMixture(
+        rng.uniform(0.1, 5.0), 10 ** rng.uniform(-2.0, 1.0), rng.uniform(0.0, 1.0)
+    )
+    noise_std, kl_weight = rng.uniform(0.1, 3.0), 10 ** rng.uniform(-3.0, 1.0)
+    width, n = (int(rng.integers(low, high)) for low, high in ((2, 21), (4, 65)))
+    data = datasets.sinusoid(n, noise_std, world.data_seed)
+    problem: dict[str, Any] = {
+        "prior": prior, "noise_std": noise_std, "kl_weight": kl_weight,
+        "hidden_units": (width, width),
+    }  # fmt: skip
+    fit = local_reparam.fit(
+        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*LONG_ROOM), **problem,
+        **local_reparam.QUIET,
+    )  # fmt: skip
+    excess = fit.free_energy - min(long_runs(data, world, **problem))
+    return {
+        "log-excess": math.log10(max(excess, 1.0)),
+        "arrived": float(excess <= TOLERANCE),
+        "knows": float(fit.converged == (excess <= TOLERANCE)),
+    }
+
+
+TICK = Experiment(
+    "tick",
+    tick,
+    (
+        Claim(
+            "a-tick-arrives",
+            "At its defaults, a tick of the sinusoid explorer ends less than 15 nats above the "
+            "lowest free energy that long runs find, on average.",
+            "F of a tick − lowest F known",
+            "nats",
+            below(15.0),
+            lambda f: f["quiet"],
+        ),
+        Claim(
+            "a-tick-is-never-far",
+            "At its defaults, no tick of the sinusoid explorer ends 30 nats or more above the "
+            "lowest free energy that long runs find.",
+            "F of a tick − lowest F known",
+            "nats",
+            below(30.0, share=1.0),
+            lambda f: f["quiet"],
+        ),
+        Claim(
+            "a-tick-shows-the-model",
+            "In most worlds, data that are 0.3 % larger move the predictive mean of a tick by less "
+            "than 0.04 among the data.",
+            "share of worlds in which they do",
+            "",
+            above(0.5),
+            lambda f: float(f["moved"] < 0.04),
+        ),
+        Claim(
+            "drawn-weights-end-higher",
+            "In the same number of steps, weights that are drawn once a step end at a free energy "
+            "at least 15 nats higher than the quiet estimator, on average.",
+            "F, weights drawn − quiet",
+            "nats",
+            above(15.0, share=0.9),
+            lambda f: f["paper"] - f["quiet"],
+        ),
+    ),
+    seconds=3.0,
+)
+ANYWHERE = Experiment(
+    "anywhere",
+    anywhere,
+    (
+        Claim(
+            "converged-knows",
+            "At random settings of the sliders, a fit's own word that it has converged agrees with "
+            "long runs (20 nats) in more than nine of ten worlds.",
+            "share of worlds in which it agrees",
+            "",
+            above(0.9),
+            lambda f: f["knows"],
+        ),
+    ),
+    seconds=5.0,
+)

@@ -1,0 +1,246 @@
+"""The truth explorer: mean field beside NUTS, and the gap between them taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets.comparison.fits import GapProblem
+from bdl_teach.widgets.truth import fits as truth_fits
+from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model, TruthResult
+from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel, SpreadPanel
+
+_DEFAULTS: controls.Values = {
+    "gap": 0.3,
+    "prior_std": 3.0,
+    "starts": 1,
+    "width": 20,
+    "noise_std": 1.0,
+    "n": 32,
+    "seed": 0,
+    "prior_functions": False,
+    "nuts": False,
+}
+
+
+class TruthExplorer(Explorer[TruthResult]):
+    """Gap, prior, starts, width, noise, N: each movement refits the network by mean field.
+
+    While the sliders rest, a search goes on for the lowest free energy: more starts, starts at a
+    mode, training on. With NUTS beside it, the gap between the fit and the truth falls into three
+    parts, all of them over the gap in the data and in the units of y: *optimisation* is the
+    distance from the fit to the best fit, *family* that from the best fit to NUTS, and *prior* is
+    what of the truth NUTS itself leaves beyond its ±2 sd: see ``TruthResult``.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    ALT: ClassVar[str] = (
+        "Three plots: points of a sine with a gap in them, the mean-field fit with its ±2 sd "
+        "band, the mean of the fit whose free energy is the lowest found, and NUTS if chosen; "
+        "three bars over the gap, which are the distance from the fit to the best fit "
+        "(optimisation), from the best fit to NUTS (family), and what of the truth lies beyond "
+        "NUTS's own ±2 sd (prior); the epistemic sd of all three along x."
+    )
+    QUESTION: ClassVar[Question] = Question(
+        "NUTS draws from the posterior itself: press “compare with NUTS”. With σ_p = 3 its band "
+        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
+        ("all of it: NUTS is exact", "about half", "next to nothing"),
+        2,
+        "NUTS is exact for the prior that it is given. Under N(0, 1) curves as high as the peak "
+        "are improbable where no data ask for them: that miss is the prior's, and no better "
+        "inference mends it.",
+        "prior_std",
+    )
+    PRESETS: ClassVar[controls.Presets] = {
+        "start": (
+            "σ_p = 3: the band stays narrower in the gap than outside the data, however long the "
+            "search",
+            _DEFAULTS,
+        ),
+        "NUTS opens the gap": (
+            "σ_p = 3: NUTS is twice as unsure in the gap as the best fit; the family's bar is "
+            "longer than the prior's",
+            {**_DEFAULTS, "nuts": True},
+        ),
+        "NUTS misses it too": (
+            "σ_p = 1: NUTS itself leaves the sine outside its band; the prior's bar is the longest",
+            {**_DEFAULTS, "prior_std": 1.0, "nuts": True},
+        ),
+        "no gap": (
+            "Where there are data everywhere, the best fit is a little less sure than NUTS",
+            {**_DEFAULTS, "gap": 0.0, "nuts": True},
+        ),
+        "eight starts": (
+            "σ_p = 1: of eight quick fits the lowest is kept; the search gains a few nats at most",
+            {**_DEFAULTS, "prior_std": 1.0, "starts": 8},
+        ),
+        "before the data": (
+            "σ_p = 0.5: of ten networks of the prior none comes near the sine's peak",
+            {**_DEFAULTS, "prior_std": 0.5, "prior_functions": True},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, controls.Widget]:
+        d = _DEFAULTS
+        return {
+            "gap": controls.slider(
+                "width of the gap", d["gap"], 0.0, 0.4, 0.05, "no data around x = ¼"
+            ),
+            "prior_std": controls.slider(
+                "prior σ_p", d["prior_std"], 0.3, 5.0, 0.1, "sd of the Gaussian prior of a weight"
+            ),
+            "starts": controls.count_slider(
+                "starts", d["starts"], 1, 8, "quick fits, of which the lowest free energy is kept"
+            ),
+            "width": controls.count_slider(
+                "hidden width", d["width"], 2, MAX_WIDTH, "units of the one hidden layer"
+            ),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.3, 3.0, 0.1, "sd of the noise, in data and model"
+            ),
+            "n": controls.choice_slider(
+                "data points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
+            ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and chains"),
+            "prior_functions": controls.toggle(
+                "prior functions", "ten networks drawn from the prior, before any data"
+            ),
+            "nuts": controls.toggle(
+                "compare with NUTS",
+                "sample the true posterior in the background: ten seconds or more",
+            ),
+        }
+
+    def _make_rows(self) -> list[controls.Widget]:
+        self._nuts = NutsRunner(X_GRID, self._request)
+        *sliders, prior, nuts = self._controls.values()
+        resample = controls.button("resample", "next seed: other data and starts", self._resample)
+        return [
+            self._nuts.bar,
+            controls.grid(sliders, columns=3),
+            controls.row([prior, nuts, resample, *self._preset_buttons()]),
+        ]
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(10.4, 4.6)
+        grid = canvas.figure.add_gridspec(
+            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
+            wspace=0.27, hspace=0.85,
+        )  # fmt: skip
+        self._functions = FunctionPanel(canvas.figure.add_subplot(grid[:, 0]), X_GRID, TRUTH)
+        self._parts = PartsPanel(canvas.figure.add_subplot(grid[0, 1]))
+        self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID)
+        for panel in (self._functions, self._parts, self._spread):
+            canvas.animate(panel.artists)
+        return canvas
+
+    def _compute(self, values: controls.Values) -> TruthResult:
+        model = _model(values)
+        result = truth_fits.refit(model, values["starts"])
+        if values["prior_functions"]:
+            weights = model.prior.sample((10, result.fit.network.n_weights), values["seed"])
+            result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
+        return self._beside_nuts(result, values)
+
+    def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
+        better = truth_fits.improve(result)
+        return None if better is None else self._beside_nuts(better, values)
+
+    def _beside_nuts(self, result: TruthResult, values: controls.Values) -> TruthResult:
+        """Add the gold standard, if it is asked for and there; otherwise have it computed."""
+        job = partial(truth_fits.sample, result.model)
+        gold = self._nuts.ask(values["nuts"], ("truth", result.model), job)
+        return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _draw(self, result: TruthResult) -> None:
+        data, gap = result.model.problem.data, result.regions["gap"]
+        best = result.search.prediction if result.search.tried else None
+        points = data.x[:, 0], data.y[:, 0]
+        changed = [
+            self._functions.update(
+                points, gap, result.prediction, best, result.nuts, result.prior_functions
+            ),
+            self._parts.update(_bars(result)),
+            self._spread.update(
+                gap, {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}
+            ),
+        ]
+        if any(changed):
+            self._canvas.redraw_background()
+
+    def _describe(self, result: TruthResult) -> str:
+        fit, lowest = (round(truth_fits.free_energy(f)) for f in (result.fit, result.search.best))
+        sentence = f"{result.search}: free energy {fit} nats"
+        if result.search.tried:
+            sentence += f" = {lowest} (lowest found) + {fit - lowest} (optimisation)"
+        return f"{sentence}; {_in_the_gap(result)}. {result.nuts_report}".strip()
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Nothing else compiles but what draws prior functions."""
+        model = _model(_DEFAULTS)
+
+        def draw() -> None:
+            result = truth_fits.refit(model, 1)
+            weights = model.prior.sample((10, result.fit.network.n_weights), 0)
+            result.fit.evaluate(weights, X_GRID)
+
+        yield draw
+
+    def close(self) -> None:
+        """Stop the worker, and NUTS with it, and take the widgets away."""
+        self._nuts.close()
+        super().close()
+
+
+def _model(values: controls.Values) -> Model:
+    """The model that these values of the controls ask for."""
+    problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+    return Model(problem, values["prior_std"], values["width"])
+
+
+def _bars(result: TruthResult) -> dict[str, float | str]:
+    """The length of each bar, or why there is none."""
+    if not result.regions["gap"].any():
+        return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
+    later, without = "when the sliders have rested", "compare with NUTS"
+    if result.nuts is None and result.nuts_report:
+        without = "NUTS has not come yet"
+    family_word = without if result.nuts is None else later
+    return {
+        "optimisation": later if result.optimisation is None else result.optimisation,
+        "family": family_word if result.family is None else result.family,
+        "prior": without if result.prior_miss is None else result.prior_miss,
+    }
+
+
+def _in_the_gap(result: TruthResult) -> str:
+    """The epistemic sd and the parts, as far as they are known, in words."""
+    masks = result.regions
+    if not masks["gap"].any():
+        return f"no gap; epistemic sd {result.prediction.epistemic_std[masks['data']].mean():.2f}"
+    shown = {"fit": result.prediction, "NUTS": result.nuts}
+    spreads = [
+        f"{name} {p.epistemic_std[masks['gap']].mean():.2f} in the gap, "
+        f"{p.epistemic_std[masks['data']].mean():.2f} among the data"
+        for name, p in shown.items()
+        if p is not None
+    ]
+    sentence = f"epistemic sd: {'; '.join(spreads)}"
+    if result.family is None or result.optimisation is None:
+        return sentence
+    return (
+        f"{sentence}. Over the gap, in units of y: optimisation {result.optimisation:.2f}, family "
+        f"{result.family:.2f} (both at once {result.whole:.2f}), prior {result.prior_miss:.2f}"
+    )

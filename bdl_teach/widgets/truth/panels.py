@@ -1,0 +1,180 @@
+"""The panels of the truth explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from bdl_teach import plots
+from bdl_teach._support.checks import Array
+
+if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
+    from bdl_teach.predictive import Predictive
+
+_TALL = 1e4  # of the grey stripe: more than any limit
+
+
+def step_above(value: float, steps: Sequence[float]) -> float:
+    """The first of some rising limits that holds ``value``; the last, if none does.
+
+    Limits that move in steps leave most pictures a background that need not be drawn again.
+    """
+    return next((step for step in steps if value <= step), steps[-1])
+
+
+class GapStripe(plots.Artists):
+    """The region without data, as a grey stripe behind all else."""
+
+    def __init__(self, ax: Axes) -> None:
+        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color="#EEEEEE", zorder=0, lw=0)
+        ax.add_patch(self._stripe)
+        self.artists = [self._stripe]
+
+    def update(self, x: Array, gap: Array) -> None:
+        """Move to the inputs ``x`` [m] where the mask ``gap`` [m] holds."""
+        inside = x[gap]
+        low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
+        self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
+
+
+class FunctionPanel(plots.Artists):
+    """Data, truth, the fit with its epistemic band, the best fit's mean, NUTS, prior functions.
+
+    Args:
+        ax: An empty panel.
+        x: Inputs ``[m, 1]``, in rising order, the same for every update.
+        truth: The noise-free function at them ``[m]``.
+    """
+
+    LIMITS = (16.0, 24.0, 40.0, 80.0, 160.0)
+
+    def __init__(self, ax: Axes, x: Array, truth: Array) -> None:
+        plots.tidy(ax, "What each believes about the function", "x", "y")
+        self._ax, self._x = ax, x[:, 0]
+        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(-self.LIMITS[0], self.LIMITS[0]))
+        self._gap = GapStripe(ax)
+        self._before = plots.FunctionArtists(ax, self._x, "10 prior functions")
+        zero = np.zeros_like(self._x)
+        style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
+        self._band = ax.fill_between(self._x, zero, zero, label="fit ±2 sd epistemic", **style)
+        (self._mean,) = ax.plot(self._x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
+        style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
+        (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
+        line = plots.draw_truth(ax, self._x, truth)
+        self._gold = plots.OverlayArtists(ax, self._x, "NUTS")
+        self._points = plots.draw_data(ax, [], [])
+        plots.legend_above(ax, columns=4)
+        self.artists = [
+            *self._gap.artists, *self._before.artists, self._band, self._mean, self._best, line,
+            *self._gold.artists, self._points,
+        ]  # fmt: skip
+
+    def update(
+        self,
+        data: tuple[Array, Array],
+        gap: Array,
+        fit: Predictive,
+        best: Predictive | None,
+        nuts: Predictive | None,
+        prior_functions: Array | None,
+    ) -> bool:
+        """Move everything; says whether something changed that does not move."""
+        self._points.set_data(*data)
+        self._gap.update(self._x, gap)
+        edges = fit.mean + 2 * np.array([[-1.0], [1.0]]) * fit.epistemic_std  # [2, m]
+        self._band.set_data(self._x, *edges)
+        self._mean.set_data(self._x, fit.mean)
+        changed = self._best.get_visible() != (best is not None)
+        self._best.set_visible(best is not None)
+        if best is not None:
+            self._best.set_data(self._x, best.mean)
+        changed |= self._before.show(prior_functions) | self._gold.show(nuts)
+        if changed:
+            plots.legend_above(self._ax, columns=4)
+        return self._set_limit([fit, nuts], prior_functions) or changed
+
+    def _set_limit(self, shown: Sequence[Predictive | None], functions: Array | None) -> bool:
+        """Let the bands have room, and of prior functions the middle ones."""
+        far = [np.abs(p.mean) + 2 * p.epistemic_std for p in shown if p is not None]
+        if functions is not None:
+            far.append(np.quantile(np.abs(functions), 0.9, axis=0))
+        limit = step_above(max(float(each.max()) for each in far), self.LIMITS)
+        if self._ax.get_ylim()[1] == limit:
+            return False
+        self._ax.set_ylim(-limit, limit)
+        return True
+
+
+class PartsPanel(plots.Artists):
+    """The three parts of the gap as bars; a word where one is not known."""
+
+    LIMITS = (2.0, 4.0, 8.0, 16.0)
+    NAMES = ("optimisation", "family", "prior")
+    _COLOURS = (plots.BLUE, plots.PURPLE, plots.ORANGE)
+
+    def __init__(self, ax: Axes) -> None:
+        plots.tidy(ax, "Parts of the gap to the truth", "over the gap, in units of y", "")
+        self._ax = ax
+        ax.set(xlim=(0, self.LIMITS[0]), ylim=(2.6, -0.6))
+        ax.set_yticks(range(3), self.NAMES)
+        self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=self._COLOURS)
+        self._words = [ax.text(0, i, "", va="center", fontsize=9) for i in range(3)]
+        self.artists = [*self._bars, *self._words]
+
+    def update(self, parts: Mapping[str, float | str]) -> bool:
+        """Move to each name's number, or the word that stands for it; as ``FunctionPanel``."""
+        numbers = {name: part for name, part in parts.items() if not isinstance(part, str)}
+        limit = step_above(max(numbers.values(), default=0.0), self.LIMITS)
+        for bar, words, name in zip(self._bars, self._words, self.NAMES, strict=True):
+            length = numbers.get(name, 0.0)
+            bar.set_width(length)
+            words.set_text(f"{length:.2f}" if name in numbers else f"{parts[name]}")
+            inside = length > 0.8 * limit
+            words.set(x=length + (-0.02 if inside else 0.02) * limit)
+            words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
+        if self._ax.get_xlim()[1] == limit:
+            return False
+        self._ax.set_xlim(0, limit)
+        return True
+
+
+class SpreadPanel(plots.Artists):
+    """Epistemic standard deviation along x: of the fit, the best fit and NUTS."""
+
+    LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+    def __init__(self, ax: Axes, x: Array) -> None:
+        plots.tidy(ax, "How sure each is of the function", "x", "epistemic sd")
+        self._ax, self._x = ax, x[:, 0]
+        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self.LIMITS[0]))
+        self._gap = GapStripe(ax)
+        styles = {
+            "fit": ("-", plots.BLUE),
+            "best fit": ("--", plots.PURPLE),
+            "NUTS": ("-.", plots.GREEN),
+        }
+        self._lines = {
+            name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
+            for name, (style, colour) in styles.items()
+        }
+        plots.legend_above(ax, columns=3)
+        self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
+
+    def update(self, gap: Array, shown: Mapping[str, Predictive | None]) -> bool:
+        """Move to the predictives by name, ``None`` for none; see ``FunctionPanel``."""
+        self._gap.update(self._x, gap)
+        highest = 0.0
+        for name, prediction in shown.items():
+            std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
+            self._lines[name].set_data(self._x, std)
+            highest = max(highest, 0.0 if prediction is None else float(std.max()))
+        limit = step_above(highest, self.LIMITS)
+        if self._ax.get_ylim()[1] == limit:
+            return False
+        self._ax.set_ylim(0, limit)
+        return True

@@ -1,0 +1,318 @@
+"""Where a fit starts, what it costs on all the data, and whether it has arrived."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+
+from bdl_teach import DivergedError, datasets, densities, optimise
+from bdl_teach.densities import Gaussian, Prior, ScaleMixture
+from bdl_teach.methods import bbb, empirical_bayes, local_reparam
+from bdl_teach.methods._loop import Capacity
+from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
+from bdl_teach.mlp import MLP
+
+DATA = datasets.sinusoid(n=8)
+SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60}
+ROOM = Capacity(12, (5,), 2, chunk=4)  # the one program of bbb here, whatever is asked for
+
+
+def small(**changes: Any) -> bbb.Fit:
+    return bbb.fit(DATA.x, DATA.y, **{**SMALL, "capacity": ROOM, **changes})
+
+
+def frozen(**changes: Any) -> bbb.Fit:
+    return small(**{"learning_rate": 1e-12, "steps": 1, **changes})
+
+
+# The start
+
+
+def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
+    prior = ScaleMixture(1.5, 0.1, 0.3)
+    whole = frozen(prior=prior, start_scale=1.0).mean
+    assert np.std(whole) > 0.3 * prior.std
+    for scale in (0.0, 0.1, 2.0):
+        ours = frozen(prior=prior, start_scale=scale).mean
+        np.testing.assert_allclose(ours, scale * whole, rtol=1e-5, atol=1e-10)
+    other = frozen(prior=Gaussian(3.0), start_scale=1.0).mean
+    np.testing.assert_allclose(other, 3.0 / prior.std * whole, rtol=1e-5)
+    np.testing.assert_allclose(frozen(prior=prior).mean, 0.3 * whole, rtol=1e-5)
+
+
+def test_by_default_the_start_is_three_tenths_of_the_prior_and_no_wider_than_he_et_al():
+    """√(2/inputs): √2 for the first layer of SMALL, √(2/3) for the three inputs of the second."""
+    draw = frozen(prior=Gaussian(1.0), start_scale=1.0).mean
+    np.testing.assert_allclose(frozen(prior=Gaussian(1.0)).mean, 0.3 * draw, rtol=1e-5)
+    wide = frozen(prior=Gaussian(10.0)).mean
+    caps = np.repeat([2**0.5, (2 / 3) ** 0.5], [6, 4])
+    np.testing.assert_allclose(wide, caps * draw, rtol=1e-5)
+
+
+def test_the_recipe_of_the_article_starts_as_wide_as_the_prior():
+    start = frozen(**bbb.ARTICLE)
+    np.testing.assert_array_equal(start.mean, frozen(start_scale=1.0).mean)
+    np.testing.assert_allclose(start.std, np.log(2.0), rtol=1e-6)
+    assert bbb.ARTICLE["cooldown"] == 0.0
+
+
+MEAN, STD = np.linspace(-2.0, 1.0, 10), np.geomspace(1e-4, 30.0, 10)
+
+
+@pytest.mark.parametrize("capacity", [None, ROOM], ids=str)
+def test_a_given_posterior_is_where_the_fit_starts(capacity):
+    """Weight by weight in the order of the network, wherever the program has room for them."""
+    fit = frozen(initial=(MEAN, STD), capacity=capacity, initial_rho=2.0, start_scale=3.0)
+    np.testing.assert_allclose(fit.mean, MEAN, rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(fit.std, STD, rtol=2e-4)  # as ρ, in float32
+    same = frozen(initial=(0.5, 0.25), capacity=capacity)
+    np.testing.assert_allclose(same.mean, 0.5, rtol=1e-6)
+    np.testing.assert_allclose(same.std, 0.25, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"initial": (0.0, 0.0)}, "initial std: expected numbers > 0, got"),
+        ({"initial": (MEAN, -STD)}, "initial std: expected numbers > 0, got"),
+        ({"initial": (np.nan, 1.0)}, "initial mean: expected finite"),
+        ({"initial": (0.0, np.inf)}, "initial std: expected finite"),
+        ({"initial": (MEAN[:9], STD)}, r"initial mean: expected one number or \(10,\), got \(9,\)"),
+        ({"initial": (MEAN, STD[:, None])}, r"initial std: expected one number or \(10,\)"),
+        ({"initial": (MEAN,)}, r"initial: expected \(means, standard deviations\), got 1"),
+        ({"start_scale": -0.1}, "start_scale: expected"),
+        ({"start_scale": np.nan}, "start_scale: expected"),
+        ({"starts": 0}, "starts: expected"),
+        ({"starts": 2.5}, "starts: expected"),
+    ],
+    ids=str,
+)
+def test_a_start_that_is_none_is_refused(changes, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        frozen(**changes)
+
+
+# Several starts
+
+
+@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet"])
+def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
+    """The k-th start is the fit of the seed s + 1000 k alone."""
+    kept = set()
+    for seed in range(4):
+
+        def fit(seed: int = seed, **changes: Any) -> bbb.Fit:
+            options = {**SMALL, "capacity": ROOM, "seed": seed, "learning_rate": 0.03, **changes}
+            if estimator == "bbb":
+                return bbb.fit(DATA.x, DATA.y, **options)
+            return local_reparam.fit(DATA.x, DATA.y, estimator=estimator, **options)
+
+        alone = [fit(seed + 10**6 * k) for k in range(3)]
+        lowest = int(np.argmin([one.free_energy for one in alone]))
+        best = fit(starts=3)
+        np.testing.assert_array_equal(best.mean, alone[lowest].mean)
+        assert best.free_energy == min(one.free_energy for one in alone)
+        assert best.problem.seed == seed + 10**6 * lowest
+        kept.add(lowest)
+    assert len(kept) > 1  # else the first might have been kept unseen
+
+
+def test_starts_that_all_diverge_are_a_divergence():
+    with pytest.raises(DivergedError, match="learning rate"):
+        small(learning_rate=1e12, starts=2)
+
+
+# The free energy of a linear model, where it is known
+
+LINEAR = MLP(2, ())
+MU, SIGMA = np.array([0.5, -1.0, 2.0]), np.array([0.2, 0.6, 0.1])
+X = np.random.default_rng(0).normal(size=(9, 2))
+Y = np.random.default_rng(1).normal(size=(9, 1))
+LABELS = np.float64(Y > 0)
+DESIGN = np.hstack([X, np.ones((9, 1))])
+
+
+def assert_near(fit: bbb.Fit, complexity: float, likelihood: float) -> None:
+    """Each part, from ten seeds, within 5 standard errors; and F of one seed."""
+    costs = [fit.cost(seed=seed) for seed in range(10)]
+    for name, exact in (("complexity", complexity), ("likelihood", likelihood)):
+        values = [getattr(cost, name) for cost in costs]
+        error = np.std(values, ddof=1) / np.sqrt(10)
+        assert abs(np.mean(values) - exact) < 5 * error + 1e-6 * abs(exact), name
+    totals = [cost.total for cost in costs]
+    total = fit.problem.kl_weight * complexity + likelihood
+    assert abs(fit.free_energy - total) < 5 * np.std(totals, ddof=1)
+
+
+def gaussian_nll(mean: np.ndarray, var: np.ndarray, noise_std: float) -> float:
+    """−Σ E log N(y | f, noise²), of outputs f of these moments."""
+    each = densities.gaussian_nll(Y[:, 0], mean, noise_std**2)
+    return float((each + var / 2 / noise_std**2).sum())
+
+
+@pytest.mark.parametrize("kl_weight", [1.0, 0.3])
+@pytest.mark.parametrize("prior", [Gaussian(0.8), ScaleMixture()], ids=str)
+def test_the_free_energy_of_a_linear_model_is_the_exact_one(prior, kl_weight):
+    fit = bbb.Fit(
+        mean=MU,
+        std=SIGMA,
+        network=LINEAR,
+        noise_std=0.7,
+        history={},
+        capacity=Capacity(12, (), 1),
+        problem=Problem(X, Y, prior, kl_weight, 0),
+    )
+    nll = gaussian_nll(DESIGN @ MU, DESIGN**2 @ SIGMA**2, 0.7)
+    assert_near(fit, exact_kl(prior), nll)
+
+
+def exact_kl(prior: Prior) -> float:
+    if isinstance(prior, Gaussian):
+        return float(densities.gaussian_kl(MU, SIGMA, 0.0, prior.sigma).sum())
+    w = MU + SIGMA * np.linspace(-12.0, 12.0, 20_001)[:, None]
+    log_q = np.log(Gaussian(1.0).density((w - MU) / SIGMA) / SIGMA)
+    return float(integrate.trapezoid(np.exp(log_q) * (log_q - prior.log_prob(w)), w, axis=0).sum())
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("tie", empirical_bayes.TIES)
+@pytest.mark.parametrize("biases", [True, False])
+def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, biases):
+    """The KL is that to the prior of each weight, by TFP's own formula; the rest by quadrature."""
+    model = empirical_bayes.choose(LINEAR, likelihood, tie, "local", biases, "none")
+    used = np.array([True, True, biases])
+    mean, std = MU * used, SIGMA * used
+    shared = np.full(3, np.sqrt((mean**2 + std**2)[used].mean()))
+    prior_std = used * (np.hypot(mean, std) if tie == "weight" else shared)
+    y = LABELS if likelihood == "bernoulli" else Y
+    fit = empirical_bayes.Fit(
+        mean=mean,
+        std=std,
+        network=LINEAR,
+        noise_std=0.7,
+        history={},
+        capacity=Capacity(12, (), 1),
+        problem=Problem(X, y, Gaussian(), 1.0, 0),
+        gamma=MU / SIGMA * used,
+        prior_std=prior_std,
+        model=model,
+    )
+    kl = densities.gaussian_kl(mean[used], std[used], 0.0, prior_std[used]).sum()
+    f, var = DESIGN @ mean, DESIGN**2 @ std**2
+    nll = gaussian_nll(f, var, 0.7)
+    if likelihood == "bernoulli":
+        nodes, weights = np.polynomial.hermite_e.hermegauss(100)
+        logits = f[:, None] + np.sqrt(var)[:, None] * nodes
+        nll = -(stats.bernoulli.logpmf(y, expit(logits)) @ weights).sum() / weights.sum()
+    assert_near(fit, kl, nll)
+    assert fit.cost(seed=1).complexity == fit.cost(seed=2).complexity == pytest.approx(kl)
+
+
+@pytest.mark.parametrize("method", [bbb, local_reparam])
+def test_all_data_count_however_they_came_in_batches(method):
+    options = {"hidden_units": (), "n_batches": 4, "noise_std": 0.7, "kl_weight": 0.5}
+    fit = method.fit(X, Y, prior=Gaussian(0.8), steps=40, kl_scheme="geometric", **options)
+    kl = densities.gaussian_kl(fit.mean, fit.std, 0.0, 0.8).sum()
+    assert_near(fit, kl, gaussian_nll(DESIGN @ fit.mean, DESIGN**2 @ fit.std**2, 0.7))
+
+
+def test_the_seed_and_the_number_of_draws_decide_an_estimate():
+    fit = small()
+    one, again, other = (fit.cost(seed=seed) for seed in (1, 1, 2))
+    assert one == again != other
+    assert fit.free_energy == one.total
+    few, many = (np.std([fit.cost(n, seed).total for seed in range(12)]) for n in (20, 2000))
+    assert many < few / 4  # 10 on average
+    for wrong in ({"n_draws": 0}, {"n_draws": 1.5}, {"seed": -1}):
+        with pytest.raises(ValueError, match="expected.*got"):
+            fit.cost(**wrong)
+
+
+# Has it arrived?
+
+
+def empirical(**changes: Any) -> empirical_bayes.Fit:
+    options = {**SMALL, "capacity": ROOM, "tie": "layer", **changes}
+    return empirical_bayes.fit(DATA.x, DATA.y, **options)
+
+
+FITS = {"bbb": small, "eb": empirical}
+
+
+@pytest.mark.parametrize("kind", FITS)
+def test_training_on_lowers_the_free_energy_and_keeps_the_problem(kind):
+    gains = []
+    for seed in range(4):
+        fit = FITS[kind](seed=seed)
+        on = fit.refined(steps=1000)
+        assert type(on) is type(fit)
+        assert (on.network, on.noise_std, on.capacity) == (fit.network, fit.noise_std, ROOM)
+        for one, other in zip(on.problem, fit.problem, strict=True):
+            np.testing.assert_array_equal(one, other)
+        gains.append(fit.free_energy - on.free_energy)
+    assert np.mean(gains) > 3 * np.std(gains, ddof=1) / np.sqrt(4)
+    assert np.mean(gains) > TOLERANCE
+
+
+def test_training_on_keeps_the_weight_of_the_kl_and_the_noise():
+    fit = small(kl_weight=0.25, noise_std=2.5, prior=Gaussian(0.8), n_batches=2, n_samples=2)
+    on = fit.refined(steps=20)
+    assert (on.problem.kl_weight, on.noise_std, on.problem.prior) == (0.25, 2.5, Gaussian(0.8))
+
+
+@pytest.mark.parametrize("kind", FITS)
+def test_training_on_starts_where_the_fit_ended(kind):
+    fit = FITS[kind]()
+    on = fit.refined(steps=1, learning_rate=1e-12)
+    np.testing.assert_allclose(on.mean, fit.mean, rtol=1e-4)
+    np.testing.assert_allclose(on.std, fit.std, rtol=1e-4)
+
+
+def test_training_on_of_empirical_bayes_keeps_its_model():
+    fit = empirical(biases=False, estimator="shared")
+    on = fit.refined(steps=20)
+    for one, other in zip(on.model, fit.model, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert ((on.mean == 0) == (fit.mean == 0)).all() and (fit.mean == 0).sum() == 4
+
+
+@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
+    assert not FITS[kind](steps=30, learning_rate=0.02, seed=seed).converged
+    start = FITS[kind](seed=seed)
+    runs = [start.longer(k) for k in range(N_LONGER)]
+    assert min(runs, key=lambda fit: fit.free_energy).refined(steps=8000).converged
+
+
+def test_converged_says_that_no_longer_run_is_twenty_nats_below():
+    answers = set()
+    for seed, steps in ((0, 30), (1, 200), (2, 400), (3, 1500)):
+        fit = small(seed=seed, steps=steps)
+        runs = [fit.longer(k).free_energy for k in range(N_LONGER)]
+        assert fit.converged == (fit.free_energy - min(runs) <= 20.0)
+        answers.add(fit.converged)
+    assert answers == {True, False}
+
+
+def test_of_the_longer_runs_the_first_trains_on_and_the_others_start_elsewhere():
+    fit = small(steps=400)
+    runs = [fit.longer(k) for k in range(N_LONGER)]
+    np.testing.assert_array_equal(runs[0].mean, fit.refined(3000).mean)
+    assert [run.problem.seed for run in runs] == optimise.start_seeds(0, N_LONGER)
+    assert all(run.history["step"][-1] == 3000 for run in runs)
+    before = [run.history["free_energy"][0] for run in runs]
+    assert len(set(before)) == N_LONGER
+
+
+def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):
+    """Though training on gains nothing."""
+    fit = small()
+    poor = replace(fit, mean=fit.mean + 5.0)
+    monkeypatch.setattr(bbb.Fit, "longer", lambda self, k: poor if k else self)
+    assert fit.converged
+    monkeypatch.setattr(bbb.Fit, "longer", lambda self, k: fit if k == 3 else poor)
+    assert not poor.converged

@@ -1,0 +1,200 @@
+"""The quiet estimator: the free energy of drawn weights, with nothing drawn that need not be."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from bdl_teach import densities, elbo
+from bdl_teach.backend import tf
+from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
+from bdl_teach.methods import _quiet, bbb, local_reparam, pbp
+from bdl_teach.methods.bbb import Capacity
+from bdl_teach.mlp import MLP
+
+RNG = np.random.default_rng(0)
+X = np.linspace(-1.0, 1.5, 5)[:, None]
+Y, NOISE_STD = 2.0 * np.sin(2.0 * X), 0.7
+NETWORKS = [MLP(1, ()), MLP(1, (3,)), MLP(1, (3, 2))]
+BLOCKS, DRAWS = 20, 4000
+
+
+def posterior(network: MLP) -> list[Any]:
+    rng = np.random.default_rng(1)
+    mu, std = rng.normal(size=network.n_weights), rng.uniform(0.1, 0.8, network.n_weights)
+    return [tf.constant(mu), tf.constant(std)]
+
+
+def estimate(estimator: str, network: MLP) -> np.ndarray:
+    """Cost and d/d(μ, σ) of it, each a mean over many draws: ``[blocks, 1 + 2 · n_weights]``."""
+    rng, theta = np.random.default_rng(2), posterior(network)
+    noise_std = tf.constant(NOISE_STD, tf.float64)
+    blocks = []
+    for _ in range(BLOCKS):
+        with tf.GradientTape() as tape:
+            tape.watch(theta)
+            if estimator == "quiet":
+                x, y = np.tile(X, (DRAWS, 1)), np.tile(Y, (DRAWS, 1))
+                units = sum(_quiet.noise_widths(network))
+                zeta = tf.constant(rng.standard_normal((units, len(x)))) if units else ()
+                moments = _quiet.output_moments(network, *theta, zeta, tf.constant(x))
+                total = elbo.expected_likelihood_cost(y, *moments, noise_std) / DRAWS
+            else:  # one W for all points, as Bayes by Backprop draws it
+                eps = rng.standard_normal((DRAWS, network.n_weights))
+                f = network(theta[0] + theta[1] * eps, tf.constant(X))
+                total = tf.reduce_mean(elbo.likelihood_cost(Y, f, noise_std))
+        blocks.append(np.concatenate([[total], *tape.gradient(total, theta)]))
+    return np.array(blocks)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+def test_the_likelihood_cost_and_its_gradient_are_those_of_drawn_weights_on_average(network):
+    drawn, quiet = estimate("drawn", network), estimate("quiet", network)
+    error = np.sqrt((drawn.var(axis=0, ddof=1) + quiet.var(axis=0, ddof=1)) / BLOCKS)
+    assert (np.abs(drawn.mean(axis=0) - quiet.mean(axis=0)) < 5 * error + 1e-12).all()
+    assert error[0] < 0.02 * drawn[:, 0].mean()  # else the line before would not say much
+    if len(network.hidden_units) < 2:
+        np.testing.assert_allclose(quiet.std(axis=0), 0.0, atol=1e-8)
+
+
+def test_the_spread_of_the_outputs_is_that_of_drawn_weights():
+    """Without a hidden layer to draw, of each output by itself; to 5 standard errors."""
+    for network in NETWORKS[:2]:
+        mu, std = posterior(network)
+        mean, var = _quiet.output_moments(network, mu, std, (), tf.constant(X))
+        eps = np.random.default_rng(3).standard_normal((100_000, network.n_weights))
+        f = network(mu + std * eps, tf.constant(X)).numpy()[..., 0]
+        assert (np.abs(f.mean(axis=0) - mean[:, 0]) < 5 * f.std(axis=0) / np.sqrt(len(f))).all()
+        square = (f - f.mean(axis=0)) ** 2
+        error = square.std(axis=0) / np.sqrt(len(f))
+        assert (np.abs(square.mean(axis=0) - var[:, 0]) < 5 * error).all()
+
+
+# The complexity
+
+
+def complexity(prior: Prior, mu: Any, std: Any, mask: Any = 1.0) -> Any:
+    terms = LogDensityTerms(*(tf.constant(np.float64(t)) for t in prior.terms))
+    return _quiet.complexity(mu, std, SimpleNamespace(prior_terms=terms, unit_mask=mask))
+
+
+STD = RNG.uniform(0.02, 1.0, 30)
+MU = RNG.normal(size=30) * np.geomspace(0.02, 2.0, 30)
+# how far a weight may be off on average over q, whose bends are softer, and how far its slopes
+MIXTURES = [
+    (ScaleMixture(), 0.004, 0.005),
+    (ScaleMixture(0.1, 1.5, 0.5), 0.004, 0.005),
+    (ScaleMixture(1.5, 0.01, 0.5), 0.02, 0.01),
+    (ScaleMixture(1.5, 0.1, 0.0), 1e-8, 1e-6),
+    (ScaleMixture(1.5, 0.1, 1.0), 1e-8, 1e-6),
+]
+
+
+@pytest.mark.parametrize("prior", [Gaussian(0.8), ScaleMixture(0.8, 0.8, 1.0)], ids=str)
+def test_the_complexity_under_a_gaussian_prior_is_the_closed_kl(prior):
+    ours = complexity(prior, tf.constant(MU), tf.constant(STD))
+    np.testing.assert_allclose(ours, densities.gaussian_kl(MU, STD, 0.0, 0.8).sum(), rtol=1e-12)
+
+
+def exact_kl(prior: Prior, mu: float, std: float) -> float:
+    w = mu + std * np.linspace(-12.0, 12.0, 40_001)
+    cross = integrate.trapezoid(Gaussian(std).density(w - mu) * prior.log_prob(w), w)
+    return float(-0.5 * np.log(2 * np.pi * np.e * std**2) - cross)
+
+
+@pytest.mark.parametrize(("prior", "allowed", "_slope"), MIXTURES, ids=str)
+def test_the_complexity_under_a_mixture_is_that_of_quadrature(prior, allowed, _slope):
+    for mu, std in zip(MU, STD, strict=True):
+        ours = complexity(prior, tf.constant([mu]), tf.constant([std]))
+        assert float(ours) == pytest.approx(exact_kl(prior, mu, std), abs=allowed)
+
+
+@pytest.mark.parametrize(("prior", "_value", "allowed"), MIXTURES, ids=str)
+def test_the_slopes_of_the_complexity_are_those_of_quadrature(prior, _value, allowed):
+    """In units of 1/σ, in which a step of Adam and the width of q are alike."""
+    theta = tf.constant(MU), tf.constant(STD)
+    with tf.GradientTape() as tape:
+        tape.watch(theta)
+        total = complexity(prior, *theta)
+    slopes = np.stack(tape.gradient(total, theta)) * STD
+    step = 1e-4
+    for k, (mu, std) in enumerate(zip(MU, STD, strict=True)):
+        d = step * std
+        to_mu = exact_kl(prior, mu + d, std) - exact_kl(prior, mu - d, std)
+        to_std = exact_kl(prior, mu, std + d) - exact_kl(prior, mu, std - d)
+        np.testing.assert_allclose(slopes[:, k], np.array([to_mu, to_std]) / 2 / step, atol=allowed)
+
+
+def test_what_is_masked_costs_nothing():
+    mask = np.float64(np.arange(30) % 3 > 0)
+    ours = complexity(ScaleMixture(), tf.constant(MU), tf.constant(STD), mask)
+    alone = complexity(ScaleMixture(), tf.constant(MU[mask > 0]), tf.constant(STD[mask > 0]))
+    assert float(ours) == pytest.approx(float(alone), rel=1e-12)
+
+
+# The rectified moments
+
+ALPHA = np.linspace(-8.0, 8.0, 65)
+
+
+@pytest.mark.parametrize(("dtype", "rounding"), [("float64", 3e-15), ("float32", 5e-7)])
+@pytest.mark.parametrize("std", [0.01, 1.0, 30.0])
+def test_the_rectified_moments_and_their_slopes_are_those_of_pbp(std, dtype, rounding):
+    """To rounding, of σ, σ² and mean² times what each slope is divided by."""
+    slopes = []
+    for function, kind in ((_quiet._rectified, dtype), (pbp.relu_moments, "float64")):
+        inputs = tf.constant(std * ALPHA, kind), tf.constant(0.0 * ALPHA + std**2, kind)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(inputs)
+            mean, var = function(*inputs)
+        own = (*tape.gradient(mean, inputs), *tape.gradient(var, inputs))
+        slopes.append([np.float64(v) for v in (mean, var, *own)])
+    units = np.array([std, std**2, 1.0, 1 / std, std, 1.0])[:, None] * (1 + ALPHA**2)
+    error = np.abs(np.array(slopes[0]) - slopes[1]) / units
+    assert error.max() < rounding, error.max(axis=1)
+
+
+# Whole fits
+
+PLAN: dict[str, Any] = {"estimator": "quiet", "noise_std": NOISE_STD, "steps": 30}
+
+
+@pytest.mark.parametrize("hidden_units", [(), (3,), (3, 2)], ids=str)
+def test_only_layers_before_the_last_hidden_one_bring_noise(hidden_units):
+    start = 0.3 * np.random.default_rng(4).normal(size=MLP(1, hidden_units).n_weights), 0.2
+    plan = {**PLAN, "hidden_units": hidden_units, "initial": start}
+    one, two = (local_reparam.fit(X, Y, seed=seed, **plan) for seed in (0, 1))
+    noisy = len(hidden_units) > 1
+    assert (one.mean != two.mean).any() == noisy
+    assert (one.history["free_energy"] != two.history["free_energy"]).any() == noisy
+
+
+@pytest.mark.parametrize(
+    ("hidden_units", "room"),
+    [
+        ((3,), Capacity(5, (9,), 1)),
+        ((3,), Capacity(20, (9,), 3, chunk=2)),
+        ((3, 2), Capacity(20, (9, 7), 3, chunk=2)),
+        ((), Capacity(9, (), 1)),
+    ],
+    ids=str,
+)
+def test_padding_changes_nothing(hidden_units, room):
+    """Also not after thirty steps, by which a padded unit that learns has spoilt the fit."""
+    plan = {**PLAN, "hidden_units": hidden_units}
+    alone, roomy = (local_reparam.fit(X, Y, capacity=c, **plan) for c in (None, room))
+    np.testing.assert_allclose(roomy.mean, alone.mean, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(roomy.std, alone.std, rtol=1e-3, atol=1e-4)
+    for name, column in alone.history.items():
+        np.testing.assert_allclose(roomy.history[name], column, rtol=1e-3)
+
+
+def test_its_record_is_the_free_energy_of_the_fit():
+    """No noise with one hidden layer: the last record is what 1000 draws average to."""
+    fit = local_reparam.fit(X, Y, hidden_units=(3,), prior=Gaussian(1.0), **PLAN)
+    costs = [fit.cost(1000, seed).total for seed in range(8)]
+    error = np.std(costs, ddof=1) / np.sqrt(8)
+    assert abs(np.mean(costs) - fit.history["free_energy"][-1]) < 5 * error
+    assert isinstance(fit, bbb.Fit)
