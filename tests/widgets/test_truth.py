@@ -1,7 +1,7 @@
 """The truth explorer: its artists hold its result, its numbers add up, its presets keep word.
 
-What a preset or the answer says is looked at for twenty data seeds, where NUTS is part of it in a
-slow test.
+What a preset or the answer says is looked at for twenty data seeds; where NUTS is part of it, in a
+slow test for two, and as a claim.
 """
 
 from __future__ import annotations
@@ -593,13 +593,10 @@ def assert_the_best_fit_is_a_little_less_sure(result: TruthResult) -> None:
     assert 1 < spread(result.search.prediction, among) / spread(result.nuts, among) < 1.6
 
 
-def test_what_is_said_beside_nuts_holds_for_a_seed() -> None:
-    assert_nuts_misses_the_sine(beside(1, prior_std=1.0))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_said_beside_nuts_holds_for_twenty(seed: int) -> None:
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_said_beside_nuts_holds_for_two_seeds(seed: int) -> None:
+    """Over twenty worlds and more these are claims."""
     assert_nuts_opens_the_gap(beside(seed))
     assert_nuts_misses_the_sine(beside(seed, prior_std=1.0))
     assert_the_best_fit_is_a_little_less_sure(beside(seed, gap=0.0))

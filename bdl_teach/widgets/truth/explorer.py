@@ -53,6 +53,7 @@ class TruthExplorer(Explorer[TruthResult]):
         "(optimisation), from the best fit to NUTS (family), and what of the truth lies beyond "
         "NUTS's own ±2 sd (prior); the epistemic sd of all three along x."
     )
+    # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
         "NUTS draws from the posterior itself: press “compare with NUTS”. With σ_p = 3 its band "
         "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
@@ -69,15 +70,18 @@ class TruthExplorer(Explorer[TruthResult]):
             "search",
             _DEFAULTS,
         ),
+        # claim: nuts-opens-the-gap-at-a-wide-prior, the-family-outweighs-the-prior-at-a-wide-prior
         "NUTS opens the gap": (
             "σ_p = 3: NUTS is twice as unsure in the gap as the best fit; the family's bar is "
             "longer than the prior's",
             {**_DEFAULTS, "nuts": True},
         ),
+        # claim: the-prior-s-part-is-longest-at-a-narrow-prior
         "NUTS misses it too": (
             "σ_p = 1: NUTS itself leaves the sine outside its band; the prior's bar is the longest",
             {**_DEFAULTS, "prior_std": 1.0, "nuts": True},
         ),
+        # claim: without-a-gap-mean-field-is-a-little-less-sure
         "no gap": (
             "Where there are data everywhere, the best fit is a little less sure than NUTS",
             {**_DEFAULTS, "gap": 0.0, "nuts": True},
