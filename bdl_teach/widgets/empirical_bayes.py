@@ -102,7 +102,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             {**_DEFAULTS, "prior_std": 10**-1.0},
         ),
         "too wide": (
-            "σ = 10: the star follows, and the band opens beyond the data",
+            "σ = 10: the star stops near 5, and the band opens beyond the data",
             {**_DEFAULTS, "prior_std": 10.0},
         ),
         "learn one": (

@@ -89,7 +89,7 @@ class PBPStepper(Explorer[StepperResult]):
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
         "one point": (
-            "One point pulls the mean and narrows the band a little, everywhere",
+            "One point pulls the mean; the band moves by a few per cent at most",
             {**_DEFAULTS, "step": 1},
         ),
         "one epoch": ("Each point once, then the prior refined", dict(_DEFAULTS)),

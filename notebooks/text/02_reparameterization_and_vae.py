@@ -477,6 +477,7 @@ for beta in (0.0, 1.0, 4.0):
     ours = beta_loss(encode, decode, tf.constant(np.float64(test)), tf.constant(noise), beta)
     assert np.isclose(ours, beta * parts[1] - parts[0], rtol=1e-5)
 
+# %% slideshow={"slide_type": "fragment"}
 grey, logit = test[0], decode(tf.zeros((1, 2), tf.float64)).numpy()[0]
 tossed = np.random.default_rng(4).random((20_000, 64)) < grey  # black-and-white versions
 each = tossed @ logit - np.logaddexp(0, logit).sum()  # their log p(x̃ | z = 0)

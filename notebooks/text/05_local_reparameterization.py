@@ -569,6 +569,8 @@ def quiet_cost(x, y, k):
     return scaled(x, (y - tf.transpose(mean)) ** 2 + tf.transpose(var))
 
 
+# %% slideshow={"slide_type": "fragment"}
+# eq. 5.15
 for size in (8, 128):
     found["quiet", size] = network_gradients(quiet_cost, xs[:size], ys[:size]).numpy()
     total["quiet", size] = found["quiet", size].var(axis=0).sum()

@@ -492,6 +492,9 @@ cavity_m = (m_all / v_all - shift) * cavity_v
 all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
 i = np.flatnonzero((cavity_v > 0) & (all_a > 1) & (all_b > 0))[0]  # the first one refined
 cavity_a, cavity_b = all_a[i], all_b[i]
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 7.14
 total = cavity_v[i] + cavity_b / (cavity_a - 1)
 slope = -cavity_m[i] / total
 new = pbp.adf_update(cavity_m[i], cavity_v[i], slope, 0.5 * (slope**2 - 1 / total))

@@ -216,7 +216,7 @@ def test_a_preset_sets_every_control(explorer: EmpiricalBayesExplorer, name: str
     assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
-def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 6) -> list[Any]:
+def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 20) -> list[Any]:
     """Results of a preset with the first seeds; nothing is drawn."""
     return [explorer._compute({**HOME, **PRESETS[preset], "seed": seed}) for seed in range(n)]
 
@@ -224,7 +224,7 @@ def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 6) -> lis
 def test_by_hand_the_star_is_near_2_2(explorer: EmpiricalBayesExplorer) -> None:
     for result in over_seeds(explorer, "by hand"):
         assert result.best_std == pytest.approx(2.2, rel=0.15)
-        assert result.complexity > result.least_complexity + 50
+        assert result.complexity > result.least_complexity + 40
 
 
 def test_under_too_narrow_a_prior_no_weight_gets_anywhere_and_the_star_agrees(
@@ -236,12 +236,12 @@ def test_under_too_narrow_a_prior_no_weight_gets_anywhere_and_the_star_agrees(
         assert result.off > 0.95
 
 
-def test_under_too_wide_a_prior_the_star_follows_and_the_band_opens(
+def test_under_too_wide_a_prior_the_star_stops_near_5_and_the_band_opens(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
     home = over_seeds(explorer, "by hand")
     for before, result in zip(home, over_seeds(explorer, "too wide"), strict=True):
-        assert result.best_std == pytest.approx(10, rel=0.3)
+        assert result.best_std == pytest.approx(5, rel=0.15)
         ends = [r.prediction.epistemic_std[[0, -1]].mean() for r in (before, result)]
         assert ends[1] > 2 * ends[0]
 
@@ -264,7 +264,7 @@ def test_wider_is_no_worse_over_seeds(explorer: EmpiricalBayesExplorer) -> None:
         off = result.prediction.mean - result.data.truth(result.x_grid)[:, 0]
         return float(np.sqrt((off[INSIDE] ** 2).mean()))
 
-    narrow, wide = (over_seeds(explorer, name, 8) for name in ("learn each", "wider, no worse"))
+    narrow, wide = (over_seeds(explorer, name) for name in ("learn each", "wider, no worse"))
     assert min(r.off for r in wide) > 0.5
     assert np.mean([error(r) for r in wide]) < 1.1 * np.mean([error(r) for r in narrow])
 

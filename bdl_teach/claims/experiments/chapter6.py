@@ -40,7 +40,7 @@ def classic(rows: Rows, width: int, decay: float, seed: int) -> point.Fit:
 
 def auc(fit: Fit, rows: Rows) -> float:
     """Area under the ROC curve of the averaged probabilities."""
-    return metrics.auroc(rows[1], fit.predict(rows[0], n_samples=50).probability)
+    return metrics.auroc(rows[1], fit.predict(rows[0], n_samples=50).mean)
 
 
 def tuned_decay(rows: Rows, world: World) -> float:
@@ -70,13 +70,13 @@ def wide_networks(world: World) -> dict[str, float]:
         "bayes": bayes(train, 60, seed),
         "narrow": (narrow := bayes(train, 16, seed)),
     }
-    figures = {}
+    figures: dict[str, float] = {}
     for name, fit in fits.items():
         figures |= {f"{name}-train": auc(fit, train), f"{name}-test": auc(fit, test)}
         if isinstance(fit, empirical_bayes.Fit):
             figures[f"{name}-used"] = float((fit.signal_to_noise >= 0.5).sum())
     plugged = 1 / (1 + np.exp(-narrow.evaluate(narrow.mean[None], test[0])[0]))
-    averaged = narrow.predict(test[0], n_samples=50).probability
+    averaged = narrow.predict(test[0], n_samples=50).mean
     for name, p in (("averaged", averaged), ("plugged", plugged)):
         given = np.where(np.ravel(test[1]) == 1, p, 1 - p)
         figures[name] = float(np.log(given.clip(1e-7)).mean())
