@@ -57,12 +57,12 @@ def epsilon_greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
 
 def thompson(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
     """Act on one draw from the posterior."""
-    return mean + sd * rng.standard_normal(mean.shape) >= 0
+    return np.asarray(mean + sd * rng.standard_normal(mean.shape) >= 0)
 
 
 def averaged(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
     """Act on the average of fifty draws."""
-    return mean + sd * rng.standard_normal((50, *mean.shape)).mean(axis=0) >= 0
+    return np.asarray(mean + sd * rng.standard_normal((50, *mean.shape)).mean(axis=0) >= 0)
 
 
 def play(stand: Stand, policy: Policy, seed: int) -> Array:
