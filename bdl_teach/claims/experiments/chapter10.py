@@ -114,8 +114,13 @@ def beside_nuts(world: World) -> dict[str, float]:
 def moved(world: World) -> dict[str, float]:
     """What the comparison explorer shows where its presets and its question lead."""
     figures: dict[str, float] = {}
-    places: dict[str, dict[str, Any]] = {"start": {}, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}, "few": {"n": 8},
-                                         "loud": {"noise_std": 3.0}}  # fmt: skip
+    places: dict[str, dict[str, Any]] = {
+        "start": {},
+        "all-04": {"gap": 0.4},
+        "no-gap": {"gap": 0.0},
+        "few": {"n": 8},
+        "loud": {"noise_std": 3.0},
+    }
     for place, values in places.items():
         one = comparison.GapProblem(seed=world.data_seed, **values)
         for name in METHODS:
