@@ -440,7 +440,7 @@ PRUNING = Experiment(
 
 
 def curve(world: World) -> dict[str, float]:
-    """Epistemic sd on the curve of Blundell et al., in stretched units; F of wide, narrow starts."""
+    """Epistemic sd on the curve of Blundell et al., stretched; F from wide and narrow starts."""
     data = datasets.blundell_curve(n=32, seed=world.data_seed)
     x = np.linspace(-0.4, 0.9, 131)[:, None]
     among = (x[:, 0] > 0.05) & (x[:, 0] < 0.45)
