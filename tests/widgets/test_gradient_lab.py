@@ -193,7 +193,7 @@ def width(lab: GradientLab, kind: str) -> float:
 
 
 def test_of_a_bowl_the_pathwise_cloud_is_the_narrower_one_by_both(lab: GradientLab) -> None:
-    for seed in range(5):
+    for seed in range(20):
         for name in ("a bowl", "by σ"):
             lab.preset(name).set(seed=seed)
             assert width(lab, "pathwise") < 0.6 * width(lab, "score")
@@ -216,7 +216,7 @@ def test_a_constant_drowns_the_score_function_alone(lab: GradientLab) -> None:
         "offset",
         "Only the score function's widens",
     )
-    for seed in range(5):
+    for seed in range(20):
         lab.preset("a bowl").set(seed=seed)
         before, exact = {kind: width(lab, kind) for kind in NAMES}, lab.result.exact
         lab.set(offset=10.0)
@@ -244,7 +244,7 @@ def test_16_draws_are_4_times_narrower_and_can_still_be_seen(lab: GradientLab) -
 
 
 def test_with_ripples_the_score_function_wins(lab: GradientLab) -> None:
-    for seed in range(5):
+    for seed in range(20):
         lab.preset("ripples").set(seed=seed)
         assert width(lab, "score") < 0.3 * width(lab, "pathwise")
     assert lab.result.variances["score"] < 0.1 * lab.result.variances["pathwise"]

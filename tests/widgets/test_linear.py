@@ -82,7 +82,7 @@ def posterior(v: dict[str, Any], data: datasets.Regression1D) -> tuple[Any, Any]
     return cov @ phi.T @ data.y[:, 0] / v["noise_std"] ** 2, cov
 
 
-def over_seeds(explorer: LinearRegressionExplorer, preset: str, n: int = 8) -> list[Any]:
+def over_seeds(explorer: LinearRegressionExplorer, preset: str, n: int = 20) -> list[Any]:
     """Results of a preset with the first seeds; nothing is drawn."""
     return [explorer._compute({**HOME, **PRESETS[preset], "seed": s}) for s in range(n)]
 
@@ -337,7 +337,7 @@ def test_the_evidence_chooses_degree_5_here_and_in_most_seeds(
 
 def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplorer) -> None:
     asked = explorer.QUESTION
-    for seed in range(5):
+    for seed in range(20):
         explorer.preset("eight points").set(seed=seed)
         before = explorer.result.prediction.epistemic_std
         after = explorer.set(**{asked.control: explorer.state()[asked.control] + 1})

@@ -238,7 +238,7 @@ def test_a_preset_sets_every_control(lab: LocalReparamLab, name: str) -> None:
     assert lab.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
-def over_seeds(lab: LocalReparamLab, preset: str, n: int = 8) -> list[Any]:
+def over_seeds(lab: LocalReparamLab, preset: str, n: int = 20) -> list[Any]:
     """Results of a preset with the first seeds; nothing is drawn."""
     return [lab._compute({**HOME, **PRESETS[preset], "seed": seed}) for seed in range(n)]
 
@@ -302,7 +302,7 @@ def test_with_few_draws_a_mark_is_off_its_line_by_a_fifth(lab: LocalReparamLab) 
 
 def test_from_32_to_128_points_a_shared_w_hardly_gains(lab: LocalReparamLab) -> None:
     asked, answers = lab.QUESTION, np.array([1 / 4, 1 / 2, 1])
-    for seed in range(8):
+    for seed in range(20):
         lab.preset("shared or local").set(seed=seed)
         before = lab.result.theory["shared"][SIZES.index(lab.result.size)]
         after = lab.set(**{asked.control: 128}).result.theory["shared"][SIZES.index(128)]
@@ -360,7 +360,7 @@ def test_shared_stays_and_local_falls_with_the_batch(lab: LocalReparamLab) -> No
 def test_the_drawn_variances_are_those_of_theory(lab: LocalReparamLab, parameter: str) -> None:
     """In the mean over sizes and seeds: a single one is as noisy as it looks."""
     ratios: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-    for seed in range(8):
+    for seed in range(20):
         lab.set(**dict.fromkeys(KINDS, True), parameter=parameter, seed=seed, n_draws=800)
         for kind in KINDS:
             ratios[kind].append(lab.result.measured[kind] / lab.result.theory[kind])
