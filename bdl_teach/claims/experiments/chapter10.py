@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ GAP = (0.1, 0.4)  # nobody measured here
 X = np.linspace(-0.7, 0.7, 141)[:, None]
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
-CHAINS = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
+CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 
 
 def regions() -> dict[str, Array]:
@@ -38,9 +39,9 @@ def problem(world: World) -> datasets.Regression1D:
 
 def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
     """A method's fit of 20 hidden units under the prior N(0, 3²)."""
-    given = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
+    given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
     prior = densities.Gaussian(3.0)
-    fits = {
+    fits: dict[str, Any] = {
         "mle": partial(point.fit, **given),
         "map": partial(point.fit, prior=prior, **given),
         "bbb": partial(bbb.fit, prior=prior, **given),
@@ -55,7 +56,7 @@ def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
 def exact_fit(world: World, seed: int) -> exact.NutsFit:
     """NUTS on the problem of one world, under the same prior."""
     data, prior = problem(world), densities.Gaussian(3.0)
-    settings = {"noise_std": 1.0, "hidden_units": (20,)}
+    settings: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,)}
     return exact.nuts(data.x, data.y, prior=prior, seed=seed, **settings, **CHAINS)
 
 
@@ -91,7 +92,8 @@ def compared(world: World) -> dict[str, float]:
 
 
 def _scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
-    data, figures = problem(world), {}
+    data = problem(world)
+    figures: dict[str, float] = {}
     for name, prediction in told.items():
         each = scored(prediction, data, world.seed(3))
         figures |= {f"{name}-{what}": value for what, value in each.items()}
@@ -113,8 +115,13 @@ def beside_nuts(world: World) -> dict[str, float]:
 def moved(world: World) -> dict[str, float]:
     """What the comparison explorer shows where its presets and its question lead."""
     figures: dict[str, float] = {}
-    places = {"start": {}, "all-04": {"gap": 0.4}, "no-gap": {"gap": 0.0}, "few": {"n": 8},
-              "loud": {"noise_std": 3.0}}  # fmt: skip
+    places: dict[str, dict[str, Any]] = {
+        "start": {},
+        "all-04": {"gap": 0.4},
+        "no-gap": {"gap": 0.0},
+        "few": {"n": 8},
+        "loud": {"noise_std": 3.0},
+    }
     for place, values in places.items():
         one = comparison.GapProblem(seed=world.data_seed, **values)
         for name in METHODS:
