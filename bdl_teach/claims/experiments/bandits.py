@@ -46,7 +46,7 @@ Policy = Callable[[Array, Array, np.random.Generator], Array]
 
 def greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
     """Act on the posterior mean."""
-    return mean >= 0
+    return np.asarray(mean >= 0)
 
 
 def epsilon_greedy(mean: Array, sd: Array, rng: np.random.Generator) -> Array:
@@ -84,7 +84,8 @@ def play(stand: Stand, policy: Policy, seed: int) -> Array:
 
 def regrets(world: World) -> dict[str, float]:
     """Mean regret of twenty runs: after 2000 rounds, and a round over the last 500 of them."""
-    stand, figures = Stand.open(world.data_seed), {}
+    stand = Stand.open(world.data_seed)
+    figures: dict[str, float] = {}
     for policy in (greedy, epsilon_greedy, thompson, averaged):
         regret = play(stand, policy, world.start_seed).mean(axis=1)
         figures[policy.__name__] = float(regret[-1])
