@@ -9,7 +9,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 10 minutes
+# **Time** 13 minutes
 #
 # **What you will be able to do**
 #

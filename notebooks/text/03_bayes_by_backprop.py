@@ -528,7 +528,7 @@ assert abs(scratch.free_energy - fit.free_energy) < 60  # about four sd between 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
 #
-# The two differ in nothing but their random numbers, and yet not in the last digit only. Have they found two minima? Before a run says anything of a *method*, ask whether it has arrived: run it from other starts, train it on, disturb it less. The *quiet* estimator ([chapter 5](05_local_reparameterization.ipynb)) draws less at random, and its expectation is the same $F$.
+# The two differ in nothing but their random numbers, and yet not in the last digit only. Have they found two minima? Before a run says anything of a *method*, ask whether it has arrived: run it from other starts, train it on, disturb it less. The *quiet* estimator (chapter 5) draws less at random, and its expectation is the same $F$.
 
 # %% slideshow={"slide_type": "fragment"}
 starts = [bbb.fit(data.x, data.y, prior=prior, seed=k) for k in range(4)]

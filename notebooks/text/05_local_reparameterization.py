@@ -11,7 +11,7 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 55 minutes · **Section times** 5.1-5.2: 8 · 5.3-5.4: 10 · 5.5-5.6: 11 · 5.7-5.8: 8 · 5.9: 6 · 5.10: 2 · play: 5 · mistakes: 5 · exercises: as long as you like
+# **Time** 55 minutes · **Section times** 5.1: 2 · 5.2: 4 · 5.3: 4 · 5.4: 5 · 5.5: 2 · 5.6: 8 · 5.7: 3 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -11,7 +11,7 @@
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 70 minutes · **Section times** 7.1-7.3: 14 · 7.4-7.6: 11 · 7.7-7.8: 10 · 7.9-7.10: 10 · 7.11: 6 · 7.12-7.13: 10 · mistakes: 9 · exercises: as long as you like
+# **Time** 70 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 7 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
