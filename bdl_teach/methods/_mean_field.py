@@ -45,7 +45,9 @@ REMEDY = (
 TOLERANCE = 20.0  # nats by which longer runs may be below a fit that is called converged
 _LONGER = 3000  # steps of a longer run
 _RATE = 0.3  # their learning rate
-_AFRESH = (-2.0, -5.0, -1.0, -3.0)  # ρ of their new starts: as unlike as may be
+# Their new starts, as unlike as may be: the scale of the means, ρ. Where the KL or the noise weighs
+# much, a start near 0 gives the data up; one that is wide and sure finds minima far below.
+_AFRESH = ((1.0, -5.0), (None, -2.0), (1.0, -2.0), (None, -5.0))
 N_LONGER = 1 + len(_AFRESH)
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 _START_SCALE = 0.3
@@ -354,8 +356,8 @@ class Fit:
         """
         if k == 0:
             return self.refined(_LONGER)
-        seed = optimise.start_seeds(self.problem.seed, N_LONGER)[k]
-        return self._quietly(_LONGER, _RATE, initial_rho=_AFRESH[k - 1], seed=seed)
+        seed, (scale, rho) = optimise.start_seeds(self.problem.seed, N_LONGER)[k], _AFRESH[k - 1]
+        return self._quietly(_LONGER, _RATE, start_scale=scale, initial_rho=rho, seed=seed)
 
     # claim: converged-knows
     @cached_property
