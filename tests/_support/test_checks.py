@@ -22,6 +22,7 @@ from bdl_teach import (
 from bdl_teach._support import checks
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
+from bdl_teach.methods._mean_field import Problem
 from bdl_teach.methods.catalogue import CATALOGUE, Method
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -30,9 +31,10 @@ X, Y = np.linspace(-1.0, 1.0, 6)[:, None], np.linspace(2.0, 3.0, 6)[:, None]
 POINT_FIT = point.Fit(np.zeros(3), MLP(2, ()), 1.0, {})
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
 NUTS_FIT = exact.NutsFit(np.zeros((2, 5, 3)), MLP(2, ()), 1.0, np.ones(1), np.ones(1), 0.0)
-BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1))
+PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
+BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM)
 EB_FIT = empirical_bayes.Fit(
-    *(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1)),
+    *(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM),
     *(np.zeros(3), np.ones(3)),
     empirical_bayes.choose(MLP(2, ()), "gaussian", "all", "local", True, "none"),
 )

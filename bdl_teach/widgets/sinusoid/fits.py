@@ -26,7 +26,7 @@ SMALL_ROOM = (32, (20, 20), 1)
 LONG_ROOM = (64, (20, 20), 1)
 LARGE_ROOM = (64, (20, 20), 10, 32)
 # Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
-# of four chains, at 1.003 to 1.005 after 3000; every sixth of them tells as much.
+# of four chains, at 1.003 to 1.011 after 3000; every sixth of them tells as much.
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 6}
 MOST_RUNS = 6  # the longer runs of ``Fit.converged``, and one that trains the best of them on
 ENOUGH = 10.0  # nats that this last one may still gain from what is called refined
