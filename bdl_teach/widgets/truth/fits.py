@@ -27,7 +27,6 @@ TRUTH = GapProblem().data.truth(X_GRID)[:, 0]
 MAX_WIDTH = 20  # hidden units that everything is compiled for
 QUICK_STEPS, LONG_STEPS = 500, 1500  # of a tick's fit, and of each fit of the search
 N_STARTS = 8  # that the search tries, each twice: as it is, and from the mode that it leads to
-_NEXT_START = 10**6  # from the seed of one start to that of the next, as ``starts=`` has it
 COLD = 1e-3  # temperature at which a mean field is the mode with next to no width
 WIDTH_AT_MODE = 0.1  # sd of every weight that a fit from a mode starts with
 ENOUGH, MOST_ROUNDS = 1.0, 5  # nats a round of training on, below which it ends; rounds
@@ -59,7 +58,9 @@ class Model:
 
     def seed(self, k: int) -> int:
         """Seed of the k-th start: those of ``starts=`` everywhere."""
-        return self.problem.seed + _NEXT_START * k
+        from bdl_teach import optimise
+
+        return optimise.start_seeds(self.problem.seed, k + 1)[k]
 
     def fit(self, temperature: float = 1.0, **changes: object) -> bbb.Fit:
         """Fit by mean field with the quiet estimator, at some temperature of the posterior.
