@@ -11,20 +11,14 @@ from bdl_teach import datasets, densities
 from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._mean_field import TOLERANCE
+from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
 from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, refit
 
 N_LONG = 4  # long runs from as many starts
-DEFAULTS: dict[str, Any] = {
-    "sigma1": 1.5,
-    "sigma2": 0.1,
-    "pi": 0.5,
-    "noise_std": 1.0,
-    "kl_weight": 1.0,
-    "n_samples": 1,
-    "n_predictions": 200,
-    "width": 20,
-    "n": 32,
-}
+# The explorer's own settings, but for what is drawn beside the fit and what ``refit`` is given.
+BESIDE = ("estimator", "seed", "nuts", "prior_functions")
+ARTICLE = SinusoidExplorer.PRESETS["article"][1]
+DEFAULTS: dict[str, Any] = {k: v for k, v in ARTICLE.items() if k not in BESIDE}
 
 
 def tick(world: World) -> dict[str, float]:
