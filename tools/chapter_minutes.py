@@ -33,9 +33,9 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     too_long = 0
     for path in texts():
-        total = sum(sections(path).values())
-        too_long += total > LONGEST
-        print(f"{path.stem}: {title(path)}{' TOO LONG' * (total > LONGEST)}")
+        over = minutes(path) > LONGEST
+        too_long += over
+        print(f"{path.stem}: {title(path)}{' TOO LONG' * over}")
         if options.write:
             write(path)
     return int(too_long > 0)
