@@ -1,4 +1,4 @@
-"""What presets of the explorers promise of the evidence, a learnt prior and PBP (chapters 1, 6, 7).
+"""What presets of the explorers promise of the evidence and of PBP (chapters 1 and 7).
 
 Each is measured on what its explorer computes.
 """
@@ -12,12 +12,11 @@ import numpy as np
 
 from bdl_teach import datasets, features, metrics
 from bdl_teach._support.checks import Array
-from bdl_teach.claims.claim import Claim, Experiment, World, above, below, within
+from bdl_teach.claims.claim import Claim, Experiment, World, below, within
 from bdl_teach.methods import exact
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets import empirical_bayes, linear, pbp_stepper
-from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
+from bdl_teach.widgets import linear, pbp_stepper
 from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.pbp_stepper import PBPStepper
 
@@ -58,106 +57,6 @@ DEGREES = Experiment(
         ),
     ),
     seconds=0.1,
-)
-
-
-def priors(world: World) -> dict[str, float]:
-    """What the empirical Bayes explorer shows at each preset: star, ends, height, error, off.
-
-    ``star`` is the best σ_p for the weights found, ``ends`` the mean epistemic sd at x = ±1,
-    ``height`` the range of the mean, ``error`` its rms distance from the sine among the data,
-    ``off`` the share of weights that are switched off.
-    """
-    figures: dict[str, float] = {}
-    for name, (_, values) in EmpiricalBayesExplorer.PRESETS.items():
-        result = empirical_bayes.refit(**{**values, "seed": world.data_seed})
-        p, x = result.prediction, result.x_grid
-        among = np.abs(x[:, 0]) <= 0.5
-        truth = result.data.truth(x)[:, 0]
-        figures |= {
-            f"{name} star": result.best_std,
-            f"{name} ends": float(p.epistemic_std[[0, -1]].mean()),
-            f"{name} height": float(np.ptp(p.mean)),
-            f"{name} error": float(metrics.rmse(truth[among], p.mean[among])),
-            f"{name} off": result.off,
-        }
-    return figures
-
-
-PRIORS = Experiment(
-    "prior-presets",
-    priors,
-    (
-        Claim(
-            "by-hand-the-star-is-near-2",
-            "With σ_p = 1 set by hand, the σ_p that would be best for the weights found is 1.9 to "
-            "2.5.",
-            "best σ_p for the weights found, σ_p = 1",
-            "",
-            within(1.9, 2.5, share=0.9),
-            lambda f: f["by hand star"],
-        ),
-        Claim(
-            "a-prior-too-narrow-keeps-the-mean-flat",
-            "With σ_p = 0.1 the mean of the network ranges over less than one of the sine's twenty "
-            "units.",
-            "range of the mean, σ_p = 0.1",
-            "units of y",
-            below(1.0, share=0.9),
-            lambda f: f["too narrow height"],
-        ),
-        Claim(
-            "a-prior-too-narrow-calls-itself-right",
-            "With σ_p = 0.1 the σ_p that would be best for the weights found is 0.09 to 0.11.",
-            "best σ_p for the weights found, σ_p = 0.1",
-            "",
-            within(0.09, 0.11, share=0.9),
-            lambda f: f["too narrow star"],
-        ),
-        Claim(
-            "under-a-wide-prior-the-star-stops-near-5",
-            "With σ_p = 10 the σ_p that would be best for the weights found is 4.2 to 5.8.",
-            "best σ_p for the weights found, σ_p = 10",
-            "",
-            within(4.2, 5.8, share=0.9),
-            lambda f: f["too wide star"],
-        ),
-        Claim(
-            "a-wider-prior-opens-the-band-beyond-the-data",
-            "With σ_p = 10 instead of 1 the epistemic band at x = ±1 is more than twice as wide.",
-            "epistemic sd at x = ±1, σ_p = 10 over 1",
-            "",
-            above(2.0, share=0.9),
-            lambda f: f["too wide ends"] / f["by hand ends"],
-        ),
-        Claim(
-            "thirty-units-are-no-worse-than-twenty",
-            "With a prior for each weight, 30 units come on average no less near to the sine than "
-            "20.",
-            "rms error of the mean among the data, 30 units over 20",
-            "",
-            below(1.0),
-            lambda f: f["wider, no worse error"] / f["learn each error"],
-        ),
-        Claim(
-            "of-thirty-units-most-weights-are-off",
-            "With a prior for each weight and 30 units, more than half of the weights are switched "
-            "off.",
-            "share of weights with |γ| < ½, 30 units",
-            "",
-            above(0.5, share=0.9),
-            lambda f: f["wider, no worse off"],
-        ),
-        Claim(
-            "few-loud-points-switch-nine-tenths-off",
-            "With σ = 3 and eight points, a prior for each weight switches 80 to 98 % of them off.",
-            "share of weights with |γ| < ½, σ = 3, 8 points",
-            "",
-            within(0.8, 0.98),
-            lambda f: f["noise wins off"],
-        ),
-    ),
-    seconds=0.5,
 )
 
 

@@ -114,8 +114,8 @@ PRIORS = Experiment(
         ),
         Claim(
             "learnt-prior-stops-above-the-sweep",
-            "In 1500 steps, learning one prior for all stops more than 20 nats above the best free "
-            "energy of a sweep of priors that are set by hand.",
+            "In 1500 steps, learning one prior for all stops tens of nats above the free energy "
+            "that the same prior set by hand reaches.",
             "F, learnt − best of a sweep",
             "nats",
             above(20.0, share=0.9),
@@ -123,7 +123,7 @@ PRIORS = Experiment(
         ),
         Claim(
             "longer-steps-bring-the-learnt-prior-nearer",
-            "Steps 2.5 times as long end lower: a part of what was missing is the optimiser's.",
+            "Steps 2.5 times as long end lower: what was missing is the optimiser's.",
             "F, learning rate 0.2 − 0.08",
             "nats",
             below(-5.0, share=0.8),
