@@ -160,5 +160,5 @@ STEPS = Experiment(
             lambda f: f["between"],
         ),
     ),
-    seconds=1.0,
+    seconds=0.2,
 )
