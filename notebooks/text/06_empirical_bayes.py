@@ -518,7 +518,7 @@ assert not any(finding.falls for finding in found[:1] + found[3:4])
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
-# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. The package's defaults test better; `reproduce eb-alzheimers` has both.)
+# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
 
 # %% slideshow={"slide_type": "skip"}
 try:

@@ -11,7 +11,7 @@
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 69 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 6 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
+# **Time** 71 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -323,6 +323,32 @@ def adf_step(x, y, w_mean, w_var, noise_var):
     return moved, spread, (y - m_z[0], v_z[0])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
+# **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, what one point has changed, in a network of two inputs and four units; the lowest of each column but the last is the known 1 of the biases. The thicker a line, the larger the change. This y, 0.5, was half expected, and makes every weight surer. After a surprise, y = 1.5, variances *rise*: the bracket of (7.5) is negative there.
+
+# %% slideshow={"slide_type": "subslide"}
+small = pbp.initial_state((2, 4, 1), seed=1)
+twins = [[tf.constant(part) for part in half] for half in (small.mean, small.var)]
+x_two = tf.constant([0.8, -0.5], tf.float64)
+learnt, surprised = (
+    adf_step(x_two, tf.constant(y_two, tf.float64), *twins, noise_var=0.3) for y_two in (0.5, 1.5))
+assert all((b < a).numpy().all() for a, b in zip(twins[1], learnt[1], strict=True))
+assert any((b > a).numpy().any() for a, b in zip(twins[1], surprised[1], strict=True))
+
+# %% slideshow={"slide_type": "subslide"}
+fig, axes = plt.subplots(1, 2, layout="constrained")
+for ax, name, old, new in zip(axes, ("means", "variances"), twins, learnt[:2], strict=True):
+    changes = [(b - a).numpy() for a, b in zip(old, new, strict=True)]
+    widest = max(np.abs(change).max() for change in changes)
+    for layer, change in enumerate(changes):
+        for (to, start_at), moved_by in np.ndenumerate(change):
+            ends = -start_at + change.shape[1] / 2, -to + (5 / 2 if layer == 0 else 1 / 2)
+            look = {"color": BLUE, "ls": "-"} if moved_by > 0 else {"color": RED, "ls": "--"}
+            ax.plot((layer, layer + 1), ends, "o", lw=0.5 + 5 * abs(moved_by) / widest, ms=9,
+                    mfc="white", mec="black", **look)
+    title = ax.set_title(f"What one point did to the {name}\nsolid: up, dashed: down", fontsize=12)
+    ax.axis("off")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **The PBP step equals brute-force moment matching on one weight.** Take a network with *one* uncertain weight: input 2, a known bias of −0.3, a linear output. Its output is exactly Gaussian, so nothing has been approximated, and the step must agree with integrals over that weight:
 
 # %% slideshow={"slide_type": "fragment"}
@@ -338,7 +364,7 @@ print(f"PBP step:    N({moved[0][0, 0]:.6f}, {spread[0][0, 0]:.6f})")
 print("brute force: N({:.6f}, {:.6f})".format(*moments(w, tilted_w)))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; with fifty units the sum is much closer to a Gaussian. Brute force says how high:
+# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; a sum over fifty units is nearer to a Gaussian, by the central limit theorem. Brute force says how high it is for one:
 
 # %% slideshow={"slide_type": "fragment"}
 hidden = tf.constant([[0.4, 0.2]], tf.float64), tf.constant([[0.9, 0.0]], tf.float64)
@@ -734,7 +760,7 @@ assert len(explorer.result.replay.seen) == 16
 # **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other starts it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, since every visit counts as a new point. (Question 2.)
+# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. (Question 2.)
 
 # %% slideshow={"slide_type": "fragment"}
 bands = {}
@@ -808,7 +834,7 @@ assert explorer.png() == picture
 # | to be chosen | noise (or one parameter more), prior, learning rate, steps, draws | the epochs; the two Gammas (6, 6) stay as they are (question 4 shows that they matter) |
 # | network | anything that backpropagates; TFP has layers | moments needed for every operation: Gaussian regression with ReLUs is easy, much else is work |
 # | data | minibatches | one point at a time |
-# | weak spot | noisy gradients; prunes | order and repeated counting; log Z is approximate |
+# | weak spot | noisy gradients | order and repeated counting; log Z is approximate |
 #
 # Both keep one independent Gaussian per weight. How do they score on the sinusoid? Thirty-two points, 50 units, new points among the data and outside; BBB, and one network by maximum likelihood (MLE), are told the noise, PBP is not. Four worlds here, each a data set and a start; twenty by `python3 -m bdl_teach claims`:
 
