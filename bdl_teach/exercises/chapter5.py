@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bdl_teach import estimators
+from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
 from bdl_teach.exercises._faces import EPS
 
@@ -659,10 +660,11 @@ def _split_fault(got: Any, *case: Any) -> float:
     *problem, budget = case
     if not np.isfinite(got).all() or (got % 1).any() or min(got) < 1 or rows * draws > budget:
         return 1.0
-    parts, best = _parts(*problem), _best_split(*case)
-    if _variance_of_split(rows, draws, parts) <= _ENOUGH * _variance_of_split(*best, parts):
+    parts, (best_rows, best_draws) = _parts(*problem), _best_split(*case)
+    least = _variance_of_split(best_rows, best_draws, parts)
+    if _variance_of_split(rows, draws, parts) <= _ENOUGH * least:
         return 0.0
-    return 2.0 if rows > best[0] else 3.0
+    return 2.0 if rows > best_rows else 3.0
 
 
 def _split_faults(outcomes: Sequence[Outcome]) -> set[float]:
@@ -737,7 +739,7 @@ def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
             for size in _SIZES
         ]
         found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
-    gradients = np.array(found)
+    gradients: Array = np.array(found)
     return _SIZES, gradients[:, 0], gradients[:, 1]
 
 

@@ -816,7 +816,7 @@ def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
 def _scores_of_one_prior() -> tuple[float, ...]:
     """For each world the score of one σ_p for all weights, that of the largest evidence."""
     sweep = np.geomspace(0.01, 10, 40)
-    best = (max(sweep, key=lambda s, x=x, y=y: _evidence(x, y, s)) for x, y, _ in _FEW)
+    best = (sweep[np.argmax([_evidence(x, y, std) for std in sweep])] for x, y, _ in _FEW)
     return tuple(
         _fresh_score(*world, np.full(20, one)) for world, one in zip(_FEW, best, strict=True)
     )
