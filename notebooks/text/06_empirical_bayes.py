@@ -201,12 +201,11 @@ assert np.isclose(best, np.hypot(0.3, 0.5), rtol=1e-12)
 # $$\sigma_p^2 = \frac1n\sum_{k=1}^n(\mu_k^2+\sigma_k^2), \qquad \mathrm{KL} = \sum_{k=1}^n\ln\frac{\sigma_p}{\sigma_k} . \tag{6.10}$$
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 6.9
+# eq. 6.9: (6.5) at the best prior; you write the short form in exercise 6.1
 def kl_best(mu, sigma):
-    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
+    return kl_gaussian(mu, sigma, np.hypot(mu, sigma))
 
 
-assert np.isclose(kl_best(mus, sigmas), kl_gaussian(mus, sigmas, np.hypot(mus, sigmas)))
 assert np.isclose(kl_best(mus, sigmas), empirical_bayes.kl(mus / sigmas))
 for factor in (0.5, 0.9, 1.1, 2.0):  # the numeric neighbourhood: all larger
     assert kl_gaussian(mus, sigmas, factor * np.hypot(mus, sigmas)) > kl_best(mus, sigmas)
@@ -214,10 +213,9 @@ for factor in (0.5, 0.9, 1.1, 2.0):  # the numeric neighbourhood: all larger
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.10
 one_group = np.zeros(3, dtype=int)
-shared = np.sqrt(np.mean(mus**2 + sigmas**2))
+shared = empirical_bayes.optimal_prior_std(mus, sigmas, one_group)[0]
 found = optimize.minimize_scalar(lambda t: kl_gaussian(mus, sigmas, np.exp(t)), bounds=(-3, 3))
 assert np.isclose(np.exp(found.x), shared, rtol=1e-4)
-assert np.allclose(empirical_bayes.optimal_prior_std(mus, sigmas, one_group), shared)
 assert np.isclose(np.log(shared / sigmas).sum(), kl_gaussian(mus, sigmas, shared))
 assert np.isclose(np.log(shared / sigmas).sum(), empirical_bayes.tied_kl(mus, sigmas, one_group))
 print(f"KL with a prior each {kl_best(mus, sigmas):.3f}, with one for the three "
@@ -520,7 +518,7 @@ assert not any(finding.falls for finding in found[:1] + found[3:4])
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
-# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. The package's defaults test better; `reproduce eb-alzheimers` has both.)
+# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
 
 # %% slideshow={"slide_type": "skip"}
 try:
@@ -750,6 +748,8 @@ state = explorer.preset("by hand").state()
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.1 Compute: the KL at the best prior
 # Return (6.9), in nats, for arrays `mu` and `sigma` with one entry a weight.
+#
+# <details><summary>Hint</summary>The KL of independent weights is a sum. What happens to (6.5) when the first two terms add up to 1?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(mu, sigma):
@@ -768,6 +768,8 @@ assert exercises.check("6.1", solution_1, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.2 Compute: one prior for a whole layer
 # The weights of a layer share a prior. Return the *standard deviation* σ_p that is best for all of them, see (6.10).
+#
+# <details><summary>Hint</summary>Which is averaged over the layer, the standard deviation or its square?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_shared_prior(mu, sigma):
@@ -793,6 +795,8 @@ assert exercises.check("6.2", solution_2, record=False)
 # - **d** The larger |γ|, the harder the KL term pulls the weight back.
 # - **e** For the same $q$, a prior for each weight never costs more nats than one for the layer.
 # - **f** That training and test AUC correlate over the widths shows that the training AUC can choose between two networks of the same width.
+#
+# <details><summary>Hint</summary>For (b), see how (6.12) depends on the scale; for (d), draw (6.17); for (e), one prior for the layer is a special case of one for each.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...
@@ -807,6 +811,8 @@ assert exercises.check("6.3", {"b", "c", "e"}, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.4 Compute: Δγ
 # The loss is $-\mathcal L = \mathrm{nll} + \mathrm{KL}$ for one draw, $w = \sigma(\gamma+\varepsilon)$. Return its derivative in γ. `dnll_dw` is $\partial\,\mathrm{nll}/\partial w$. Here and in 6.5 all arguments are numbers, or all are arrays with one entry a weight.
+#
+# <details><summary>Hint</summary>γ reaches the likelihood through w alone. How far does w move when γ moves by one?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_delta_gamma(gamma, rho, eps, dnll_dw):
@@ -826,6 +832,8 @@ assert exercises.check("6.4", solution_4, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.5 Change: Δρ when the mean moves along
 # The same loss: return its derivative in ρ. In Bayes by Backprop μ stays where it is when ρ moves. Here it does not.
+#
+# <details><summary>Hint</summary>Write w as a function of ρ with γ and ε held still. Does the KL contain ρ?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_delta_rho(gamma, rho, eps, dnll_dw):
@@ -844,6 +852,8 @@ assert exercises.check("6.5", solution_5, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.6 Compute: is this weight worth keeping?
 # Return the prior *variance* that maximises the evidence of $y = wx +$ noise, see (6.16), with $s$ and $b$ as before (6.15); 0 if the weight is to be pruned. `x` and `y` are vectors.
+#
+# <details><summary>Hint</summary>Form s and b; then look at (6.16) for both cases.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_prior_variance(x, y, noise_std):
@@ -863,6 +873,8 @@ assert exercises.check("6.6", solution_6, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.7 Break: a KL for every γ
 # Return ½ ln(1 + γ²) for each entry of `gamma`, right also for γ = ±10³⁰⁰ (in float64; float32 ends at 10³⁸).
+#
+# <details><summary>Hint</summary>γ² overflows long before its logarithm is large. NumPy has a function for √(1 + γ²) that does not.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_stable_kl(gamma):
@@ -881,6 +893,8 @@ assert exercises.check("6.7", solution_7, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.8 Break: the noise of a pre-activation
 # A layer has independent weights $w_{ij} \sim \mathcal N(\mu_{ij}, \sigma_{ij}^2)$. Return the standard deviation of $\sum_i x_{ni}w_{ij}$, an array `[n, out]`, for `x` `[n, in]` and `sigma` `[in, out]`.
+#
+# <details><summary>Hint</summary>What adds when independent terms are added: standard deviations, or variances?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_noise(x, sigma):
@@ -899,6 +913,8 @@ assert exercises.check("6.8", solution_8, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 6.9 Extend: the posterior predictive of a label
 # `logits` `[T, m]` holds the outputs of $T$ drawn networks at $m$ inputs. Return $P(y = 1)$ `[m]`.
+#
+# <details><summary>Hint</summary>(6.2) averages; over what, and of what?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_probability(logits):
@@ -913,6 +929,100 @@ def solution_9(logits):
 
 
 assert exercises.check("6.9", solution_9, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 6.10 Experiment: a prior for each weight that pays
+# Linear regression, 30 points, 20 features, of which a few matter; nobody says which. `x` is `[k, 30, 20]` and `y` `[k, 30]`: k data sets with noise of sd `noise_std`. Return σ_p for each weight of each, `[k, 20]`; 0 switches a weight off. New points must score at least 0.1 nats higher, in the mean over six data sets, than with the best single σ_p for all weights of a data set. Here the posterior is exact (`exact.linear_regression` takes one σ_p for all; multiply each feature by its own σ_p first, and give it 1).
+#
+# Draw the log evidence first, over the number of your improvements of σ_p.
+#
+# <details><summary>Hint</summary>(6.8) says what is best for a given posterior. With another prior, the posterior is another one.</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# fig, ax = plt.subplots()
+# ax.plot(range(50), [... for _ in range(50)], label="log evidence of my σ_p")
+# panel(ax, "Prior, posterior, prior, …", "improvements", "ln p(D | σ_p)")
+def my_priors(x, y, noise_std):
+    return ...
+
+
+exercises.check("6.10", my_priors)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def improved(x, y, noise_std, std):
+    """One step: the posterior of x·std with σ_p = 1, and (6.8) in the units of the weights."""
+    known = exact.linear_regression(x * std, y, prior_std=1.0, noise_std=noise_std)
+    return std * np.sqrt(known.mean**2 + np.diag(known.cov)), known.log_evidence
+
+
+def solution_10(x, y, noise_std, times=100):
+    found = []
+    for x_k, y_k in zip(x, y, strict=True):
+        std = np.ones(x_k.shape[1])
+        for _ in range(times):
+            std, _ = improved(x_k, y_k, noise_std, std)
+        found.append(std)
+    return np.array(found)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+rng_10, (fig, ax) = np.random.default_rng(8), plt.subplots()
+for colour, style in ((BLUE, "-"), (RED, "--"), (GREEN, ":")):
+    x_k = rng_10.standard_normal((30, 20))
+    y_k = x_k[:, :3] @ np.array([1.0, -1.0, 1.0]) + rng_10.standard_normal(30)
+    std_k, road_k = np.ones(20), []
+    for _ in range(50):
+        std_k, evidence_k = improved(x_k, y_k, 1.0, std_k)
+        road_k.append(evidence_k)
+    ax.plot(road_k, style, color=colour, label=f"σ_p below 0.1: {np.sum(std_k < 0.1)} of 20")
+panel(ax, "Prior, posterior, prior, …", "improvements", "ln p(D | σ_p)")
+assert exercises.check("6.10", solution_10, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 6.11 Experiment: which weights are worth keeping?
+# 200 points, 40 features in units of every size, noise of sd `noise_std`; ten weights are there, thirty are not. Return for each weight of the linear model whether you keep it. In each of four data sets you may miss at most two of the ten, and keep at most four of the thirty.
+#
+# Make data of your own, where you know which weights are useful, and draw the share that is kept of either kind over the height of your bar.
+#
+# <details><summary>Hint</summary>Which measure of a weight does not change when its feature is measured in other units? A bar at one standard error is what (6.18) amounts to; (6.19) says what that lets pass.</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# fig, ax = plt.subplots()
+# bars = np.linspace(0, 7, 50)
+# ax.plot(bars, ..., color=BLUE, label="useful weights kept")
+# ax.plot(bars, ..., color=RED, label="useless weights kept")
+# panel(ax, "How high a bar?", "height of the bar", "share kept")
+def my_choice(x, y, noise_std):
+    return ...
+
+
+exercises.check("6.11", my_choice)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def in_standard_errors(x, y, noise_std):
+    cov = np.linalg.inv(x.T @ x) * noise_std**2
+    return np.abs(cov @ x.T @ y / noise_std**2) / np.sqrt(np.diag(cov))
+
+
+def solution_11(x, y, noise_std):
+    return in_standard_errors(x, y, noise_std) > 2.5
+
+
+assert exercises.check("6.11", solution_11, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+rng_11, heights, bars = np.random.default_rng(9), [], np.linspace(0, 7, 50)
+for _ in range(20):  # twenty worlds
+    x_k, useful_k = rng_11.standard_normal((200, 40)), np.arange(40) < 10
+    y_k = 0.2 * x_k[:, useful_k].sum(axis=1) + 0.5 * rng_11.standard_normal(200)
+    heights.append(in_standard_errors(x_k, y_k, 0.5))
+heights = np.array(heights)
+fig, ax = plt.subplots()
+for part, colour, name in ((useful_k, BLUE, "useful"), (~useful_k, RED, "useless")):
+    kept_k = [(heights[:, part] > bar).mean() for bar in bars]
+    ax.plot(bars, kept_k, color=colour, label=f"{name} weights kept")
+ax.axvline(1.0, color="0.6", ls=":", label="what survives (6.18)")
+panel(ax, "How high a bar?", "height of the bar in standard errors", "share kept")
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(6)
