@@ -98,7 +98,7 @@ def test_a_start_that_is_none_is_refused(changes, message):
 # Several starts
 
 
-@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet"])
+@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet", "eb"])
 def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
     """The k-th start is the fit of the seed s + 1000 k alone."""
     kept = set()
@@ -108,6 +108,8 @@ def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
             options = {**SMALL, "capacity": ROOM, "seed": seed, "learning_rate": 0.03, **changes}
             if estimator == "bbb":
                 return bbb.fit(DATA.x, DATA.y, **options)
+            if estimator == "eb":
+                return empirical_bayes.fit(DATA.x, DATA.y, tie="layer", **options)
             return local_reparam.fit(DATA.x, DATA.y, estimator=estimator, **options)
 
         alone = [fit(seed + 10**6 * k) for k in range(3)]
@@ -182,7 +184,7 @@ def exact_kl(prior: Prior) -> float:
 @pytest.mark.parametrize("biases", [True, False])
 def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, biases):
     """The KL is that to the prior of each weight, by TFP's own formula; the rest by quadrature."""
-    model = empirical_bayes.choose(LINEAR, likelihood, tie, "local", biases, "none")
+    model = empirical_bayes.choose(LINEAR, likelihood, tie, biases, "none")
     used = np.array([True, True, biases])
     mean, std = MU * used, SIGMA * used
     shared = np.full(3, np.sqrt((mean**2 + std**2)[used].mean()))
@@ -272,7 +274,7 @@ def test_training_on_starts_where_the_fit_ended(kind):
 
 
 def test_training_on_of_empirical_bayes_keeps_its_model():
-    fit = empirical(biases=False, estimator="shared")
+    fit = empirical(biases=False, **empirical_bayes.SOURCE)
     on = fit.refined(steps=20)
     for one, other in zip(on.model, fit.model, strict=True):
         np.testing.assert_array_equal(one, other)

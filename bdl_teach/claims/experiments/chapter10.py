@@ -46,7 +46,7 @@ def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
         "map": partial(point.fit, prior=prior, **given),
         "bbb": partial(bbb.fit, prior=prior, **given),
         "local": partial(local_reparam.fit, prior=prior, **given, **local_reparam.QUIET),
-        "eb": partial(empirical_bayes.fit, tie="all", **given),
+        "eb": partial(empirical_bayes.fit, tie="all", **given, **empirical_bayes.QUIET),
         "pbp": partial(pbp.fit, hidden_units=(20,), epochs=100, seed=seed),
     }
     found: Fitted = fits[name](data.x, data.y)

@@ -12,29 +12,31 @@ from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import empirical_bayes, local_reparam, point
 
-STRONG: dict[str, Any] = {
+WEAK: dict[str, Any] = {"initial_gamma": 1.0}  # |μ| is about σ
+STEPS_OF_GAMMA: dict[str, Any] = {
+    **empirical_bayes.SOURCE,
     "initial_gamma": 20.0,
     "initial_rho": -2.0,
-}  # |μ| ≫ σ: no weight gives up at once
-WEAK: dict[str, Any] = {"initial_gamma": 1.0, "initial_rho": -1.0}
+}  # from weights that are strong enough not to give up at once
 SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 
 
 def learnt_priors(world: World) -> dict[str, float]:
     """F (nats), share of weights switched off, learnt σ_p, test log-likelihood (nats a point).
 
-    ``each`` weight has a prior of its own, ``all`` share one, ``eager`` is that with steps 2.5
-    times as long, ``weak`` the first from weak weights; ``mle`` is one network. ``swept`` is the
-    σ_p, and its F, at which a prior set by hand gives the lowest F; ``again`` is set by hand, too,
-    to the σ_p that ``all`` has learnt.
+    ``each`` weight has a prior of its own, ``all`` share one, ``weak`` is the first from weak
+    weights; ``each-gamma`` and ``all-gamma`` take steps of γ; ``mle`` is one network. ``swept`` is
+    the σ_p, and its F, at which a prior set by hand gives the lowest F; ``again`` is set by hand,
+    too, to the σ_p that ``all`` has learnt.
     """
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     options: dict[str, Any] = {"hidden_units": (20,), "seed": world.start_seed}
     plans: dict[str, dict[str, Any]] = {
-        "each": STRONG,
-        "weak": WEAK,
-        "all": {"tie": "all", **STRONG},
-        "eager": {"tie": "all", "learning_rate": 0.2, **STRONG},
+        "each": empirical_bayes.QUIET,
+        "weak": {**empirical_bayes.QUIET, **WEAK},
+        "all": {"tie": "all", **empirical_bayes.QUIET},
+        "each-gamma": STEPS_OF_GAMMA,
+        "all-gamma": {"tie": "all", **STEPS_OF_GAMMA},
     }
     fits = {
         name: empirical_bayes.fit(data.x, data.y, **plan, **options) for name, plan in plans.items()
@@ -46,7 +48,13 @@ def learnt_priors(world: World) -> dict[str, float]:
         figures[f"{name}-std"] = float(fit.prior_std[0])
     rival = point.fit(data.x, data.y, **options)
     *swept, again = (
-        local_reparam.fit(data.x, data.y, prior=densities.Gaussian(float(std)), **options)
+        local_reparam.fit(
+            data.x,
+            data.y,
+            prior=densities.Gaussian(float(std)),
+            **local_reparam.QUIET,
+            **options,
+        )
         for std in (*SWEEP, figures["all-std"])
     )
     lowest = min(range(len(SWEEP)), key=lambda i: swept[i].free_energy)
