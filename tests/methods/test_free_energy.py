@@ -285,9 +285,10 @@ def test_training_on_of_empirical_bayes_keeps_its_model():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
     assert not FITS[kind](steps=30, learning_rate=0.02, seed=seed).converged
-    start = FITS[kind](seed=seed)
-    runs = [start.longer(k) for k in range(N_LONGER)]
-    assert min(runs, key=lambda fit: fit.free_energy).refined(steps=8000).converged
+    best = FITS[kind](seed=seed)
+    for _ in range(2):  # three units have minima some fifty nats apart
+        best = min([best.longer(k) for k in range(N_LONGER)], key=lambda fit: fit.free_energy)
+    assert best.refined(steps=8000).converged
 
 
 def test_converged_says_that_no_longer_run_is_twenty_nats_below():
