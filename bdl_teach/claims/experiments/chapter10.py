@@ -46,7 +46,7 @@ def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
         "map": partial(point.fit, prior=prior, **given),
         "bbb": partial(bbb.fit, prior=prior, **given),
         "local": partial(local_reparam.fit, prior=prior, **given, **local_reparam.QUIET),
-        "eb": partial(empirical_bayes.fit, tie="all", **given),
+        "eb": partial(empirical_bayes.fit, tie="all", **given, **empirical_bayes.QUIET),
         "pbp": partial(pbp.fit, hidden_units=(20,), epochs=100, seed=seed),
     }
     found: Fitted = fits[name](data.x, data.y)
@@ -210,20 +210,13 @@ COMPARED = Experiment(
             lead("map", "bbb", "data"),
         ),
         Claim(
-            "eb-trails-among-the-data",
-            "Among the data, empirical Bayes scores lower than Bayes by Backprop.",
-            "log score among the data, emp. Bayes − BBB",
+            "eb-is-level-among-the-data",
+            "Among the data, empirical Bayes, which learns the width of the prior, scores on "
+            "average within 0.15 nats a point of the quiet fit, which was given one.",
+            "log score among the data, emp. Bayes − local, quiet",
             "nats a point",
-            below(0.0),
-            lead("eb", "bbb", "data"),
-        ),
-        Claim(
-            "eb-trails-in-the-gap",
-            "In the gap, empirical Bayes scores lower than Bayes by Backprop.",
-            "log score in the gap, emp. Bayes − BBB",
-            "nats a point",
-            below(0.0, share=0.7),
-            lead("eb", "bbb", "gap"),
+            within(-0.15, 0.15),
+            lead("eb", "local", "data"),
         ),
         Claim(
             "mle-trails-outside",
