@@ -86,6 +86,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
         "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
     )
+    # claim: by-hand-the-star-is-further-right, a-prior-too-narrow-calls-itself-right
     QUESTION: ClassVar[Question] = Question(
         "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
         "stand, the σ that would be best for the weights that are found then?",
@@ -97,14 +98,18 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         "prior_std",
     )
     PRESETS: ClassVar[controls.Presets] = {
+        # claim: by-hand-the-star-is-further-right
         "by hand": (
             "σ = 1 by hand: the star, where the KL of these weights is least, is further right",
             dict(_DEFAULTS),
         ),
+        # claim: a-prior-too-narrow-keeps-the-mean-flat, a-prior-too-narrow-calls-itself-right
         "too narrow": (
             "σ = 0.1: no weight gets anywhere, and the star says that 0.1 is right",
             {**_DEFAULTS, "prior_std": 10**-1.0},
         ),
+        # claim: under-a-wide-prior-the-star-stands-near-8
+        # claim: a-wider-prior-opens-the-band-beyond-the-data
         "too wide": (
             "σ = 10: the star stands further left, near 8, and the band opens beyond the data",
             {**_DEFAULTS, "prior_std": 10.0},
@@ -113,16 +118,19 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "One learnt σ for all weights: the star and the prior agree",
             {**_DEFAULTS, "prior": "one for all"},
         ),
+        # claim: of-twenty-units-most-weights-are-off
         "learn each": (
             "A learnt σ for each weight: most of them are switched off",
             {**_DEFAULTS, "prior": "per weight"},
         ),
+        # claim: thirty-units-are-about-as-near-as-twenty, of-thirty-units-most-weights-are-off
         "wider, no worse": (
-            "30 units instead of 20: over seeds no worse, and most of the weights are switched off",
+            "30 units instead of 20: about as near to the sine, most of the weights switched off",
             {**_DEFAULTS, "prior": "per weight", "width": 30},
         ),
+        # claim: few-loud-points-switch-nine-tenths-off
         "noise wins": (
-            "σ = 3 and 8 points: with a prior for each weight, about nine in ten are switched off",
+            "σ = 3, 8 points: with a prior for each weight, more than nine in ten are switched off",
             {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
         ),
     }
@@ -196,7 +204,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return canvas
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
-        return _refit(**values)
+        return refit(**values)
 
     def _improve(
         self, values: controls.Values, result: EmpiricalBayesResult
@@ -227,7 +235,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior."""
         for mode in ("per weight", "per layer"):
-            yield partial(_refit, **{**_DEFAULTS, "prior": mode})
+            yield partial(refit, **{**_DEFAULTS, "prior": mode})
 
     def _to_best(self) -> None:
         if self.result is not None:
@@ -236,9 +244,10 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             self._request()
 
 
-def _refit(
+def refit(
     *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str
 ) -> EmpiricalBayesResult:
+    """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
     data = datasets.sinusoid(n, noise_std, seed)
