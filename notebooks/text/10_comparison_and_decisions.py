@@ -11,7 +11,7 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 58 minutes · **Section times** 10.1: 7 · 10.2: 3 · 10.3: 5 · 10.4: 10 · 10.5: 4 · 10.6: 2 · 10.7: 5 · 10.8: 8 · 10.9: 3 · exercises: as long as you like
+# **Time** 58 minutes · **Section times** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 4 · 10.6: 2 · 10.7: 5 · 10.8: 8 · 10.9: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -269,7 +269,7 @@ assert all(row[0][1] < perfect + 0.1 for row in table.values())
 #
 # - Among the data NUTS leads BBB, but on average by less than half a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
 # - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point. Of all pairs of a method and a data set it wins more than eight of ten there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than nine of ten. <!-- claim: nuts-beats-most-outside -->
-# - Does every method beat the point estimate? No. Among the data the one MAP network scores *higher* than BBB, <!-- claim: map-leads-bbb-among-the-data --> and learning the prior's width gains nothing there: empirical Bayes is level with the quiet fit, which was given one. <!-- claim: eb-is-level-among-the-data --> Outside, one network of least squares pays for its certainty with more than five nats a point against BBB. <!-- claim: mle-trails-outside -->
+# - Does every method beat the point estimate? No. Among the data the one MAP network scores *higher* than BBB, <!-- claim: map-leads-bbb-among-the-data --> and learning the prior's width gains nothing there: empirical Bayes is level with the quiet fit, which was given one. <!-- claim: eb-is-level-among-the-data --> Outside, one network of least squares pays for its certainty, on average with more than five nats a point against BBB. <!-- claim: mle-trails-outside -->
 # - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -532,8 +532,7 @@ for key, name in LABEL.items():
     pairs = [paired(key, "bbb", region)[:2] for region in ("data", "gap", "outside")]
     cells = "".join(f"{m:11.2f} ± {e:4.2f} {mark(m, e)}" for m, e in pairs)
     print(f"{name:14}{cells}{1e3 * cost[name]:9.0f} ms")
-falling = [paired("eb", "bbb", r) for r in ("data", "gap")] + [paired("mle", "bbb", "outside")]
-assert all(mark(m, e) == "-" for m, e, _ in falling)
+assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read the `=` first: they are what one seed would have turned into a ranking. What the worlds do say:
