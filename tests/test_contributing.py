@@ -114,7 +114,7 @@ def test_the_guide_s_code_is_typed_and_tidy(copy: Path) -> None:
 
 
 def test_the_exercise_of_the_guide_is_one_of_all(copy: Path) -> None:
-    tests = "1.9 or stands_in or as_the_notebook or planted"
+    tests = "1.11 or stands_in or as_the_notebook or planted"
     said = pytest_in(copy, "tests/exercises/test_exercises.py", "-k", tests)
     assert int(re.findall(r"(\d+) passed", said)[0]) >= 30
     assert [path.replace("chapterN", "chapter1") for path in listed("An exercise")][:2] == [
@@ -158,7 +158,7 @@ def test_an_exercise_whose_answers_are_forgotten_is_missed(copy: Path) -> None:
         said = pytest_in(copy, "tests/exercises/test_exercises.py", "-k", "planted", fails=True)
     finally:
         answers.write_text(whole, encoding="utf-8")
-    assert "tests/exercises/answers/chapter1.py: RIGHT lacks an answer to 1.9" in said
+    assert "tests/exercises/answers/chapter1.py: RIGHT lacks an answer to 1.11" in said
 
 
 def holders(word: str, *places: str) -> set[str]:

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.special import logsumexp, rel_entr
 from scipy.stats import norm
 
+from bdl_teach import datasets, features
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import BASES, TINY
+from bdl_teach.methods import exact
 
 _A = np.array
 
@@ -718,7 +720,7 @@ _RNG_1_7 = np.random.default_rng(1)
 
 
 def _cov(phi: Any, s: Any, c: Any) -> Any:
-    return phi @ phi.T * c**2 + s**2 * np.eye(len(phi))
+    return (phi * c**2) @ phi.T + s**2 * np.eye(len(phi))
 
 
 def _misfit(cov: Any, y: Any) -> Any:
@@ -759,20 +761,37 @@ def _each(function: Any) -> Any:
 
 
 _MANY = _RNG_1_7.normal(size=(90, 3))
+_WIDTHS = _RNG_1_7.gamma(2.0, 1.0, (3, 6))
+_TINY_WIDTHS = _A([[0.001, 0.002, 0.004], [0.003, 0.0005, 0.001]])
 
 EVIDENCE = Exercise(
     "1.7",
-    "Extend: the evidence of each prior",
+    "Extend: a prior width for each weight",
     "1.6",
     _log_evidence,
     (
-        (_RNG_1_7.normal(size=(5, 2)), _RNG_1_7.normal(size=5), 0.5, _A([0.1, 1.0, 3.0])),
-        (_RNG_1_7.normal(size=(4, 6)), 3 * _RNG_1_7.normal(size=4), 1.5, _A([2.3, 0.4])),
-        (np.ones((1, 1)), _A([2.0]), 1.2, _A([0.1, 1.0, 10.0])),
-        (_RNG_1_7.normal(size=(7, 3)), 0.002 * _RNG_1_7.normal(size=7), 0.001, _A([0.003])),
+        (_RNG_1_7.normal(size=(5, 2)), _RNG_1_7.normal(size=5), 0.5, _A([[0.1, 1.0], [3.0, 0.3]])),
+        (
+            _RNG_1_7.normal(size=(4, 6)),
+            3 * _RNG_1_7.normal(size=4),
+            1.5,
+            _RNG_1_7.gamma(2.0, 1.0, (3, 6)),
+        ),
+        (np.ones((1, 1)), _A([2.0]), 1.2, _A([[0.1], [1.0], [10.0]])),
+        (
+            _RNG_1_7.normal(size=(7, 3)),
+            0.002 * _RNG_1_7.normal(size=7),
+            0.001,
+            _A([[0.003, 0.0004, 0.02]]),
+        ),
         # The determinant is 0 in floating point, and then the density infinite as well.
-        (_MANY, 0.004 * _RNG_1_7.normal(size=90), 0.0037, _A([0.001, 0.002])),
-        (_MANY, 1e-5 * _RNG_1_7.normal(size=90), 1.1e-5, _A([3e-6, 5e-6])),
+        (
+            _MANY,
+            0.004 * _RNG_1_7.normal(size=90),
+            0.0037,
+            _A([[0.001, 0.002, 0.004], [0.003, 0.0005, 0.001]]),
+        ),
+        (_MANY, 1e-5 * _RNG_1_7.normal(size=90), 1.1e-5, _A([[3e-6, 5e-6, 1e-6]])),
     ),
     (
         Mistake(
@@ -850,12 +869,12 @@ EVIDENCE = Exercise(
         ),
         Mistake(
             "σ for σ²",
-            "the covariance of y is σ_p² ΦΦᵀ + s² I: variances.",
+            "the covariance of y is made of variances: σ_j² and s².",
             lambda phi, y, s, c: _log_evidence(phi, y, np.sqrt(s), np.sqrt(c)),
         ),
         Mistake(
             "σ_p not squared",
-            "the prior enters the covariance of y as σ_p², a variance.",
+            "the priors enter the covariance of y as σ_j², variances.",
             lambda phi, y, s, c: _log_evidence(phi, y, s, np.sqrt(c)),
         ),
         Mistake(
@@ -865,12 +884,21 @@ EVIDENCE = Exercise(
         ),
         Mistake(
             "the prior is missing",
-            "the weights are drawn from N(0, σ_p²): σ_p² ΦΦᵀ + s² I.",
-            lambda phi, y, s, c: _log_evidence(phi, y, s, np.ones(len(c))),
+            "each weight is drawn from its own N(0, σ_j²), and Φ carries them to the outputs.",
+            lambda phi, y, s, c: _log_evidence(phi, y, s, np.ones_like(c)),
+        ),
+        Mistake(
+            "one width for all",
+            "each weight has its own σ_j: its column of Φ is scaled by it.",
+            (
+                _each(lambda phi, y, s, c: _log_density(_cov(phi, s, np.mean(c)), y)),
+                _each(lambda phi, y, s, c: _log_density(_cov(phi, s, np.mean(c**2) ** 0.5), y)),
+                _each(lambda phi, y, s, c: _log_density(_cov(phi, s, c[0]), y)),
+            ),
         ),
         Mistake(
             "only the noise",
-            "the function is random as well: add σ_p² ΦΦᵀ.",
+            "the function is random as well: add what Φ makes of the weights' variances.",
             lambda phi, y, s, c: _log_evidence(0 * phi, y, s, c),
         ),
         Mistake(
@@ -915,11 +943,16 @@ def _given_those_before(cov: Any) -> Any:
 
 _FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
 
-FACTORISED = Exercise(
+
+def _too_sure(cov: Any) -> Any:
+    return _factorised(cov) / np.sqrt(np.diag(cov))
+
+
+TOO_SURE = Exercise(
     "1.8",
-    "Extend: the best independent Gaussians",
+    "Extend: how much too sure?",
     "1.8",
-    _factorised,
+    _too_sure,
     (
         (_A([[1.0, 0.9], [0.9, 1.0]]),),
         (_A([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]]),),
@@ -930,61 +963,193 @@ FACTORISED = Exercise(
     ),
     (
         Mistake(
-            "marginal sds",
-            "these minimise KL[p ‖ q], the shadow of p; KL[q ‖ p] wants the slice of p.",
-            lambda cov: np.sqrt(np.diag(cov)),
+            "upside down",
+            "q's sd stands above: where it is too sure, the ratio is below 1.",
+            lambda cov: 1 / _too_sure(cov),
         ),
         Mistake(
             "variances for sds",
-            "take the root.",
-            lambda cov: 1 / np.diag(np.linalg.inv(cov)),
+            "a ratio of standard deviations is wanted: take the root.",
+            lambda cov: _too_sure(cov) ** 2,
         ),
         Mistake(
-            "precisions for sds",
-            "these are 1/σ².",
-            lambda cov: np.diag(np.linalg.inv(cov)),
+            "q's sds alone",
+            "divide them by the posterior's own.",
+            _factorised,
         ),
         Mistake(
-            "the inverse is missing",
+            "the posterior's sds alone",
+            "these are what q's sds are divided by.",
+            lambda cov: np.sqrt(np.diag(cov)),
+        ),
+        Mistake(
+            "the forward KL",
+            "KL[p ‖ q] would find the posterior's own sds, and nothing too sure; KL[q ‖ p] wants "
+            "the slice of p.",
+            lambda cov: np.ones(len(cov)),
+        ),
+        Mistake(
+            "the inverse of the diagonal",
             "the precision matrix is the inverse of the covariance, not of its diagonal.",
-            (lambda cov: 1 / np.sqrt(np.diag(cov)), lambda cov: 1 / np.diag(cov)),
+            (lambda cov: 1 / np.diag(cov), lambda cov: 1 / np.diag(cov) ** 1.5),
         ),
         Mistake(
-            "marginal variances",
-            "these are the variances of KL[p ‖ q]'s answer; take the precision matrix, and roots.",
-            lambda cov: np.diag(cov),
+            "what is missing to 1",
+            "return the ratio of the two sds itself.",
+            lambda cov: 1 - _too_sure(cov),
         ),
         Mistake(
             "diagonal of the Cholesky factor",
             "each weight given only those before it, or after it; hold *all* the others fixed.",
             (
-                _given_those_before,
-                lambda cov: _given_those_before(cov[::-1, ::-1])[::-1],
+                lambda cov: _given_those_before(cov) / np.sqrt(np.diag(cov)),
+                lambda cov: _given_those_before(cov[::-1, ::-1])[::-1] / np.sqrt(np.diag(cov)),
             ),
         ),
         Mistake(
             "eigenvalues",
             "q's axes are those of the weights, not those of the ellipse.",
             (
-                lambda cov: np.sqrt(np.linalg.eigvalsh(cov)),
-                lambda cov: np.sqrt(np.linalg.eigvalsh(cov))[::-1],
-                lambda cov: np.linalg.eigvalsh(cov),
-                lambda cov: np.linalg.eigvalsh(cov)[::-1],
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov) / np.diag(cov)),
+                lambda cov: np.sqrt(np.linalg.eigvalsh(cov)[::-1] / np.diag(cov)),
             ),
-        ),
-        Mistake(
-            "root of the precision",
-            "the sd is one over it.",
-            lambda cov: np.sqrt(np.diag(np.linalg.inv(cov))),
         ),
         Mistake(
             "a matrix",
-            "one sd a weight is wanted: the diagonal.",
-            (
-                lambda cov: np.diag(_factorised(cov)),
-                lambda cov: np.linalg.inv(cov),
-                lambda cov: np.diag(1 / np.diag(np.linalg.inv(cov))),
-            ),
+            "one ratio a weight is wanted: the diagonal.",
+            lambda cov: np.diag(_too_sure(cov)),
         ),
     ),
+)
+
+
+# Exercise 1.9.
+
+_GRID = np.linspace(-1, 1, 201)
+_SURE = 3.0  # sd, units of y; measuring where the sd is largest ends at 1.3, evenly at 4 to 5
+
+
+def _epistemic(inputs: Any) -> Array:
+    """Epistemic sd at ``_GRID`` of ten bumps, measured at some inputs."""
+    phi = features.bumps(np.reshape(inputs, (-1, 1)), 10)
+    known = exact.linear_regression(phi, np.zeros(len(phi)), 10.0, 1.0)
+    return known.predict(features.bumps(_GRID[:, None], 10)).epistemic_std
+
+
+def _measure(seen: Any) -> Array:
+    inputs = list(seen)
+    for _ in range(6):
+        inputs.append(_GRID[np.argmax(_epistemic(inputs))])
+    return np.array(inputs[-6:])
+
+
+def _judged_inputs(new: Any, seen: Any) -> float:
+    """Which fault six inputs have: 0 none, 1 outside, 2 all in one place, 3 still unsure."""
+    if not np.isfinite(new).all():
+        return np.nan
+    if np.abs(new).max() > 1 + 1e-6:
+        return 1.0
+    if _epistemic([*seen, *new]).max() < _SURE:
+        return 0.0
+    return 2.0 if np.ptp(new) < 0.05 else 3.0
+
+
+def _seen(seed: int) -> Array:
+    return np.random.default_rng(seed).uniform(-0.6, 0.3, 12)
+
+
+MEASURE = Exercise(
+    "1.9",
+    "Experiment: where to measure next",
+    "1.4 and 1.5",
+    _measure,
+    tuple((_seen(seed),) for seed in range(100, 112)),
+    (
+        Mistake(
+            "outside",
+            "the inputs lie in [−1, 1].",
+            lambda seen: np.full(6, 2.0),
+        ),
+        Mistake(
+            "all in one place",
+            "one measurement there makes the model sure of it; look again where it is unsure "
+            "*then*.",
+            lambda seen: np.full(6, _measure(seen)[0]),
+        ),
+        Mistake(
+            "still unsure somewhere",
+            "for some `seen` the largest epistemic sd stays above 3: draw it over x after each "
+            "point, and see where it is left.",
+            lambda seen: np.linspace(-1, 1, 6),
+        ),
+    ),
+    compared=_judged_inputs,
+)
+
+
+# Exercise 1.10.
+
+_LOUD = tuple((0.5, 1.0, 2.0, 4.0)[seed % 4] for seed in range(24))
+_SETS = tuple(datasets.sinusoid(16, sd, seed + 100) for seed, sd in enumerate(_LOUD))
+_NOISES = 10 ** np.linspace(-1, 1.3, 70)
+_ON_AVERAGE, _APART = 0.12, 0.5  # of log(estimate / truth); the evidence: 0 ± 0.04, and 0.17
+
+
+def _loudness(problems: Any) -> Array:
+    found = []
+    for x, y in problems:
+        phi = features.bumps(x, 8)
+        log_p = [exact.linear_regression(phi, y, 10.0, sd).log_evidence for sd in _NOISES]
+        found.append(_NOISES[np.argmax(log_p)])
+    return np.array(found)
+
+
+def _training_error(phi: Any, y: Any) -> float:
+    w = np.linalg.lstsq(phi, y, rcond=None)[0]
+    return float(np.sqrt(np.mean((y - phi @ w) ** 2)))
+
+
+def _judged_noises(found: Any, problems: Any) -> float:
+    """Which fault estimates have: 0 none, 1 not above 0, 2 quiet, 3 loud, 4 not theirs."""
+    if not np.isfinite(found).all():
+        return np.nan
+    if found.min() <= 0:
+        return 1.0
+    off = np.log(found / np.array(_LOUD))
+    if abs(off.mean()) > _ON_AVERAGE:
+        return 2.0 if off.mean() < 0 else 3.0
+    return 4.0 if off.std() > _APART else 0.0
+
+
+LOUDNESS = Exercise(
+    "1.10",
+    "Experiment: how loud are the data?",
+    "1.5 and 1.6",
+    _loudness,
+    ((tuple((d.x, d.y) for d in _SETS),),),
+    (
+        Mistake(
+            "not above 0",
+            "a standard deviation is positive.",
+            lambda problems: np.zeros(len(problems)),
+        ),
+        Mistake(
+            "too quiet",
+            "on average your sd is more than a tenth too small: part of the noise was fitted, "
+            "and a training error does not show it. How many directions did the data decide?",
+            lambda problems: [_training_error(features.bumps(x, 8), y) for x, y in problems],
+        ),
+        Mistake(
+            "too loud",
+            "on average your sd is more than a tenth too large: what the model cannot bend to "
+            "is no noise.",
+            lambda problems: [_training_error(features.polynomial(x, 2), y) for x, y in problems],
+        ),
+        Mistake(
+            "not that of each data set",
+            "right on average; but the noise differs from data set to data set.",
+            lambda problems: np.full(len(problems), 2**0.5),
+        ),
+    ),
+    compared=_judged_noises,
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logsumexp, xlog1py, xlogy
 
+from bdl_teach import datasets
+from bdl_teach import expectation_gradients as eg
+from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import BASES, TINY
+from bdl_teach.methods import vae
+from bdl_teach.methods.vae import kl_from_prior
 
 _A = np.array
 
@@ -258,16 +265,21 @@ def _score_case(n: int, mu: float, sigma: float) -> tuple[Any, ...]:
     return (3.0 * eps**2 - 4.0 * eps - 1.0, mu + sigma * eps, mu, sigma)
 
 
+def _by_sigma(z: Any, mu: Any, sigma: Any) -> Any:
+    """∂ log N(z | μ, σ²)/∂σ."""
+    return (((z - mu) / sigma) ** 2 - 1) / sigma
+
+
 SCORE = Exercise(
     "2.3",
-    "Compute: the score-function gradient",
+    "Change: the score-function gradient by σ",
     "2.5",
-    lambda f, z, mu, sigma: np.mean(f * (z - mu) / sigma**2),
+    lambda f, z, mu, sigma: np.mean(f * _by_sigma(z, mu, sigma)),
     (
         _score_case(5, 0.4, 0.5),
         _score_case(40, -1.0, 2.0),
         _score_case(1, 0.2, 0.3),
-        (_A([1.5, -0.3, 2.2]), _A([1.1, 0.2, 0.9]), 0.5, 0.8),  # a gradient above 0
+        (_A([1.5, -0.3, 2.2]), _A([1.1, 0.2, 0.9]), 0.5, 0.8),
         _score_case(3, 0.002, 0.001),
         _score_case(2, -7.0, 31.0),
     ),
@@ -275,85 +287,78 @@ SCORE = Exercise(
         Mistake(
             "missing 1/S",
             "an expectation is a mean over the draws, yours is their sum.",
-            lambda f, z, m, s: np.sum(f * (z - m) / s**2),
+            lambda f, z, m, s: np.sum(f * _by_sigma(z, m, s)),
         ),
         Mistake(
-            "σ for σ²",
-            "∂ log N(z | μ, σ²)/∂μ = (z − μ)/σ²: a variance below.",
-            lambda f, z, m, s: np.mean(f * (z - m) / s),
+            "derivative by μ",
+            "this is the gradient by μ, as in the cell; asked for is the one by σ.",
+            lambda f, z, m, s: np.mean(f * (z - m) / s**2),
+        ),
+        Mistake(
+            "the normaliser is forgotten",
+            "log q contains −log σ as well: its derivative is missing.",
+            lambda f, z, m, s: np.mean(f * (z - m) ** 2 / s**3),
+        ),
+        Mistake(
+            "derivative by σ²",
+            "differentiate by the standard deviation, not by the variance.",
+            lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) / (2 * s)),
+        ),
+        Mistake(
+            "derivative by log σ",
+            "∂ log σ/∂σ = 1/σ is still to be multiplied.",
+            lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) * s),
+        ),
+        Mistake(
+            "σ² for σ",
+            "−½ ((z − μ)/σ)² has the derivative (z − μ)²/σ³, −log σ has −1/σ.",
+            (
+                lambda f, z, m, s: np.mean(f * _by_sigma(z, m, s) / s),
+                lambda f, z, m, s: np.mean(f * ((z - m) ** 2 / s**2 - 1 / s)),
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "log N rises with σ where z is far from μ: (z − μ)²/σ³ has a plus.",
+            lambda f, z, m, s: -np.mean(f * _by_sigma(z, m, s)),
+        ),
+        Mistake(
+            "divided by S − 1",
+            "an expectation is a mean over the draws: divide by S.",
+            lambda f, z, m, s: np.sum(f * _by_sigma(z, m, s)) / (len(f) - 1),
+            breaks=True,  # one draw
         ),
         Mistake(
             "log q for its derivative",
-            "the score is ∂ log q/∂μ = (z − μ)/σ², not log q itself.",
+            "the score is ∂ log q/∂σ, not log q itself.",
             lambda f, z, m, s: np.mean(
                 f * (-0.5 * ((z - m) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi))
             ),
         ),
         Mistake(
-            "the variance is missing",
-            "∂ log N(z | μ, σ²)/∂μ = (z − μ)/σ²: divide by the variance.",
-            lambda f, z, m, s: np.mean(f * (z - m)),
-        ),
-        Mistake(
-            "wrong sign",
-            "log N falls when μ moves away from z: (z − μ)/σ².",
-            lambda f, z, m, s: np.mean(f * (m - z) / s**2),
-        ),
-        Mistake(
-            "divided by S − 1",
-            "an expectation is a mean over the draws: divide by S.",
-            lambda f, z, m, s: np.sum(f * (z - m) / s**2) / (len(f) - 1),
-            breaks=True,  # one draw
-        ),
-        Mistake(
-            "a mean of the draws subtracted",
-            "(2.10) is the mean of f (z − μ)/σ²: neither the mean of f nor that of z is taken off.",
-            lambda f, z, m, s: np.mean(f * (z - z.mean()) / s**2),
-        ),
-        Mistake(
-            "a factor of 2",
-            "the derivative of −½ ((z − μ)/σ)² by μ is (z − μ)/σ²: the ½ and the 2 cancel.",
-            (
-                lambda f, z, m, s: np.mean(f * (z - m) / s**2) / 2,
-                lambda f, z, m, s: np.mean(f * (z - m) / s**2) * 2,
-            ),
-        ),
-        Mistake(
-            "σ⁴ for σ²",
-            "σ is the standard deviation: its square stands below, not that of σ².",
-            lambda f, z, m, s: np.mean(f * (z - m) / s**4),
-        ),
-        Mistake(
-            "q for its logarithm",
-            "∂q = q ∂ log q: the draws bring the q already, what is left is the score.",
-            lambda f, z, m, s: np.mean(
-                f * (z - m) / s**2 * np.exp(-0.5 * ((z - m) / s) ** 2) / (s * np.sqrt(2 * np.pi))
-            ),
+            "the pathwise gradient's ε",
+            "ε = (z − μ)/σ multiplies a *slope* of f; here only values of f are known.",
+            lambda f, z, m, s: np.mean(f * (z - m) / s),
         ),
         Mistake(
             "the cost is missing",
             "the score alone has mean 0: weigh it with f(z).",
-            lambda f, z, m, s: np.mean((z - m) / s**2),
+            lambda f, z, m, s: np.mean(_by_sigma(z, m, s)),
         ),
         Mistake(
             "two means multiplied",
             "the mean of a product, not the product of means: f and the score go together.",
-            lambda f, z, m, s: np.mean(f) * np.mean((z - m) / s**2),
-        ),
-        Mistake(
-            "derivative by σ",
-            "this is the gradient by σ; asked for is the one by μ.",
-            lambda f, z, m, s: np.mean(f * (((z - m) / s) ** 2 - 1) / s),
+            lambda f, z, m, s: np.mean(f) * np.mean(_by_sigma(z, m, s)),
         ),
         Mistake(
             "not averaged",
             "one number is wanted: average over the draws.",
-            lambda f, z, m, s: f * (z - m) / s**2,
+            lambda f, z, m, s: f * _by_sigma(z, m, s),
         ),
         Mistake(
             "μ forgotten",
             "the score measures from the mean: z − μ.",
-            lambda f, z, m, s: np.mean(f * z / s**2),
+            lambda f, z, m, s: np.mean(f * _by_sigma(z, 0.0, s)),
         ),
     ),
 )
@@ -807,4 +812,124 @@ TIGHTER = Exercise(
             lambda a: np.log(len(a)) - logsumexp(a),
         ),
     ),
+)
+
+
+# Exercise 2.9.
+
+_EQUAL = 0.2  # by how much the logarithm of the two variances' ratio may be off
+
+
+def _log_ratio(ripple: float, mu: float, sigma: float, curvature: float) -> float:
+    """Log of the score function's variance over the pathwise one's, by μ."""
+    cost = eg.Cost(curvature, ripple=ripple)
+    score, path = (eg.variance(kind, "μ", cost, mu, sigma) for kind in eg.KINDS)
+    return float(np.log(score / path))
+
+
+def _ripple(mu: Any, sigma: Any, curvature: Any) -> Any:
+    return brentq(_log_ratio, 0.0, 50.0, args=(mu, sigma, curvature))
+
+
+def _judged_ripple(ripple: Any, *case: Any) -> float:
+    """Which fault an amplitude has: 0 none, 1 below 0, 2 too small, 3 too large."""
+    ripple = float(ripple)
+    if not np.isfinite(ripple):
+        return np.nan
+    if ripple < 0:
+        return 1.0
+    off = _log_ratio(ripple, *case)
+    return 0.0 if abs(off) < _EQUAL else 2.0 if off > 0 else 3.0
+
+
+RIPPLE = Exercise(
+    "2.9",
+    "Experiment: where the score function is quieter",
+    "2.5",
+    _ripple,
+    (
+        (0.0, 1.0, 1.0),
+        (1.0, 1.0, 0.1),
+        (0.5, 0.5, 2.0),
+        (1.0, 0.3, 1.0),
+        (0.2, 2.0, 0.5),
+        (-0.5, 0.7, 0.3),
+    ),
+    (
+        Mistake("below 0", "an amplitude is 0 or more.", lambda mu, sigma, curvature: -1.0),
+        Mistake(
+            "the score function is noisier still",
+            "draw both variances over the amplitude: the ripple's *slopes* are what the pathwise "
+            "gradient sees.",
+            lambda mu, sigma, curvature: 0.0,
+        ),
+        Mistake(
+            "the score function is quieter already",
+            "draw both variances over the amplitude, on logarithmic axes, and look where they "
+            "cross.",
+            lambda mu, sigma, curvature: 30.0,
+        ),
+    ),
+    compared=_judged_ripple,
+)
+
+
+# Exercise 2.10.
+
+_NATS, _OFF = 2.0, 0.15  # KL of a held-out code, mean over the unseen orders
+
+
+def _shuffled(seed: int) -> Array:
+    """The digits in another order ``[1797, 64]``: the first 1500 are to train with."""
+    images = datasets.digits().images
+    order = np.random.default_rng(seed).permutation(len(images))
+    return np.asarray(images.reshape(len(images), -1)[order])
+
+
+@lru_cache(maxsize=32)
+def _spent(beta: float) -> float:
+    """Nats that a held-out code costs at this β, on average over four unseen orders."""
+    kls = []
+    for seed in range(40, 44):
+        pixels = _shuffled(seed)
+        fit = vae.fit(pixels[:1500], beta=beta, steps=500)
+        kls.append(kl_from_prior(*fit.encode(pixels[1500:])).mean())
+    return float(np.mean(kls))
+
+
+def _judged_beta(beta: Any, shuffles: Any) -> float:
+    """Which fault a β has: 0 none, 1 not above 0, 2 it spends too much, 3 too little."""
+    beta = float(beta)
+    if not np.isfinite(beta):
+        return np.nan
+    if beta <= 0:
+        return 1.0
+    if not 0.5 <= beta <= 2.5:  # far off: no need to fit
+        return 2.0 if beta < 0.5 else 3.0
+    off = _spent(beta) - _NATS
+    return 0.0 if abs(off) < _OFF else 2.0 if off > 0 else 3.0
+
+
+TWO_NATS = Exercise(
+    "2.10",
+    "Experiment: two nats a code",
+    "2.7",
+    lambda shuffles: 1.2,
+    ((np.stack([_shuffled(30), _shuffled(31)]),),),
+    (
+        Mistake("not above 0", "β is a price: above 0.", lambda shuffles: -1.0),
+        Mistake(
+            "the code says too much",
+            "on other digits a code spends more than 2.15 nats: it is too cheap. Draw the KL of "
+            "held-out digits over β.",
+            lambda shuffles: 0.7,
+        ),
+        Mistake(
+            "the code says too little",
+            "on other digits a code spends less than 1.85 nats: it is too dear. Draw the KL of "
+            "held-out digits over β.",
+            lambda shuffles: 2.0,
+        ),
+    ),
+    compared=_judged_beta,
 )

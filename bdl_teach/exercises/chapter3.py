@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import entr, log_softmax
+from scipy.special import entr, log_softmax, ndtr
 
+from bdl_teach import datasets, densities, mlp, predictive
 from bdl_teach._support.checks import Array
+from bdl_teach.datasets.toy import Regression1D
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import BASES, TINY
+from bdl_teach.methods import local_reparam
 
 _A = np.array
+_PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
+
+
+def _sinusoid(seed: int) -> Regression1D:
+    return datasets.sinusoid(seed=seed)
+
 
 # Exercise 3.1.
 
@@ -174,105 +184,78 @@ KL = Exercise(
 
 # Exercise 3.2.
 
-_DRAWS = tuple(
-    tuple(_RNG.normal(centre, 1.0, s) for centre in centres)
-    for s, centres in (
-        (1, (-3.0, -7.0, -40.0)),
-        (4, (-3.0, -7.0, -40.0)),
-        (10, (2.0, -30.0, -60.0)),
-        (7, (40.0, 20.0, 9.0)),  # densities above 1
-        (3, (-900.0, -2500.0, -1200.0)),
-        (5, (-8.0, -7.5, 2.0)),
-        (2, (1.0, 4.0, -20.0)),
-    )
-)
 
-FREE_ENERGY = Exercise(
+def _pilot(exactly: float, sd: float, n: int) -> tuple[Array, float]:
+    """A pilot of n estimates, and an error that ``exactly`` draws would have."""
+    estimates = 380.0 + sd * _RNG.normal(size=n)
+    return estimates, float(estimates.std(ddof=1) / np.sqrt(exactly))
+
+
+def _draws_for(estimates: Any, error: Any) -> Any:
+    return np.ceil(np.var(estimates, ddof=1) / error**2)
+
+
+DRAWS = Exercise(
     "3.2",
-    "Compute: the Monte-Carlo free energy",
+    "Compute: how many draws?",
     "3.5",
-    lambda log_q, log_prior, log_likelihood: np.mean(log_q - log_prior - log_likelihood),
-    _DRAWS,
+    _draws_for,
+    (
+        _pilot(7.3, 12.0, 1000),
+        _pilot(40.6, 0.5, 1000),
+        _pilot(1.35, 90.0, 1000),
+        _pilot(0.4, 3.0, 1000),
+        _pilot(640.4, 25.0, 8000),
+    ),
     (
         Mistake(
-            "missing 1/S",
-            "an expectation is a mean over the draws, yours is their sum.",
-            lambda q, p, d: np.sum(q - p - d),
-        ),
-        Mistake(
-            "wrong sign",
-            "this is the ELBO, −F; the free energy is what is minimised.",
-            lambda q, p, d: np.mean(p + d - q),
-        ),
-        Mistake(
-            "wrong sign and missing 1/S",
-            "this is the sum of ELBOs; F is the mean with the other sign.",
-            lambda q, p, d: np.sum(p + d - q),
-        ),
-        Mistake(
-            "prior and posterior swapped",
-            "the complexity cost is log q − log P(w).",
-            lambda q, p, d: np.mean(p - q - d),
-        ),
-        Mistake(
-            "wrong sign of the likelihood",
-            "the likelihood cost is −log P(D | w): a better fit lowers F.",
-            lambda q, p, d: np.mean(q - p + d),
-        ),
-        Mistake(
-            "wrong sign of the prior",
-            "log P(w) is subtracted: a plausible weight lowers F.",
-            lambda q, p, d: np.mean(q + p - d),
-        ),
-        Mistake("the prior is missing", "F has three terms.", lambda q, p, d: np.mean(q - d)),
-        Mistake(
-            "log q is missing",
-            "without it σ would shrink to 0: this is the MAP objective.",
-            lambda q, p, d: np.mean(-p - d),
-        ),
-        Mistake(
-            "the likelihood is missing",
-            "log q − log P(w) is the complexity cost alone; the data have a say as well.",
-            lambda q, p, d: np.mean(q - p),
-        ),
-        Mistake(
-            "divided by S − 1",
-            "an expectation is a mean over the S draws.",
-            lambda q, p, d: np.sum(q - p - d) / (len(q) - 1),
-            breaks=True,  # one draw
-        ),
-        Mistake(
-            "the likelihood summed, the rest averaged",
-            "the sum over data points is inside log P(D | w); over the draws all is averaged.",
-            lambda q, p, d: np.mean(q - p) - np.sum(d),
-        ),
-        Mistake(
-            "weighted with q",
-            "the draws come from q: an expectation over q is their plain mean.",
+            "not rounded up",
+            "a number of draws is whole, and the last one is needed as well.",
             (
-                lambda q, p, d: np.mean(np.exp(q) * (q - p - d)),
-                lambda q, p, d: np.sum(np.exp(q) * (q - p - d)),
-                lambda q, p, d: np.mean(np.exp(q) * (q - p)) - np.mean(d),
+                lambda f, error: np.var(f, ddof=1) / error**2,
+                lambda f, error: np.var(f) / error**2,
+                lambda f, error: np.floor(np.var(f, ddof=1) / error**2),
+                lambda f, error: np.round(np.var(f, ddof=1) / error**2),
             ),
         ),
         Mistake(
-            "not averaged",
-            "one number is wanted: average over the draws.",
-            lambda q, p, d: q - p - d,
-        ),
-        Mistake(
-            "density for log density",
-            "the arrays hold logarithms already.",
-            lambda q, p, d: np.mean(np.log(q) - np.log(p) - np.log(d)),
-            breaks=True,
-        ),
-        Mistake(
-            "logarithms turned back",
-            "F is made of log densities: no exponentials.",
+            "sd for variance",
+            "the *variance* of a mean falls as 1/S, its standard error as 1/√S.",
             (
-                lambda q, p, d: np.mean(np.exp(q) - np.exp(p) - np.exp(d)),
-                lambda q, p, d: np.mean(np.exp(q - p - d)),
+                lambda f, error: np.ceil(np.std(f, ddof=1) / error),
+                lambda f, error: np.ceil(np.std(f, ddof=1) / error**2),
             ),
+        ),
+        Mistake(
+            "the error is not squared",
+            "a variance over a standard error is no number: square the error.",
+            lambda f, error: np.ceil(np.var(f, ddof=1) / error),
+        ),
+        Mistake(
+            "the error of the pilot",
+            "dividing by the length of the pilot gives the variance of *its* mean; one draw has "
+            "the variance of the estimates themselves.",
+            lambda f, error: np.ceil(np.var(f, ddof=1) / len(f) / error**2),
+        ),
+        Mistake(
+            "the mean for the spread",
+            "how large F is does not matter, only how far its estimates scatter.",
+            (
+                lambda f, error: np.ceil(np.mean(f) / error),
+                lambda f, error: np.ceil(np.mean(f) / error**2),
+                lambda f, error: np.ceil((np.mean(f) / error) ** 2),
+                lambda f, error: np.ceil(np.mean(f**2) / error**2),
+            ),
+        ),
+        Mistake(
+            "upside down",
+            "the smaller the error that is wanted, the more draws.",
+            lambda f, error: np.ceil(error**2 / np.var(f, ddof=1)),
+        ),
+        Mistake(
+            "two standard errors",
+            "`error` is *one* standard error.",
+            lambda f, error: np.ceil(4 * np.var(f, ddof=1) / error**2),
         ),
     ),
 )
@@ -291,9 +274,9 @@ def _softplus(rho: Any) -> Any:
 
 DELTA_RHO = Exercise(
     "3.3",
-    "Compute: Δρ",
+    "Change: Δρ for σ = e^ρ",
     "3.5",
-    lambda mu, rho, eps, df_dw, df_drho: df_dw * eps * _slope(rho) + df_drho,
+    lambda mu, rho, eps, df_dw, df_drho: df_dw * eps * np.exp(rho) + df_drho,
     (
         (0.2, -3.0, 0.7, -14.7, -0.5),
         (0.2, 0.5, -1.9, 4.0, -0.3),
@@ -304,47 +287,34 @@ DELTA_RHO = Exercise(
     ),
     (
         Mistake(
-            "softplus forgotten",
-            "this is Δσ; ρ moves σ by softplus′(ρ) = 1/(1 + e^(−ρ)).",
-            lambda m, r, e, w, p: w * e + p,
+            "the slope of softplus",
+            "1/(1 + e^(−ρ)) belongs to σ = log(1 + e^ρ); here σ = e^ρ.",
+            lambda m, r, e, w, p: w * e * _slope(r) + p,
         ),
         Mistake(
             "softplus for its derivative",
-            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ itself.",
+            "neither is σ a softplus here, nor is it enough to put σ itself of (3.8).",
             lambda m, r, e, w, p: w * e * _softplus(r) + p,
         ),
         Mistake(
-            "exponential for softplus",
-            "∂σ/∂ρ = e^ρ belongs to σ = e^ρ.",
-            lambda m, r, e, w, p: w * e * np.exp(r) + p,
+            "Δσ for Δρ",
+            "this is the path to σ; ρ moves σ by dσ/dρ.",
+            lambda m, r, e, w, p: w * e + p,
         ),
         Mistake(
-            "wrong sign in the exponent",
-            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
-            lambda m, r, e, w, p: w * e * _slope(-r) + p,
+            "the logarithm's slope",
+            "1/σ is dρ/dσ: the chain rule needs dσ/dρ.",
+            lambda m, r, e, w, p: w * e * np.exp(-r) + p,
         ),
         Mistake(
-            "tanh for the logistic function",
-            "softplus′(ρ) = 1/(1 + e^(−ρ)), between 0 and 1.",
-            lambda m, r, e, w, p: w * e * np.tanh(r) + p,
-        ),
-        Mistake(
-            "the second derivative",
-            "softplus′ is the logistic function itself; s(1 − s) is its derivative.",
-            lambda m, r, e, w, p: w * e * _slope(r) * _slope(-r) + p,
-        ),
-        Mistake(
-            "divided by the slope",
-            "the chain rule multiplies: ∂w/∂ρ = ε softplus′(ρ).",
-            (
-                lambda m, r, e, w, p: w * e / _slope(r) + p,
-                lambda m, r, e, w, p: w * e * (1 + np.exp(r)) + p,
-            ),
+            "ρ for e^ρ",
+            "the derivative of e^ρ is e^ρ.",
+            lambda m, r, e, w, p: w * e * r + p,
         ),
         Mistake(
             "the explicit part subtracted",
             "(3.13) adds the two parts.",
-            lambda m, r, e, w, p: w * e * _slope(r) - p,
+            lambda m, r, e, w, p: w * e * np.exp(r) - p,
         ),
         Mistake(
             "the path is missing",
@@ -354,36 +324,37 @@ DELTA_RHO = Exercise(
         Mistake(
             "∂f/∂w is missing",
             "the chain rule has two factors: ∂f/∂w · ∂w/∂ρ.",
-            lambda m, r, e, w, p: e * _slope(r) + p,
+            lambda m, r, e, w, p: e * np.exp(r) + p,
         ),
         Mistake(
             "the weight for the noise",
             "∂w/∂ρ has ε in it, not w or μ.",
             (
-                lambda m, r, e, w, p: w * (m + _softplus(r) * e) * _slope(r) + p,
-                lambda m, r, e, w, p: w * m * _slope(r) + p,
+                lambda m, r, e, w, p: w * (m + np.exp(r) * e) + p,
+                lambda m, r, e, w, p: w * (m + np.exp(r) * e) * np.exp(r) + p,
+                lambda m, r, e, w, p: w * m * np.exp(r) + p,
             ),
         ),
         Mistake(
             "the explicit part is missing",
             "f depends on ρ also through log q: add ∂f/∂ρ.",
-            lambda m, r, e, w, p: w * e * _slope(r),
+            lambda m, r, e, w, p: w * e * np.exp(r),
         ),
         Mistake(
             "chain rule applied twice",
             "∂f/∂ρ is a derivative with respect to ρ already.",
-            lambda m, r, e, w, p: (w * e + p) * _slope(r),
+            lambda m, r, e, w, p: (w * e + p) * np.exp(r),
         ),
         Mistake(
             "ε forgotten",
-            "∂w/∂ρ = ε/(1 + e^(−ρ)): without ε every weight would widen alike.",
-            lambda m, r, e, w, p: w * _slope(r) + p,
+            "∂w/∂ρ = ε dσ/dρ: without ε every weight would widen alike.",
+            lambda m, r, e, w, p: w * np.exp(r) + p,
         ),
         Mistake("Δμ for Δρ", "this is the step of the mean.", lambda m, r, e, w, p: w + p),
         Mistake(
             "wrong sign",
             "Δρ is the gradient; the minus comes in the update.",
-            lambda m, r, e, w, p: -(w * e * _slope(r) + p),
+            lambda m, r, e, w, p: -(w * e * np.exp(r) + p),
         ),
     ),
 )
@@ -412,105 +383,63 @@ STATEMENTS = Choice(
 
 # Exercise 3.5.
 
-_RNG_3_5 = np.random.default_rng(3)
-_LOSSES = (
-    (12.0, _A([1.5, 0.3, 2.5, 0.7]), 32),
-    (3.0, _A([0.9, 1.7]), 10),
-    (250.0, _RNG_3_5.gamma(2.0, 1.0, 8), 64),
-    (0.7, _A([-1.3]), 5),
-    (81.0, _A([-0.4, 2.2, 0.9]), 50),  # the last batch may be smaller: N is no multiple of B
-    (1900.0, _RNG_3_5.gamma(2.0, 1.0, 7), 7),
-)
 
-BATCH_LOSS = Exercise(
+def _trained_weight(factor: Any, n_data: Any, batch_size: Any, mean: Any) -> Any:
+    return factor * n_data if mean else factor * n_data / batch_size
+
+
+KL_WEIGHT = Exercise(
     "3.5",
-    "Change: a loss for Keras minibatches",
+    "Diagnose: which KL weight is that?",
     "3.7",
-    lambda kl, nll, n_data: kl / n_data + np.mean(nll),
-    _LOSSES,
+    _trained_weight,
+    (
+        (1.0, 320, 32, True),
+        (1.0, 320, 32, False),
+        (0.01, 60, 20, True),
+        (0.2, 64, 16, False),
+        (1 / 720, 720, 45, True),
+        (0.5, 50, 50, False),
+    ),
     (
         Mistake(
-            "missing 1/N",
-            "a whole KL beside a mean loss pulls N times too hard to the prior.",
-            lambda k, v, n: k + np.mean(v),
+            "a sum for a mean",
+            "the mean over the batch is 1/N of the whole likelihood cost, on average: what must "
+            "it be multiplied with?",
+            lambda c, n, b, mean: c * n / b,
         ),
         Mistake(
-            "KL divided by the batch size",
-            "there is one set of weights for all N points: divide by N.",
-            lambda k, v, n: k / len(v) + np.mean(v),
+            "a mean for a sum",
+            "a *sum* over the batch is B/N of the whole likelihood cost, on average.",
+            lambda c, n, b, mean: c * n,
         ),
         Mistake(
-            "1/M for 1/N",
-            "KL/M belongs to a *sum* over the batch; Keras takes the mean.",
-            lambda k, v, n: k * len(v) / n + np.mean(v),
+            "sum and mean swapped",
+            "a sum over B points is larger than their mean, so that the KL counts for less.",
+            lambda c, n, b, mean: _trained_weight(c, n, b, not mean),
         ),
         Mistake(
-            "sum for mean",
-            "Keras averages over the batch, and KL/N fits an average.",
-            lambda k, v, n: k / n + np.sum(v),
+            "the factor itself",
+            "it is λ only where the likelihood beside it is that of *all* data.",
+            lambda c, n, b, mean: c,
         ),
         Mistake(
-            "everything divided by N",
-            "KL/N is right, but the batch has only B points: its mean is their sum over B.",
-            lambda k, v, n: (k + np.sum(v)) / n,
+            "upside down",
+            "which factor makes the likelihood whole? The KL is multiplied with the same.",
+            (
+                lambda c, n, b, mean: c / n if mean else c * b / n,
+                lambda c, n, b, mean: 1 / _trained_weight(c, n, b, mean),
+            ),
         ),
         Mistake(
-            "F_i of eq. 3.18",
-            "right as a sum; Keras wants the mean over the batch: divide by B.",
-            lambda k, v, n: k * len(v) / n + np.sum(v),
+            "the batch size for N",
+            "the mean over a batch stands for the mean over *all* data: multiply with N.",
+            lambda c, n, b, mean: c * b if mean else c,
         ),
         Mistake(
-            "missing 1/N and 1/B", "both terms must be divided.", lambda k, v, n: k + np.sum(v)
-        ),
-        Mistake(
-            "N/B times the batch",
-            "right as an estimate of F; Keras wants F/N.",
-            lambda k, v, n: k + n / len(v) * np.sum(v),
-        ),
-        Mistake(
-            "the KL is missing",
-            "without KL/N this is maximum likelihood.",
-            lambda k, v, n: np.mean(v),
-        ),
-        Mistake(
-            "the data are missing",
-            "the mean of nll over the batch is the other half.",
-            (lambda k, v, n: k / n, lambda k, v, n: k / len(v)),
-        ),
-        Mistake(
-            "the mean divided by N",
-            "np.mean(nll) estimates F's likelihood cost over N already: only the KL is divided.",
-            lambda k, v, n: (k + np.mean(v)) / n,
-        ),
-        Mistake(
-            "N for 1/N",
-            "divide the KL by N.",
-            lambda k, v, n: k * n + np.mean(v),
-        ),
-        Mistake(
-            "KL/(N·B)",
-            "the KL is not averaged over the batch: divide by N alone.",
-            lambda k, v, n: k / (n * len(v)) + np.mean(v),
-        ),
-        Mistake(
-            "not averaged",
-            "one number for the batch is wanted: average over its points.",
-            lambda k, v, n: k / n + v,
-        ),
-        Mistake(
-            "wrong sign of the KL",
-            "the complexity cost is added.",
-            lambda k, v, n: np.mean(v) - k / n,
-        ),
-        Mistake(
-            "the ELBO for the loss",
-            "Keras minimises: nll and KL both enter with a plus.",
-            lambda k, v, n: -k / n - np.mean(v),
-        ),
-        Mistake(
-            "wrong sign",
-            "nll is −log P already: it is added.",
-            lambda k, v, n: k / n - np.mean(v),
+            "λ/N for λ",
+            "the loss may be multiplied by any number; make its likelihood that of all the data.",
+            lambda c, n, b, mean: _trained_weight(c, n, b, mean) / n,
         ),
     ),
 )
@@ -856,126 +785,96 @@ SHARES = Exercise(
 _RNG_3_9 = np.random.default_rng(3)
 
 
-def _pruned(mean: Any, fraction: float, score: Any, rounded: Any = np.floor) -> Array:
-    out = np.array(mean)
-    out[np.argsort(score)[: int(rounded(fraction * out.size))]] = 0.0
-    return out
+def _with_zeros(mean: Any, open_: Any) -> Array:
+    return np.where(open_, 0.0, mean)
 
 
-_NETS = tuple(
-    (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, fraction)
-    for n, fraction in (
-        (10, 0.3),
-        (23, 0.5),
-        (7, 0.0),
-        (15, 0.99),
-        (10, 0.25),
-        (9, 0.3),
-        (40, 0.62),
-        (3, 0.2),
-        (1, 0.9),
-        (4, 0.8),
-        (6, 1.0),
-    )
-)
-
-# A small weight that is known well: what is added to σ shows.
-_SURE = _A([3e-9, 0.5, -0.03, 2.0]), _A([1e-10, 0.01, 0.5, 3.0]), 0.5
+def _decided(mean: Any, std: Any, level: Any) -> Array:
+    return _with_zeros(mean, ndtr(-np.abs(mean) / std) > level)
 
 
-# Two weights are 0 already, and count.
-_SPARSE = (_A([0.0, 1.2, -2.1, 0.0, 0.4, -3.0]), _A([0.5, 0.3, 0.7, 0.2, 0.1, 0.6]), 0.5)
-
-
-PRUNE = Exercise(
+SIGNS = Exercise(
     "3.9",
-    "Extend: prune a network",
+    "Extend: drop the weights whose sign is open",
     "3.12",
-    lambda mean, std, fraction: _pruned(mean, fraction, np.abs(mean) / std),
-    (*_NETS, _SPARSE, _SURE),
+    _decided,
+    (
+        *(
+            (_RNG_3_9.normal(0.0, 1.0, n), _RNG_3_9.gamma(1.0, 0.5, n) + 0.05, level)
+            for n, level in ((6, 0.1), (9, 0.3), (40, 0.2), (25, 0.025), (7, 0.5), (60, 0.01))
+        ),
+        (_A([3e-9, 0.5, -0.03, 2.0]), _A([1e-10, 0.01, 0.5, 3.0]), 0.1),
+    ),
     (
         Mistake(
-            "a small number added",
-            "a weight with μ and σ of 10⁻⁹ may be known well: its ratio is |μ|/σ as it is.",
-            tuple(
-                lambda m, s, f, eps=eps: _pruned(m, f, np.abs(m) / (s + eps))
-                for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-            ),
+            "two tails for one",
+            "the other sign lies on one side only.",
+            lambda m, s, a: _with_zeros(m, 2 * ndtr(-np.abs(m) / s) > a),
+        ),
+        Mistake(
+            "the wrong ones",
+            "drop the weights whose sign is open, not those whose sign is decided.",
+            lambda m, s, a: _with_zeros(m, ndtr(-np.abs(m) / s) <= a),
+        ),
+        Mistake(
+            "the probability of its own sign",
+            "a weight goes if the *other* sign is too probable.",
+            lambda m, s, a: _with_zeros(m, ndtr(np.abs(m) / s) > a),
         ),
         Mistake(
             "σ ignored",
-            "you sort by |μ|; a small weight that is known well may matter.",
-            lambda m, s, f: _pruned(m, f, np.abs(m)),
-        ),
-        Mistake(
-            "the wrong end",
-            "you remove the weights with the *highest* signal-to-noise ratio.",
-            lambda m, s, f: _pruned(m, f, -np.abs(m) / s),
-        ),
-        Mistake(
-            "the absolute value is missing",
-            "a large negative weight is a strong one: sort by |μ|/σ.",
-            lambda m, s, f: _pruned(m, f, m / s),
+            "measure |μ| in units of σ.",
+            lambda m, s, a: _with_zeros(m, ndtr(-np.abs(m)) > a),
         ),
         Mistake(
             "σ² for σ",
-            "the ratio is |μ|/σ.",
-            lambda m, s, f: _pruned(m, f, np.abs(m) / s**2),
+            "(w − μ)/σ is standard normal.",
+            lambda m, s, a: _with_zeros(m, ndtr(-np.abs(m) / s**2) > a),
         ),
         Mistake(
-            "μ ignored",
-            "you remove the widest weights; a wide one with a large |μ| carries signal.",
-            lambda m, s, f: _pruned(m, f, -s),
+            "the absolute value is missing",
+            "of a negative weight the other sign is the positive one.",
+            (
+                lambda m, s, a: _with_zeros(m, ndtr(-m / s) > a),
+                lambda m, s, a: _with_zeros(m, ndtr(m / s) > a),
+            ),
         ),
         Mistake(
-            "rounded to the nearest",
-            "round the number of weights down: int(fraction * mean.size).",
-            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.round),
+            "the ratio for a probability",
+            "`level` is a probability: turn |μ|/σ into one.",
+            lambda m, s, a: _with_zeros(m, np.abs(m) / s < a),
         ),
         Mistake(
-            "rounded up",
-            "round the number of weights down: int(fraction * mean.size).",
-            lambda m, s, f: _pruned(m, f, np.abs(m) / s, np.ceil),
+            "the density for the probability",
+            "the probability of the other sign is the area of a tail, not a height.",
+            (
+                lambda m, s, a: _with_zeros(m, np.exp(-0.5 * (m / s) ** 2) > a),
+                lambda m, s, a: _with_zeros(
+                    m, np.exp(-0.5 * (m / s) ** 2) / np.sqrt(2 * np.pi) > a
+                ),
+            ),
         ),
         Mistake(
-            "product for ratio",
-            "signal over noise: divide by σ.",
-            lambda m, s, f: _pruned(m, f, np.abs(m) * s),
-        ),
-        Mistake(
-            "the narrowest weights removed",
-            "a small σ is a weight that is known well.",
-            lambda m, s, f: _pruned(m, f, s),
+            "a share of the weights",
+            "`level` is no fraction to be removed: each weight is judged by itself.",
+            lambda m, s, a: _with_zeros(
+                m, np.argsort(np.argsort(np.abs(m) / s)) < int(a * np.size(m))
+            ),
         ),
         Mistake(
             "cut out, not set to 0",
-            "the network keeps its shape: return all weights, the pruned ones as 0.",
-            lambda m, s, f: m[np.sort(np.argsort(np.abs(m) / s)[int(f * m.size) :])],
-        ),
-        Mistake(
-            "the weights sorted",
-            "each weight stays in its place.",
-            lambda m, s, f: _pruned(m, f, np.abs(m) / s)[np.argsort(np.abs(m) / s)],
-        ),
-        Mistake(
-            "the indices",
-            "return the weights, not which ones are pruned.",
-            lambda m, s, f: np.argsort(np.abs(m) / s)[: int(f * m.size)],
+            "the network keeps its shape: return all weights, the dropped ones as 0.",
+            lambda m, s, a: m[ndtr(-np.abs(m) / s) <= a],
         ),
         Mistake(
             "a mask",
             "multiply the weights with it.",
-            lambda m, s, f: _pruned(m, f, np.abs(m) / s) != 0,
+            lambda m, s, a: ndtr(-np.abs(m) / s) <= a,
         ),
         Mistake(
-            "kept the fraction",
-            "`fraction` is the share to be removed, not to be kept.",
-            lambda m, s, f: _pruned(m, 1 - f, np.abs(m) / s),
-        ),
-        Mistake(
-            "the ratio returned",
-            "return the weights, not their signal-to-noise ratio.",
-            lambda m, s, f: np.abs(m) / s,
+            "the probabilities returned",
+            "return the weights, not how open their signs are.",
+            lambda m, s, a: ndtr(-np.abs(m) / s),
         ),
     ),
 )
@@ -1491,4 +1390,115 @@ CHOICE = Exercise(
             lambda p, k: _order(_total(p) - _expected(p), np.shape(p)[1]),
         ),
     ),
+)
+
+
+# Exercise 3.14.
+
+_LEFT, _ERROR = 18, 1.2  # weights; RMSE in units of y
+_AMONG = np.linspace(-0.5, 0.5, 101)[:, None]
+
+
+@lru_cache(maxsize=8)
+def _quiet_fit(seed: int) -> Any:
+    data = datasets.sinusoid(seed=seed)
+    return local_reparam.fit(data.x, data.y, prior=_PRIOR, **local_reparam.QUIET)
+
+
+def _few_weights(seed: int) -> Array:
+    fit = _quiet_fit(seed)
+    w = np.array(fit.mean)
+    w[np.argsort(fit.signal_to_noise)[:-_LEFT]] = 0.0
+    return w
+
+
+def _rmse(w: Any, seed: int) -> float:
+    f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w[None], _AMONG)[0]
+    return float(np.sqrt(np.mean((f - 10 * np.sin(2 * np.pi * _AMONG[:, 0])) ** 2)))
+
+
+def _judged_weights(w: Any, seed: int) -> float:
+    """Which fault 481 weights have: 0 none, 1 too many of them, 2 the sine is lost."""
+    if not np.isfinite(w).all():
+        return np.nan
+    if np.count_nonzero(w) > _LEFT:
+        return 1.0
+    return 2.0 if _rmse(w, seed) > _ERROR else 0.0
+
+
+FEW_WEIGHTS = Exercise(
+    "3.14",
+    "Experiment: eighteen weights",
+    "3.12",
+    _few_weights,
+    ((0,), (1,), (2,)),
+    (
+        Mistake(
+            "too many weights",
+            "at most 18 of the 481 entries may differ from 0.",
+            lambda seed: _quiet_fit(seed).mean,
+        ),
+        Mistake(
+            "the sine is lost",
+            "with these weights alone the RMSE to the sine is above 1.2: draw it over the number "
+            "of weights left, for more than one order of removal.",
+            lambda seed: np.zeros(481),
+        ),
+    ),
+    compared=_judged_weights,
+)
+
+
+# Exercise 3.15.
+
+_PROBLEMS = tuple((d.x, d.y) for d in map(_sinusoid, range(30, 34)))
+_UNSEEN = range(40, 48)  # seeds of the data sets at which a σ₁ is judged
+_NATS = 20.0  # above F at σ₁ = 1; over other sets 0.7 and 1.2 end some 13 above, 1.5 some 26
+
+
+@lru_cache(maxsize=32)
+def _mean_free_energy(sigma1: float) -> float:
+    """Mean F in nats of quiet fits to the unseen data sets."""
+    prior = densities.ScaleMixture(sigma1, 0.1, 0.5)
+    fits = (
+        local_reparam.fit(d.x, d.y, prior=prior, **local_reparam.QUIET)
+        for d in map(_sinusoid, _UNSEEN)
+    )
+    return float(np.mean([fit.free_energy for fit in fits]))
+
+
+def _judged_sigma(sigma1: Any, problems: Any) -> float:
+    """Which fault a σ₁ has: 0 none, 1 not above 0, 2 too narrow, 3 too wide."""
+    sigma1 = float(sigma1)
+    if not np.isfinite(sigma1):
+        return np.nan
+    if sigma1 <= 0:
+        return 1.0
+    if 0.3 < sigma1 < 4 and _mean_free_energy(sigma1) < _mean_free_energy(1.0) + _NATS:
+        return 0.0
+    return 2.0 if sigma1 < 1 else 3.0
+
+
+TUNE_PRIOR = Exercise(
+    "3.15",
+    "Experiment: tune the prior",
+    "3.6 and 3.10",
+    lambda problems: 1.0,
+    ((_PROBLEMS,),),
+    (
+        Mistake("not above 0", "σ₁ is a standard deviation.", lambda problems: -1.0),
+        Mistake(
+            "too narrow",
+            "on other data sets the mean F is more than 20 nats above what another σ₁ reaches: "
+            "draw your curve down to 0.3 and up to 4.",
+            lambda problems: 0.4,
+        ),
+        Mistake(
+            "too wide",
+            "on other data sets the mean F is more than 20 nats above what another σ₁ reaches: "
+            "draw your curve down to 0.3 and up to 4.",
+            lambda problems: 3.0,
+        ),
+    ),
+    compared=_judged_sigma,
 )

@@ -87,11 +87,11 @@ grid = np.linspace(-3, 3, 6001)  # values of the one weight
 
 
 def nll(w, s=s):
-    squares = ((y - np.multiply.outer(w, x)) ** 2).sum(axis=-1)
-    return squares / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
+    return -stats.norm(np.multiply.outer(w, x), s).logpdf(y).sum(axis=-1)
 
 
-assert np.isclose(nll(0.7), -stats.norm(0.7 * x, s).logpdf(y).sum())
+squares = ((y - np.outer((0.7, 0.2), x)) ** 2).sum(axis=1)  # of two weights
+assert np.isclose(nll(0.7) - nll(0.2), np.subtract(*squares) / (2 * s**2))  # no s alone in it
 w_mle = x @ y / (x @ x)  # least squares
 assert abs(grid[np.argmin(nll(grid))] - w_mle) < 1e-3
 
@@ -139,6 +139,9 @@ assert np.isclose(cross_entropy, log_loss(labels, p, normalize=False))
 # $$-\log P(w) = \frac{1}{2\sigma_p^2}\sum_j w_j^2 + \text{const}: \quad\text{L2, or ridge, with}\quad \lambda = \frac{s^2}{\sigma_p^2} \tag{1.5}$$
 #
 # if the loss is written as $\sum_i r_i^2 + \lambda\sum_j w_j^2$. The penalty is measured *against the noise*: the louder the data, the more the prior counts.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Weight decay.** The name is of plain gradient steps: there the penalty's part shrinks each weight by the same factor. What stands in the *loss* is the prior, with any optimiser that arrives. A decay beside the loss, as in AdamW, is the same for plain steps alone: Adam divides a gradient by its recent size, and not the decay, so that each weight would get a λ of its own ([Loshchilov and Hutter 2019](https://arxiv.org/abs/1711.05101)).
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.4
@@ -794,11 +797,13 @@ print("presets:", " · ".join(explorer.presets))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.10 Exercises
 #
-# Replace each `...` and run the cell. The check says "right", or which mistake it recognises and where to read. Below each exercise, collapsed, is a worked solution.
+# Replace each `...` and run the cell. The check says "right", or which mistake it recognises and where to read. Below each exercise, collapsed, is a worked solution; before it, a hint. 1.9 and 1.10 are experiments: you measure and draw, and the check measures what you bring on data that you have not seen.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.1 Compute: the negative log likelihood
 # Return (1.1) as one number. `y` and `f` are arrays of targets and outputs, `s` is the standard deviation of the noise. It must also hold for hundreds of points, and for a point so far off that its density is 0 in floating point.
+#
+# <details><summary>Hint</summary>Take the logarithm of one Gaussian with a pencil, and add over the points. What does each point contribute besides its square?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_nll(y, f, s):
@@ -817,6 +822,8 @@ assert exercises.check("1.1", solution_1, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.2 Compute: the posterior of one weight
 # The model is $y = wx$ + noise of sd $s$, the prior $w\sim\mathcal N(0, \sigma_p^2)$. Return the posterior's mean and *standard deviation* as a pair. `x`, `y` are arrays with one entry a point.
+#
+# <details><summary>Hint</summary>(1.9) with one feature: which of its matrices are now single numbers? Precisions add.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_posterior(x, y, s, sigma_p):
@@ -843,6 +850,8 @@ assert exercises.check("1.2", solution_2, record=False)
 # - **d** The evidence is the product of the densities that the model gives to the points, each predicted from those before it.
 # - **e** If a model fits the training data better than another, its evidence is higher.
 # - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
+#
+# <details><summary>Hint</summary>For (c), the explorer has a preset that is sure; for (e), add one more feature.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...  # such as {"a", "b"}
@@ -857,6 +866,8 @@ assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.4 Change: a prior for Keras
 # Keras minimises the *mean* of the squared errors over $N$ points, plus $\lambda\sum_j w_j^2$. Which λ makes that the MAP estimate under independent priors $\mathcal N(0, \sigma_p^2)$ on the weights, with noise of sd $s$? (`n` is $N$.)
+#
+# <details><summary>Hint</summary>Write down (1.4), and multiply it with the number that turns its first term into a mean of squares.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_weight_decay(s, sigma_p, n):
@@ -875,6 +886,8 @@ assert exercises.check("1.4", solution_4, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.5 Change: a log predictive density from draws
 # Return the *logarithm* of (1.12) for one target `y`. `f` is an array: the outputs of $T$ drawn models. `s` is the sd of the noise. It must also work where every draw is far from `y`.
+#
+# <details><summary>Hint</summary>A logarithm of a mean of exponentials: which function of SciPy adds in the logarithm? And where does 1/T go?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_predictive(y, f, s):
@@ -894,6 +907,8 @@ assert exercises.check("1.5", solution_5, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.6 Break: a KL that survives zeros
 # `q` and `p` are arrays of probabilities that sum to 1; some may be 0. Return $\mathrm{KL}[q\,\|\,p]$ in nats, also then: exactly, without a small number added to a probability. It may be infinite.
+#
+# <details><summary>Hint</summary>Which terms of the sum count, and what is each of the others in the limit?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(q, p):
@@ -911,8 +926,10 @@ def solution_6(q, p):
 assert exercises.check("1.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 1.7 Extend: the evidence of each prior
-# Return the array of $\log P(D)$ for each σ_p in `candidates`. `phi` is the matrix of features [n, d], `y` an array [n], `noise_std` is $s$. It must also hold for hundreds of points.
+# ### 1.7 Extend: a prior width for each weight
+# Chapter 6 gives each weight a prior of its own, $w_j\sim\mathcal N(0, \sigma_j^2)$. Each row of `candidates` [k, d] holds the $d$ widths σ_j of one such prior; return its $\log P(D)$, an array of length k. `phi` is the matrix of features [n, d], `y` an array [n], `noise_std` is $s$. It must also hold for hundreds of points.
+#
+# <details><summary>Hint</summary>What is the covariance of two outputs if each weight has its own variance? Or: a weight of width σ_j is σ_j times one of width 1.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_evidence(phi, y, noise_std, candidates):
@@ -923,30 +940,127 @@ exercises.check("1.7", my_evidence)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(phi, y, noise_std, candidates):
-    n = len(y)
-    covs = [c**2 * phi @ phi.T + noise_std**2 * np.eye(n) for c in candidates]
-    return np.array([stats.multivariate_normal(np.zeros(n), c).logpdf(y) for c in covs])
+    return np.array([exact.linear_regression(phi * widths, y, 1.0, noise_std).log_evidence
+                     for widths in candidates])
 
 
 assert exercises.check("1.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 1.8 Extend: the best independent Gaussians
-# The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Return the standard deviations of the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$.
+# ### 1.8 Extend: how much too sure?
+# The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Take the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$, and return for each weight the sd that $q$ reports over the posterior's own: an array of ratios.
+#
+# <details><summary>Hint</summary>Slice over shadow: (1.22) has both. Where must the ratio be 1?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_factorised(cov):
+def my_too_sure(cov):
     return ...
 
 
-exercises.check("1.8", my_factorised)
+exercises.check("1.8", my_too_sure)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(cov):
-    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)))
+    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)) * np.diag(cov))
 
 
 assert exercises.check("1.8", solution_8, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.9 Experiment: where to measure next
+# A model of ten bumps, σ_p = 10, has been measured at the inputs `seen`, with noise of sd 1. You may measure six times more. Return six inputs in $[-1, 1]$ after which the largest epistemic sd on $[-1, 1]$ is below 3. The check tries twelve sets `seen` that you do not know. Draw first: the epistemic sd over x with `seen` alone, and after each of your points. Do six evenly spread inputs do?
+#
+# <details><summary>Hint</summary>By (1.9) the width depends on where you measure, not on what comes out: you can compute how sure you will be *before* you measure. Where would one more measurement help most? And then?</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+seen_here = np.random.default_rng(3).uniform(-0.6, 0.3, 12)
+bands = {}  # of each number of new points: the epistemic sd at x_grid
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, sds in bands.items():
+    ax.plot(x_grid[:, 0], sds, label=name)
+ax.set_title("Your graph: how sure, and where?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="x", ylabel="epistemic sd")
+
+
+def my_inputs(seen):
+    return ...
+
+
+exercises.check("1.9", my_inputs)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def sd_after(inputs):
+    phi_in = features.bumps(np.reshape(inputs, (-1, 1)), 10)
+    sure = exact.linear_regression(phi_in, np.zeros(len(phi_in)), 10.0, 1.0)  # any y will do
+    return sure.predict(phi_grid).epistemic_std
+
+
+def solution_9(seen):
+    inputs = list(seen)
+    for _ in range(6):
+        inputs.append(x_grid[np.argmax(sd_after(inputs)), 0])  # where it knows least
+    return inputs[-6:]
+
+
+assert exercises.check("1.9", solution_9, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+chosen_inputs = solution_9(seen_here)
+fig, ax = plt.subplots()
+for n_new, colour, style in ((0, GREY, ":"), (2, GREEN, "--"), (4, ORANGE, "-."), (6, BLUE, "-")):
+    ax.plot(x_grid, sd_after([*seen_here, *chosen_inputs[:n_new]]), style, color=colour,
+            label=f"{n_new} new points")
+ax.plot(seen_here, np.zeros(12), "|", color="black", ms=12, label="seen")
+evenly = sd_after([*seen_here, *np.linspace(-1, 1, 6)])
+ax.plot(x_grid, evenly, color=RED, lw=1, label="6 evenly spread")
+panel(ax, "Each point goes where the model knows least", "x", "epistemic sd")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 1.10 Experiment: how loud are the data?
+# `problems` is a sequence of 24 data sets `(x, y)`: 16 points of our sine each, with noise whose sd differs from set to set. Return your estimate of the sd of each. On average over the sets, the logarithm of estimate over truth must be within ±0.12 of 0, and scatter by at most 0.5. Draw first, for one or two of the sets: the log evidence over `noise_std`, for 2, 6 and 10 bumps, and beside each curve the training RMSE of least squares (1.2).
+#
+# <details><summary>Hint</summary>The evidence judges the noise as it judges a prior. If you would rather use the training error: how many of the n points did the fit use up (1.14)?</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+noises = np.geomspace(0.2, 10, 40)
+curves = {}  # of each number of bumps: the log evidence at each of noises
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, log_ps in curves.items():
+    ax.semilogx(noises, log_ps, label=name)
+ax.set_title("Your graph: which noise explains the data?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="noise sd", ylabel="log evidence, nats")
+
+
+def my_noises(problems):
+    return ...
+
+
+exercises.check("1.10", my_noises)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def over_noises(x_k, y_k, d):
+    phi_k = features.bumps(x_k, d)
+    return [exact.linear_regression(phi_k, y_k, 10.0, noise).log_evidence for noise in noises]
+
+
+def solution_10(problems):
+    return [noises[np.argmax(over_noises(x_k, y_k, 10))] for x_k, y_k in problems]
+
+
+assert exercises.check("1.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+one_set = datasets.sinusoid(n=16, noise_std=2.0, seed=5)
+fig, ax = plt.subplots()
+for d, colour, style in ((2, GREY, ":"), (6, RED, "--"), (10, BLUE, "-")):
+    ax.semilogx(noises, over_noises(one_set.x, one_set.y, d), style, color=colour,
+                label=f"{d} bumps")
+    phi_d = features.bumps(one_set.x, d)
+    rest = one_set.y - phi_d @ np.linalg.lstsq(phi_d, one_set.y, rcond=None)[0]
+    ax.axvline(np.sqrt(np.mean(rest**2)), color=colour, ls=style, lw=1)  # its training RMSE
+ax.axvline(2.0, color="black", lw=1, label="truth (thin: training RMSE)")
+ax.set_ylim(-60, -30)
+panel(ax, "The evidence counts what the fit used up", "noise sd", "log evidence, nats")
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(1)
@@ -1037,6 +1151,7 @@ assert np.isinf(rel_entr(p_table, q_table).sum())
 # - MacKay (1992). Bayesian interpolation. [doi:10.1162/neco.1992.4.3.415](https://doi.org/10.1162/neco.1992.4.3.415)
 # - Tipping (2004). Bayesian inference: an introduction to principles and practice in machine learning. [doi:10.1007/978-3-540-28650-9_3](https://doi.org/10.1007/978-3-540-28650-9_3)
 # - Chib (1995). Marginal likelihood from the Gibbs output (eq. 1.16). [doi:10.1080/01621459.1995.10476635](https://doi.org/10.1080/01621459.1995.10476635)
+# - Loshchilov, Hutter (2019). Decoupled weight decay regularization. [arXiv:1711.05101](https://arxiv.org/abs/1711.05101)
 # - Efron, Hastie, Johnstone, Tibshirani (2004). Least angle regression (the diabetes data). [doi:10.1214/009053604000000067](https://doi.org/10.1214/009053604000000067)
 # - Kendall, Gal (2017). What uncertainties do we need in Bayesian deep learning for computer vision? [arXiv:1703.04977](https://arxiv.org/abs/1703.04977)
 # - Blei, Kucukelbir, McAuliffe (2017). Variational inference: a review for statisticians. [arXiv:1601.00670](https://arxiv.org/abs/1601.00670)

@@ -214,25 +214,20 @@ assert np.isclose(squared_loss(mu, sigma), np.trapezoid(integrand, z))
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.3
-def kl_to_prior(mean, std):
-    """Summed over the coordinates of z, the last axis."""
-    return 0.5 * (mean**2 + std**2 - 1 - 2 * np.log(std)).sum(axis=-1)
-
-
 means, stds = np.array([[0.4, -1.0], [0.0, 0.0]]), np.array([[0.6, 0.2], [1.0, 1.0]])
 by_tfp = tfd.kl_divergence(tfd.MultivariateNormalDiag(means, stds),
                            tfd.MultivariateNormalDiag(np.zeros((2, 2)), np.ones((2, 2))))
-assert np.allclose(kl_to_prior(means, stds), by_tfp)
-assert np.allclose(kl_to_prior(means, stds), kl_from_prior(means, stds))
-print("KL of the two codes:", kl_to_prior(means, stds).round(3))
+kls = kl_from_prior(means, stds)  # (2.3), summed over the last axis; exercise 2.1 is yours
+assert np.allclose(kls, by_tfp) and kls[1] == 0
+print("KL of the two codes:", kls.round(3))
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.4
 draws = means[0] + stds[0] * np.random.default_rng(0).standard_normal((20_000, 2))
 terms = (norm(means[0], stds[0]).logpdf(draws) - norm.logpdf(draws)).sum(axis=1)
 error = terms.std() / np.sqrt(len(terms))
-print(f"sampled KL {terms.mean():.3f} ± {error:.3f}, formula {kl_to_prior(means, stds)[0]:.3f}")
-assert abs(terms.mean() - kl_to_prior(means, stds)[0]) < 5 * error
+print(f"sampled KL {terms.mean():.3f} ± {error:.3f}, formula {kls[0]:.3f}")
+assert abs(terms.mean() - kls[0]) < 5 * error
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.3 Where the loss comes from
@@ -467,7 +462,8 @@ def beta_loss(encode, decode, x, eps, beta=1.0):
     std = tf.nn.softplus(rho)
     logits = decode(mean + std * eps)
     log_likelihood = tf.reduce_sum(x * logits - tf.nn.softplus(logits), axis=1)
-    kl = 0.5 * tf.reduce_sum(mean**2 + std**2 - 1.0 - 2.0 * tf.math.log(std), axis=1)
+    prior = tfd.MultivariateNormalDiag(tf.zeros_like(mean), tf.ones_like(std))
+    kl = tfd.kl_divergence(tfd.MultivariateNormalDiag(mean, std), prior)
     return tf.reduce_mean(beta * kl - log_likelihood)
 
 
@@ -727,11 +723,13 @@ assert wild["score"] < 0.1 * wild["pathwise"]
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
-# Each cell ends with a check. It says whether your answer is right, and if not, which mistake it looks like. Solutions are in the collapsed cells.
+# Each cell ends with a check. It says whether your answer is right, and if not, which mistake it looks like. Solutions are in the collapsed cells, a hint before each. 2.9 and 2.10 are experiments: you draw and measure, and the check measures what you bring.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.1 Compute: the KL to the prior
 # Given `mean` and `std` of shape `[n, k]`, return $\mathrm{KL}[\mathcal N(\mu, \operatorname{diag}\sigma^2)\,\|\,\mathcal N(0, I)]$ of each example, shape `[n]`.
+#
+# <details><summary>Hint</summary>(2.3) is a sum: over which of the two axes? And is it σ or log σ that is given?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_kl(mean, std):
@@ -750,6 +748,8 @@ assert exercises.check("2.1", solution_1, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.2 Compute: z from noise
 # The encoder gave `mean` and `rho`, with σ = softplus(ρ) = log(1 + e^ρ), and a generator gave `eps`. Return $z$.
+#
+# <details><summary>Hint</summary>Where would the gradient have to pass? Which of the three knows nothing of μ and ρ?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_draw(mean, rho, eps):
@@ -766,8 +766,10 @@ def solution_2(mean, rho, eps):
 assert exercises.check("2.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 2.3 Compute: the score-function gradient
-# `f` holds the costs at the draws `z` from $\mathcal N(\mu, \sigma^2)$, both of length $S$. Return the score-function estimate (2.10) of the gradient of the expected cost by μ: one number.
+# ### 2.3 Change: the score-function gradient by σ
+# `f` holds the costs at the draws `z` from $\mathcal N(\mu, \sigma^2)$, both of length $S$. The cell after (2.10) differentiates by μ. Return the score-function estimate of the gradient of the expected cost by *σ*: one number.
+#
+# <details><summary>Hint</summary>Write log N(z | μ, σ²) down, all of it, and differentiate by σ. Two of its terms contain σ.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_score_gradient(f, z, mu, sigma):
@@ -778,7 +780,7 @@ exercises.check("2.3", my_score_gradient)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_3(f, z, mu, sigma):
-    return np.mean(f * (z - mu) / sigma**2)
+    return np.mean(f * ((z - mu) ** 2 / sigma**3 - 1 / sigma))
 
 
 assert exercises.check("2.3", solution_3, record=False)
@@ -793,6 +795,8 @@ assert exercises.check("2.3", solution_3, record=False)
 # - **d** If $q(z\mid x)$ is the true posterior of the code, the ELBO equals $\log p(x)$.
 # - **e** A KL of 0 for every image means that the encoder has learnt the data perfectly.
 # - **f** Adding a constant to the cost leaves the pathwise estimates as they are.
+#
+# <details><summary>Hint</summary>For (c), look at the map of codes and the print below it; for (e), at the last row of the table of β.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 exercises.check("2.4", ...)
@@ -807,6 +811,8 @@ assert exercises.check("2.4", {"b", "d", "f"}, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.5 Change: the loss with β
 # `log_likelihood` holds $\log p(x\mid z_s)$ for the $S$ draws of one image, `kl` is its KL. Return the loss (2.13), which is minimised.
+#
+# <details><summary>Hint</summary>Over what is the mean taken, and which of the two terms is already a number?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_loss(log_likelihood, kl, beta):
@@ -825,6 +831,8 @@ assert exercises.check("2.5", solution_5, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.6 Break: a likelihood that cannot break
 # Return $\log p(x\mid z)$ of each picture, shape `[n]`, from pixels `x` in $[0, 1]$ and logits `logits`, both `[n, d]`. A logit may be 1000. Do not clip.
+#
+# <details><summary>Hint</summary>Put p = 1/(1 + e^(−a)) into x log p + (1 − x) log(1 − p), and simplify *before* you compute. NumPy adds in the logarithm with np.logaddexp.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_likelihood(x, logits):
@@ -843,6 +851,8 @@ assert exercises.check("2.6", solution_6, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.7 Extend: a baseline for the score function
 # `f` and `score` hold cost and score of $S\ge 2$ draws. Use as the baseline (2.12) of each draw the mean cost of the *other* draws, and return the mean over the draws of the cost less its baseline, times the score: one number. (Why not the mean of all? Then the baseline knows the draw, and the estimate is biased.)
+#
+# <details><summary>Hint</summary>The sum of the others is the sum of all, less one's own.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_baseline_gradient(f, score):
@@ -862,6 +872,8 @@ assert exercises.check("2.7", solution_7, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.8 Extend: a tighter bound
 # By Jensen's inequality, the logarithm of a *mean* of weights $w_s = p(x\mid z_s)\,p(z_s)/q(z_s\mid x)$ is a better bound on $\log p(x)$ than the mean of their logarithms, which is the ELBO (2.6): $\log\frac1S\sum_s w_s$. Given `log_w` of length $S$, return it; the logarithms may be near −1000 and below, and far apart.
+#
+# <details><summary>Hint</summary>Which function adds in the logarithm? And what is the logarithm of 1/S?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_bound(log_w):
@@ -887,6 +899,95 @@ log_w = terms[0] - terms[1]  # [draws, images]
 bounds = {n: np.mean(logsumexp(log_w[:n], axis=0) - np.log(n)) for n in (1, 5, 50)}
 print(f"ELBO {log_w.mean():.2f};", ", ".join(f"S = {n}: {v:.2f}" for n, v in bounds.items()))
 assert log_w.mean() < bounds[5] < bounds[50]
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.9 Experiment: where the score function is quieter
+# The cost is $f(z) = \tfrac c2(z-1)^2 + a\cos 10z$: the bowl of (2.11) with a ripple. At $a = 0$ the score function is the noisier of the two; with large ripples it is the quieter. For given `mu`, `sigma` and `curvature` $c$, return the amplitude $a$ at which the two estimates of the gradient by μ have the same variance, to a fifth. Draw first: both variances over $a$, on logarithmic axes, from the same draws. Which of the two curves does the ripple lift, and why?
+#
+# <details><summary>Hint</summary>One line of `two_gradients` must change for the ripple: a cost and its slope. `eps` holds draws enough. Then look for the first amplitude at which the curves have crossed.</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+amplitudes = np.geomspace(0.003, 10, 60)
+curves = {}  # "score function" and "pathwise": the variance at each of amplitudes
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, variance in curves.items():
+    ax.loglog(amplitudes, variance, label=name)
+ax.set_title("Your graph: which gradient does a ripple trouble?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="amplitude a", ylabel="variance of one draw")
+
+
+def my_ripple(mu, sigma, curvature):
+    return ...
+
+
+exercises.check("2.9", my_ripple)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def both_variances(mu, sigma, c, a):
+    z = mu + sigma * eps[:50_000]
+    f = c / 2 * (z - 1) ** 2 + a * np.cos(10 * z)
+    slope = c * (z - 1) - 10 * a * np.sin(10 * z)
+    return np.var(f * (z - mu) / sigma**2), np.var(slope)
+
+
+def solution_9(mu, sigma, curvature):
+    axis = np.geomspace(0.003, 10, 120)
+    found = np.array([both_variances(mu, sigma, curvature, a) for a in axis])
+    return axis[np.argmax(found[:, 0] < found[:, 1])]  # the first one
+
+
+assert exercises.check("2.9", solution_9, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, ax = plt.subplots()
+pairs = np.array([both_variances(0.0, 1.0, 1.0, a) for a in amplitudes])
+ax.loglog(amplitudes, pairs[:, 0], color=ORANGE, label="score function")
+ax.loglog(amplitudes, pairs[:, 1], "--", color=BLUE, label="pathwise")
+ax.axvline(solution_9(0.0, 1.0, 1.0), color=GREY, lw=1, label="alike")
+panel(ax, "The ripple's slopes lift the pathwise curve first", "amplitude a", "variance")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 2.10 Experiment: two nats a code
+# What β must a code cost, to say two nats of its digit? `shuffles` are the digits in two orders, an array `[2, 1797, 64]`; in each the first 1500 are for training. Train with `vae.fit(train, beta=beta, steps=500)`, and return one β at which the KL of *held-out* digits, `kl_from_prior(*fit.encode(rest)).mean()`, is 2.0 nats on average. The check trains on four other orders and allows 0.15 nats. Draw first: the KL over β, one line for each order. How far apart are the lines, and what would you have concluded from one?
+#
+# <details><summary>Hint</summary>Section 2.7 has β = 1 and β = 2. Take five values between them, and read β off between two of them (`np.interp` wants its second argument to rise).</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+betas = np.array([0.8, 1.0, 1.2, 1.4, 1.7, 2.0])
+curves = {}  # of each order: the KL of held-out digits at each of betas
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, nats in curves.items():
+    ax.plot(betas, nats, "o-", label=name)
+ax.set_title("Your graph: what does a code say at this price?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="β", ylabel="KL, nats")
+
+
+def my_beta(shuffles):
+    return ...
+
+
+exercises.check("2.10", my_beta)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def spent(shuffle, beta):
+    fit = vae.fit(shuffle[:1500], beta=beta, steps=500)
+    return kl_from_prior(*fit.encode(shuffle[1500:])).mean()
+
+
+def solution_10(shuffles):
+    nats = np.mean([[spent(shuffle, beta) for beta in betas] for shuffle in shuffles], axis=0)
+    return np.interp(-2.0, -nats, betas)
+
+
+assert exercises.check("2.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, ax = plt.subplots()
+for k, style in enumerate(("o-", "s--", "^:")):
+    shuffle = np.random.default_rng(k).permutation(np.concatenate([train, test]))
+    ax.plot(betas, [spent(shuffle, beta) for beta in betas], style, label=f"order {k}")
+ax.axhline(2.0, color=GREY, lw=1)
+panel(ax, "The dearer the code, the less it says", "β", "KL, nats")
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(2)

@@ -8,10 +8,12 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import kl_div, logsumexp, rel_entr
 
+from bdl_teach import features
 from bdl_teach.backend import tfd
 from bdl_teach.methods import exact
 
 F32 = np.float32
+AXIS = np.linspace(-1, 1, 41)
 
 
 def posterior(x: Any, y: Any, s: Any, p: Any) -> Any:
@@ -163,7 +165,6 @@ RIGHT: dict[str, Any] = {
     "1.5": log_predictive,
     "1.6": lambda q, p: rel_entr(q, p).sum(),
     "1.7": lambda phi, y, s, cs: [weight_space(phi, y, s, c) for c in cs],
-    "1.8": lambda cov: np.linalg.inv(cov).diagonal() ** -0.5,
 }
 
 # (exercise, another right answer)
@@ -209,7 +210,7 @@ ALSO: list[tuple[str, Any]] = [
     (
         "1.7",
         lambda phi, y, s, cs: [
-            exact.linear_regression(phi, y, prior_std=c, noise_std=s).log_evidence for c in cs
+            exact.linear_regression(c * phi, y, prior_std=1.0, noise_std=s).log_evidence for c in cs
         ],
     ),
     (
@@ -223,20 +224,13 @@ ALSO: list[tuple[str, Any]] = [
             ]
         ),
     ),
-    ("1.8", factorised_by_search),
-    ("1.8", conditional_sds),
-    ("1.8", lambda cov: np.linalg.inv(cov.astype(F32)).diagonal() ** F32(-0.5)),
-    (
-        "1.8",
-        lambda cov: tf.math.rsqrt(tf.linalg.diag_part(tf.linalg.inv(tf.cast(cov, tf.float32)))),
-    ),
 ]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, max(p, 0.01))),
     ("1.1", "σ² for σ", lambda y, f, s: -stats.norm(f, s**2).logpdf(y).sum()),
-    ("1.7", "noise_std=0.5, candidates=[0.1 1 3] expected", lambda phi, y, s, c: np.zeros(len(c))),
+    ("1.7", "noise_std=0.5, candidates=[[0.1 1] [3 0.3]] expected", lambda *v: np.zeros(len(v[3]))),
     ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
     ("1.1", "mean for sum: ", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
     ("1.1", "not summed", lambda y, f, s: -stats.norm(f, s).logpdf(y)),
@@ -421,9 +415,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("1.7", "expected", jittered),
     ("1.7", "expected", lambda f, y, s, cs: one_step_ahead(f, y, s, np.sort(cs))),
     ("1.7", "expected", lambda f, y, s, cs: cs[np.argmax(one_step_ahead(f, y, s, cs))]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, c, s) for c in cs]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, s, c) + np.log(c) for c in cs]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f[:, :1], y, s, c) for c in cs]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, c[0], s) for c in cs]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, s, c) + np.log(c[0]) for c in cs]),
+    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f[:, :1], y, s, c[:1]) for c in cs]),
     (
         "1.7",
         "raised",
@@ -431,23 +425,85 @@ WRONG: list[tuple[str, str, Any]] = [
             stats.multivariate_normal(np.zeros(len(y)), c**2 * f @ f.T).logpdf(y) for c in cs
         ],
     ),
-    ("1.8", "marginal sds", lambda cov: cov.diagonal() ** 0.5),
-    ("1.8", "variances for sds", lambda cov: 1 / np.linalg.inv(cov).diagonal()),
-    ("1.8", "precisions for sds", lambda cov: np.linalg.inv(cov).diagonal()),
-    ("1.8", "marginal variances", lambda cov: cov.diagonal()),
-    ("1.8", "Cholesky", lambda cov: np.linalg.cholesky(cov).diagonal()),
-    ("1.8", "eigenvalues", lambda cov: np.linalg.eigvalsh(cov) ** 0.5),
-    ("1.8", "the inverse is missing", lambda cov: cov.diagonal() ** -0.5),
-    ("1.8", "root of the precision", lambda cov: np.linalg.inv(cov).diagonal() ** 0.5),
-    ("1.8", "a matrix", lambda cov: np.linalg.inv(cov)),
-    (
-        "1.8",
-        "expected",
-        lambda cov: np.linalg.inv(cov + 1e-8 * np.eye(len(cov))).diagonal() ** -0.5,
-    ),
-    ("1.8", "expected", lambda cov: (np.linalg.inv(cov).diagonal() + 1e-8) ** -0.5),
-    ("1.8", "expected", lambda cov: np.linalg.det(cov) ** (0.5 / len(cov)) * np.ones(len(cov))),
-    ("1.8", "expected", lambda cov: np.sqrt(np.abs(cov).sum(axis=1))),
-    ("1.8", "expected", lambda cov: np.sort(RIGHT["1.8"](cov))),
-    ("1.8", "expected", lambda cov: RIGHT["1.8"](np.diag(cov.diagonal()) * 0.5 + cov * 0.5)),
+]
+
+
+# How much too sure, and the experiments.
+
+
+def ratio(cov: Any) -> Any:
+    return (np.linalg.inv(cov).diagonal() * cov.diagonal()) ** -0.5
+
+
+RIGHT["1.8"] = ratio
+ALSO += [
+    ("1.8", lambda cov: factorised_by_search(cov) / cov.diagonal() ** 0.5),
+    ("1.8", lambda cov: conditional_sds(cov) / np.sqrt(np.diag(cov))),
+    ("1.8", lambda cov: list(ratio(cov / np.sqrt(np.outer(cov.diagonal(), cov.diagonal()))))),
+    ("1.8", lambda cov: ratio(cov.astype(F32) / F32(cov.max()))),
+]
+WRONG += [
+    ("1.8", "upside down", lambda cov: 1 / ratio(cov)),
+    ("1.8", "variances for sds", lambda cov: ratio(cov) ** 2),
+    ("1.8", "q's sds alone", conditional_sds),
+    ("1.8", "the posterior's sds alone", lambda cov: cov.diagonal() ** 0.5),
+    ("1.8", "the forward KL", lambda cov: np.ones(len(cov))),
+    ("1.8", "inverse of the diagonal", lambda cov: cov.diagonal() ** -1.0),
+    ("1.8", "missing to 1", lambda cov: 1 - ratio(cov)),
+    ("1.8", "Cholesky", lambda cov: (np.linalg.cholesky(cov) ** 2 / cov).diagonal() ** 0.5),
+    ("1.8", "eigenvalues", lambda cov: (np.linalg.eigvalsh(cov) / cov.diagonal()) ** 0.5),
+    ("1.8", "a matrix", lambda cov: np.diag(ratio(cov))),
+    ("1.8", "expected", lambda cov: np.sort(ratio(cov))),
+    ("1.8", "expected", lambda cov: np.full(len(cov), ratio(cov).mean())),
+]
+
+
+def sd_over_x(inputs: Any) -> Any:
+    """Epistemic sd of ten bumps on [−1, 1]: the covariance first, by the sums of (1.9)."""
+    phi, at = (features.bumps(np.reshape(x, (-1, 1)), 10) for x in (inputs, AXIS))
+    cov = np.linalg.inv(np.eye(10) / 100 + phi.T @ phi)
+    return np.sqrt(((at @ cov) * at).sum(axis=1))
+
+
+def by_exchange(seen: Any) -> Any:
+    """Evenly spread at first; then each of the six moves to where it serves best, three times."""
+    new = np.linspace(-1, 1, 6)
+    for i in [*range(6)] * 3:
+        others = [*seen, *np.delete(new, i)]
+        new[i] = min(AXIS, key=lambda x: sd_over_x([*others, x]).max())
+    return new
+
+
+def by_freedom(problems: Any) -> Any:
+    """Sums of squares over what is left of n, after six bumps."""
+    out = []
+    for x, y in problems:
+        phi = features.bumps(x, 6)
+        rest = np.linalg.lstsq(phi, y, rcond=None)[1][0]
+        out.append((rest / (len(y) - 6)) ** 0.5)
+    return out
+
+
+def training_errors(problems: Any, degree: int) -> Any:
+    lines = (np.polynomial.Polynomial.fit(x[:, 0], y[:, 0], degree) for x, y in problems)
+    return [np.std(y[:, 0] - f(x[:, 0])) for f, (x, y) in zip(lines, problems, strict=True)]
+
+
+RIGHT["1.9"] = by_exchange
+RIGHT["1.10"] = by_freedom
+ALSO += [("1.10", lambda problems: 1.05 * np.array(by_freedom(problems)))]
+WRONG += [
+    ("1.9", "outside", lambda seen: np.linspace(-1.5, 1.5, 6)),
+    ("1.9", "all in one place", lambda seen: [1.0] * 6),
+    ("1.9", "still unsure", lambda seen: np.linspace(-1, 1, 6)),
+    ("1.9", "still unsure", lambda seen: np.linspace(0.3, 1, 6)),
+    ("1.9", "still unsure", lambda seen: np.sort(seen)[:6]),
+    ("1.9", "expected shape (6,)", lambda seen: np.linspace(-1, 1, 12)),
+    ("1.10", "too quiet", lambda problems: training_errors(problems, 7)),
+    ("1.10", "too quiet", lambda problems: 0.8 * np.array(by_freedom(problems))),
+    ("1.10", "too loud", lambda problems: training_errors(problems, 1)),
+    ("1.10", "too loud", lambda problems: [y.std() for _, y in problems]),
+    ("1.10", "not that of each", lambda problems: np.full(len(problems), 1.4)),
+    ("1.10", "not above 0", lambda problems: -np.ones(len(problems))),
+    ("1.10", "expected shape (24,)", lambda problems: 1.0),
 ]

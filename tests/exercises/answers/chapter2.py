@@ -59,13 +59,6 @@ def draw_tf(mean: Any, rho: Any, eps: Any) -> Any:
     return m + tf.nn.softplus(r) * e
 
 
-def score_by_tape(f: Any, z: Any, mu: Any, sigma: Any) -> Any:
-    mean = tf.Variable(mu, dtype=tf.float64)
-    with tf.GradientTape() as tape:
-        surrogate = tf.reduce_mean(f * tfd.Normal(mean, np.float64(sigma)).log_prob(z))
-    return tape.gradient(surrogate, mean)
-
-
 def logits_tf(x: Any, a: Any) -> Any:
     x, a = tf32(x, a)
     return -tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=a), axis=1)
@@ -100,7 +93,6 @@ def shifted_by_first(log_w: Any) -> Any:
 RIGHT: dict[str, Any] = {
     "2.1": kl,
     "2.2": lambda m, r, e: softplus(r) * e + m,
-    "2.3": lambda f, z, m, s: f @ ((z - m) / s) / s / len(f),
     "2.4": "bdf",
     "2.5": lambda a, k, b: b * k - a.sum() / len(a),
     "2.6": lambda x, a: (x * log_expit(a) + (1 - x) * log_expit(-a)).sum(axis=1),
@@ -125,10 +117,6 @@ ALSO: list[tuple[str, Any]] = [
     ("2.2", lambda m, r, e: F32(m) + np.log1p(np.exp(F32(r))) * F32(e)),
     ("2.2", lambda m, r, e: m + np.log(1 + np.exp(r)) * e),
     ("2.2", lambda m, r, e: m - log_expit(-np.asarray(r)) * e),
-    ("2.3", score_by_tape),
-    ("2.3", lambda f, z, m, s: np.atleast_1d(np.mean(F32(f) * (F32(z) - F32(m))) / F32(s) ** 2)),
-    ("2.3", lambda f, z, m, s: sum(a * (b - m) / s**2 for a, b in zip(f, z, strict=True)) / len(f)),
-    ("2.3", lambda f, z, m, s: (np.mean(f * z) - m * np.mean(f)) / s**2),
     ("2.5", lambda a, k, b: F32(b) * F32(k) - np.mean(F32(a))),
     ("2.5", lambda a, k, b: tf.reduce_mean(b * k - tf.cast(a, tf.float32))),
     ("2.5", lambda a, k, b: np.mean(-a + b * k)),
@@ -152,7 +140,6 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("2.3", "expected", lambda f, z, m, s: -abs(np.mean(f * (z - m) / s**2))),
     ("2.5", "expected", lambda logs, kl, beta: abs(beta * kl - np.mean(logs))),
     ("2.8", "expected", lambda w: -abs(logsumexp(w) - np.log(len(w)))),
     ("2.2", "expected", lambda m, r, e: m + np.maximum(np.logaddexp(0, r), 1e-3) * e),
@@ -179,16 +166,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.2", "mean is missing", lambda m, r, e: softplus(r) * e),
     ("2.2", "ε is missing", lambda m, r, e: m + softplus(r)),
     ("2.2", "no draw at all", lambda m, r, e: m),
-    ("2.3", "missing 1/S", lambda f, z, m, s: f @ (z - m) / s**2),
-    ("2.3", "σ for σ²", lambda f, z, m, s: np.mean(f * (z - m)) / s),
-    ("2.3", "log q for its derivative", lambda f, z, m, s: np.mean(f * stats.norm(m, s).logpdf(z))),
-    ("2.3", "variance is missing", lambda f, z, m, s: f @ (z - m) / len(f)),
-    ("2.3", "wrong sign", lambda f, z, m, s: -np.mean(f * (z - m)) / s**2),
-    ("2.3", "cost is missing", lambda f, z, m, s: np.mean(z - m) / s**2),
-    ("2.3", "two means", lambda f, z, m, s: f.mean() * np.mean(z - m) / s**2),
-    ("2.3", "by σ", lambda f, z, m, s: np.mean(f * ((z - m) ** 2 - s**2)) / s**3),
-    ("2.3", "not averaged", lambda f, z, m, s: f * (z - m) / s**2),
-    ("2.3", "μ forgotten", lambda f, z, m, s: np.mean(f * z) / s**2),
     ("2.4", "statement a is not true", "abdf"),
     ("2.4", "statement c is not true", {"b", "c", "d", "f"}),
     ("2.4", "statement e is not true", ["b", "d", "e", "f"]),
@@ -262,14 +239,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.2", "expected", lambda m, r, e: m + np.where(np.asarray(r) > 4, r, softplus(r)) * e),
     ("2.2", "expected", lambda m, r, e: m + softplus(r) * np.mean(e)),
     ("2.2", "expected", lambda m, r, e: m + (softplus(r) + 1e-3) * e),
-    ("2.3", "divided by S", lambda f, z, m, s: f @ (z - m) / s**2 / (len(f) - 1)),
-    ("2.3", "mean of the draws", lambda f, z, m, s: np.mean((f - f.mean()) * (z - m)) / s**2),
-    ("2.3", "mean of the draws", lambda f, z, m, s: np.cov(f, z, bias=True)[0, 1] / s**2),
-    ("2.3", "factor of 2", lambda f, z, m, s: f @ (z - m) / s**2 / len(f) / 2),
-    ("2.3", "expected", lambda f, z, m, s: np.mean(f * (z - m)) / (s**2 + 1e-8)),
-    ("2.3", "expected", lambda f, z, m, s: np.mean(f * (z - m)) / z.var()),
-    ("2.3", "expected", lambda f, z, m, s: np.mean((f - f.mean()) * (z - m)) / s**2 + m),
-    ("2.3", "expected", lambda f, z, m, s: np.median(f * (z - m)) / s**2),
     ("2.5", "logarithm of the mean", lambda a, k, b: b * k - safe_log_mean(a)),
     ("2.5", "β shared out", lambda a, k, b: b * k - (1 - b) * a.mean()),
     ("2.5", "divided by S", lambda a, k, b: b * k / len(a) - a.mean()),
@@ -304,4 +273,66 @@ WRONG: list[tuple[str, str, Any]] = [
     ("2.7", "expected", lambda f, g: np.mean((f - f.min()) * g)),
     ("2.7", "expected", lambda f, g: np.corrcoef(f, g)[0, 1]),
     ("2.7", "expected", lambda f, g: np.mean((f - np.mean(f * g**2) / np.mean(g**2)) * g)),
+]
+
+
+# The gradient by σ, and the experiments.
+
+
+def score_by_tape(f: Any, z: Any, mu: float, sigma: float) -> Any:
+    s = tf.Variable(sigma, dtype=tf.float64)
+    with tf.GradientTape() as tape:
+        weighed = tf.reduce_mean(f * tfd.Normal(np.float64(mu), s).log_prob(z))
+    return tape.gradient(weighed, s)
+
+
+def crossing(mu: float, sigma: float, curvature: float) -> Any:
+    """Where the two variances of the same draws cross, along a fine axis."""
+    z = mu + sigma * np.random.default_rng(1).standard_normal(40_000)
+    for a in np.geomspace(0.003, 10, 160):
+        score = (curvature / 2 * (z - 1) ** 2 + a * np.cos(10 * z)) * (z - mu) / sigma**2
+        if score.var() < np.var(curvature * (z - 1) - 10 * a * np.sin(10 * z)):
+            return a
+    return None
+
+
+RIGHT["2.3"] = lambda f, z, m, s: f @ (((z - m) / s) ** 2 - 1) / s / len(f)
+RIGHT["2.9"] = crossing
+RIGHT["2.10"] = lambda shuffles: 1.17
+ALSO += [
+    ("2.3", score_by_tape),
+    ("2.3", lambda f, z, m, s: [np.mean(f * (z - m - s) * (z - m + s)) / s**3]),
+    (
+        "2.3",
+        lambda f, z, m, s: np.mean(F32(f) * ((F32(z) - F32(m)) ** 2 / F32(s) ** 3 - 1 / F32(s))),
+    ),
+    ("2.9", lambda *case: F32(1.03 * crossing(*case))),
+]
+WRONG += [
+    ("2.3", "missing 1/S", lambda f, z, m, s: len(f) * RIGHT["2.3"](f, z, m, s)),
+    ("2.3", "derivative by μ", lambda f, z, m, s: np.mean(f * (z - m)) / s**2),
+    ("2.3", "normaliser is forgotten", lambda f, z, m, s: np.mean(f * ((z - m) / s) ** 2) / s),
+    ("2.3", "by σ²", lambda f, z, m, s: RIGHT["2.3"](f, z, m, s) / s / 2),
+    ("2.3", "by log σ", lambda f, z, m, s: RIGHT["2.3"](f, z, m, s) * s),
+    ("2.3", "σ² for σ", lambda f, z, m, s: RIGHT["2.3"](f, z, m, s) / s),
+    ("2.3", "wrong sign", lambda f, z, m, s: -RIGHT["2.3"](f, z, m, s)),
+    ("2.3", "divided by S", lambda f, z, m, s: RIGHT["2.3"](f, z, m, s) * len(f) / (len(f) - 1)),
+    ("2.3", "log q for its derivative", lambda f, z, m, s: np.mean(f * stats.norm(m, s).logpdf(z))),
+    ("2.3", "pathwise", lambda f, z, m, s: np.mean(f * (z - m)) / s),
+    ("2.3", "cost is missing", lambda f, z, m, s: RIGHT["2.3"](0 * f + 1, z, m, s)),
+    ("2.3", "two means", lambda f, z, m, s: f.mean() * RIGHT["2.3"](0 * f + 1, z, m, s)),
+    ("2.3", "not averaged", lambda f, z, m, s: f * (((z - m) / s) ** 2 - 1) / s),
+    ("2.3", "μ forgotten", lambda f, z, m, s: RIGHT["2.3"](f, z, 0, s)),
+    ("2.3", "expected", lambda f, z, m, s: RIGHT["2.3"](f, z, m, s + 1e-6)),
+    ("2.3", "expected", lambda f, z, m, s: RIGHT["2.3"](f - f.mean(), z, m, s)),
+    ("2.9", "below 0", lambda *case: -crossing(*case)),
+    ("2.9", "noisier still", lambda *case: 0.5 * crossing(*case)),
+    ("2.9", "quieter already", lambda *case: 2 * crossing(*case)),
+    ("2.9", "expected", lambda mu, sigma, curvature: 0.3),
+    ("2.10", "says too much", lambda shuffles: 1.0),
+    ("2.10", "says too much", lambda shuffles: 0.01),
+    ("2.10", "says too little", lambda shuffles: 1.5),
+    ("2.10", "says too little", lambda shuffles: 64.0),
+    ("2.10", "not above 0", lambda shuffles: 0.0),
+    ("2.10", "expected one number", lambda shuffles: [1.2, 1.2]),
 ]
