@@ -1098,9 +1098,9 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - For Gaussians the best prior variance is $\mu^2+\sigma^2$, averaged over the weights that share it; then $\mathrm{KL} = \frac12\sum\ln(1+\mu^2/\sigma^2)$.
 # - With σ = softplus(ρ), μ = γσ it is $\frac12\sum\ln(1+\gamma^2)$: no 0/0, no σ_p.
 # - The bound is one on the type-II evidence $\max_\alpha\ln p(D\mid\alpha)$; it may exceed $\ln p(D\mid\alpha=1)$.
-# - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and a useful one can be switched off too early.
-# - On the patients, the width of the network hardly matters any more, and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
-# - Two scores over splits correlate even if nothing was fitted. Ask on one split what a score can choose: a pruned network here, a weight decay never.
+# - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and a useful one can be switched off too early. <!-- claim: a-weak-start-gives-up -->
+# - On the patients, 60 units rank as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
+# - Two scores over splits correlate even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a score can choose: a pruned network here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References
