@@ -421,17 +421,16 @@ assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_00
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.8 A network that switches weights off
 #
-# The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
+# The sinusoid of chapter 3, with the package: `empirical_bayes.fit` is the nine steps in a compiled loop, but it steps in ρ and μ instead of ρ and γ; we shall see why. `tie` says who shares a prior: nobody (`"weight"`), the weights of a layer, or all.
 #
-# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). The input of unit $j$ for data point $n$, its *pre-activation* $\sum_i x_{ni}w_{ij}$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_i x_{ni}\mu_{ij},\ \sum_i x_{ni}^2\sigma_{ij}^2\big)$: that one number is drawn instead of all the weights. "Switched off" means $|\gamma| < \tfrac12$ from here on.
+# The draws $\hat W_{ij}$ of (6.4), one for each data point, are made by **local reparameterization** (chapter 5). The input of unit $j$ for data point $n$, its *pre-activation* $\sum_i x_{ni}w_{ij}$, is a sum of independent Gaussians, hence $\mathcal N\big(\sum_i x_{ni}\mu_{ij},\ \sum_i x_{ni}^2\sigma_{ij}^2\big)$: that one number is drawn instead of all the weights. (`QUIET` averages over what is known in closed form, the end of chapter 5.) "Switched off" means $|\gamma| < \tfrac12$ from here on.
 
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
 x_grid = np.linspace(-1, 1, 121)[:, None]
 room = bbb.Capacity(64, (30,), 1)  # the explorer's, so that nothing is compiled again
 options = {"noise_std": 1.0, "hidden_units": (20,), "capacity": room}
-strong = {"initial_gamma": 20.0, "initial_rho": -2.0}  # start with |μ| ≫ σ, see below
-fits = {tie: empirical_bayes.fit(data.x, data.y, tie=tie, **strong, **options)
+fits = {tie: empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **options)
         for tie in empirical_bayes.TIES}
 for tie, fit in fits.items():
     print(f"{tie:7s} free energy {fit.free_energy:6.1f} nats, "
@@ -460,7 +459,7 @@ panel(axes[1], "Learnt σ_p of each weight, sorted", "weight", "", loc="lower le
 # %% slideshow={"slide_type": "fragment"}
 def by_hand(prior_std):
     fixed = densities.Gaussian(float(prior_std))
-    return local_reparam.fit(data.x, data.y, prior=fixed, **options)
+    return local_reparam.fit(data.x, data.y, prior=fixed, **local_reparam.QUIET, **options)
 
 
 sweep = np.logspace(-1, 1.5, 11)
@@ -472,53 +471,57 @@ for _ in range(6):
     road.append(sigma_p)
 learnt = fits["all"].prior_std[0]
 print("iterated:", " → ".join(f"{v:.2f}" for v in road), f"; learnt along the way: {learnt:.2f}")
-eager = {"tie": "all", "learning_rate": 0.2, **strong}  # steps 2.5 times as long
-faster = empirical_bayes.fit(data.x, data.y, **eager, **options)
+in_gamma = {**empirical_bayes.SOURCE, "initial_gamma": 20.0, "initial_rho": -2.0}  # |μ| ≫ σ
+nine = empirical_bayes.fit(data.x, data.y, tie="all", **in_gamma, **options)
 assert abs(np.log(road[-1] / learnt)) < 0.7 and road[-1] > 2 * road[0]
 
 # %% slideshow={"slide_type": "subslide"}
 fig, ax = plt.subplots()
 ax.semilogx(sweep, profile, ".-", color=BLUE, label="refitted with σ_p set by hand")
 ax.axvline(learnt, color=GREEN, ls="--", label="learnt, one for all")
-levels = np.array([f.free_energy for f in (fits["all"], faster)])
-for level, style, rate in zip(levels, (":", "-."), (0.08, 0.2), strict=True):
-    ax.axhline(level, color=GREEN, ls=style, label=f"its free energy, learning rate {rate}")
+levels = np.array([f.free_energy for f in (fits["all"], nine)])
+for level, style, what in zip(levels, (":", "-."), "μγ", strict=True):
+    ax.axhline(level, color=GREEN, ls=style, label=f"its free energy, steps of {what}")
 ax.set(xlim=(0.008, 50), ylim=(0.8 * min(profile), 3 * min(profile)))
 panel(ax, "σ_p by hand, and learnt", "prior σ_p", "free energy / nats",
       loc="upper left")
 above = levels - np.min(profile)
 again = by_hand(learnt).free_energy - np.min(profile)
 print(f"free energy above the sweep's lowest: {again:.0f} nats with the learnt σ_p set by hand; "
-      f"{above[0]:.0f} where it was learnt with learning rate 0.08, {above[1]:.0f} with 0.2")
-assert again < 25 < above[0] < 120
+      f"{above[0]:.0f} where it was learnt in steps of μ, {above[1]:.0f} in steps of γ")
+print(f"largest |γ|: {np.abs(fits['all'].gamma).max():.0f} in steps of μ, "
+      f"{np.abs(nine.gamma).max():.0f} in steps of γ")
+assert max(again, above[0]) < 15 and 30 < above[1] < 120
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within 20 nats. <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> But the fit that learnt it stops tens of nats above the sweep's lowest. <!-- claim: learnt-prior-stops-above-the-sweep --> Do not blame the prior: steps 2.5 times as long end lower, <!-- claim: longer-steps-bring-the-learnt-prior-nearer --> so at least that part is the optimiser's.
+# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends where the sweep does. <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
 #
-# **A weak spot.** With a prior for each weight, the bound has many local optima: a weight that is switched off early, before it was of use, does not come back (section 6.7). Start with weak weights, γ around 1, and the network gives up too soon: it ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up -->
+# **The same bound, other steps.** The nine steps, in γ and ρ as written in section 6.5, stop more than 40 nats higher. <!-- claim: steps-of-gamma-stop-far-above --> We once put that down to the method. It is the *coordinates*. A weight that the data speak about has a large γ, often in the hundreds. Adam moves a coordinate by about η a step: 1500 steps of a falling 0.08 do not lead there. And when σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
+#
+# **A weak spot** is of the same kind. In steps of γ a weight that is switched off early, before it was of use, does not come back (section 6.7): start with weak weights, γ around 1, and the network ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up --> In steps of μ the slope of the likelihood does not die with σ, and the two starts end within ten nats of each other. <!-- claim: in-steps-of-mu-no-start-gives-up -->
 #
 # **Does it beat the point estimate?** That is one network by maximum likelihood, with the same width and the true noise. One run could say anything. So take *worlds*, each a data set and a start of its own, give all the ways the same ones, and score them on new points: among the data, and outside.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show(
-    "a-weak-start-gives-up", "a-prior-each-loses-among-the-data",
+    "steps-of-gamma-stop-far-above", "a-weak-start-gives-up", "in-steps-of-mu-no-start-gives-up",
     "one-prior-for-all-is-level-among-the-data", "learnt-priors-win-outside",
     "what-is-pruned-cannot-be-unsure", worlds=4)
-assert not any(finding.falls for finding in found[:1] + found[3:4])
+assert not any(finding.falls for finding in found[:4])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Four worlds are a sample; `python3 -m bdl_teach claims` takes twenty, and others if you like.
 #
-# **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight scores lower in most. <!-- claim: a-prior-each-loses-among-the-data -->
+# **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight scores lower than that, by less than a tenth of a nat. <!-- claim: a-prior-each-trails-one-for-all-among-the-data -->
 #
-# **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it has pruned cannot be unsure either, and in most worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
+# **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it has pruned cannot be unsure either, and in more than four of five worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.9 Width 1 to 60 on patients
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
-# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
+# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (In steps of γ, as the source: with 1719 patients for a few hundred weights they do here. The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
 
 # %% slideshow={"slide_type": "skip"}
 try:
@@ -554,7 +557,8 @@ def auc(fit, x, y):
 
 # %% slideshow={"slide_type": "skip"}
 def bayes(x, y, width, room=16, **changes):
-    plan = {"steps": 800, "learning_rate": 0.03, "hidden_units": (width,), **changes}
+    plan = {**empirical_bayes.SOURCE, "steps": 800, "learning_rate": 0.03, **changes}
+    plan["hidden_units"] = (width,)
     plan["capacity"] = bbb.Capacity(len(x), (max(width, room),), 1)  # one program for many widths
     return empirical_bayes.fit(x, y, likelihood="bernoulli", **plan)
 
@@ -718,8 +722,8 @@ explorer
 # %% slideshow={"slide_type": "fragment"}
 narrow = explorer.preset("too narrow").result
 assert narrow.best_std < 0.2 and narrow.off > 0.9  # a prior too narrow proves itself right
-assert explorer.set(prior_std=1.0).result.best_std > 1.3  # too narrow: the star is on the right
-assert explorer.set(prior_std=10.0).result.complexity > 100
+assert explorer.set(prior_std=1.0).result.best_std > 1.1  # too narrow: the star is on the right
+assert explorer.set(prior_std=10.0).result.best_std < 10.0  # too wide: on the left
 one = explorer.preset("learn one").result
 assert np.ptp(one.prior_std) == 0 and np.isclose(one.prior_std[0], one.best_std, rtol=1e-3)
 each = explorer.preset("learn each").result
@@ -1098,7 +1102,8 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - For Gaussians the best prior variance is $\mu^2+\sigma^2$, averaged over the weights that share it; then $\mathrm{KL} = \frac12\sum\ln(1+\mu^2/\sigma^2)$.
 # - With σ = softplus(ρ), μ = γσ it is $\frac12\sum\ln(1+\gamma^2)$: no 0/0, no σ_p.
 # - The bound is one on the type-II evidence $\max_\alpha\ln p(D\mid\alpha)$; it may exceed $\ln p(D\mid\alpha=1)$.
-# - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and a useful one can be switched off too early. <!-- claim: a-weak-start-gives-up -->
+# - The KL is scale-free: weak weights are switched off, strong ones left alone. Of useless ones some survive (a third, in the one-weight model), and in steps of γ a useful one can be switched off too early.
+# - γ is for writing the KL; to walk in, μ is better: the same bound ends tens of nats lower. <!-- claim: steps-of-gamma-stop-far-above -->
 # - On the patients, 60 units rank as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and empirical Bayes is not behind a tuned weight decay. <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay -->
 # - Two scores over splits correlate even if nothing was fitted. <!-- claim: splits-make-a-fixed-scorer-correlate --> Ask on one split what a score can choose: a pruned network here, <!-- claim: training-auc-can-choose-a-pruned-network --> and no weight decay. <!-- claim: training-auc-cannot-choose-a-decay -->
 
