@@ -483,8 +483,7 @@ levels = np.array([f.free_energy for f in (fits["all"], nine)])
 for level, style, what in zip(levels, (":", "-."), "μγ", strict=True):
     ax.axhline(level, color=GREEN, ls=style, label=f"its free energy, steps of {what}")
 ax.set(xlim=(0.008, 50), ylim=(0.8 * min(profile), 3 * min(profile)))
-panel(ax, "σ_p by hand, and learnt", "prior σ_p", "free energy / nats",
-      loc="upper left")
+panel(ax, "σ_p by hand, and learnt", "prior σ_p", "free energy / nats", loc="upper left")
 above = levels - np.min(profile)
 again = by_hand(learnt).free_energy - np.min(profile)
 print(f"free energy above the sweep's lowest: {again:.0f} nats with the learnt σ_p set by hand; "
