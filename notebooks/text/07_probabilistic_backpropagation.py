@@ -488,20 +488,24 @@ data = datasets.sinusoid()
 before, after = last_point.fit.state, refinement.fit.state
 m_all, v_all = (np.concatenate([p.ravel() for p in part]) for part in (before.mean, before.var))
 precision, shift, a_share, b_share = before.factors.T
-cavity_v = 1 / (1 / v_all - precision)
-cavity_m = (m_all / v_all - shift) * cavity_v
 all_a, all_b = before.prior[0] - a_share, before.prior[1] - b_share
-i = np.flatnonzero((cavity_v > 0) & (all_a > 1) & (all_b > 0))[0]  # the first one refined
+i = np.flatnonzero((1 / v_all > precision) & (all_a > 1) & (all_b > 0))[0]  # the first refined
 cavity_a, cavity_b = all_a[i], all_b[i]
+w_i = m_all[i] + np.sqrt(v_all[i]) * np.linspace(-60, 60, 60_001)
+log_left = -0.5 * (w_i - m_all[i]) ** 2 / v_all[i] + 0.5 * precision[i] * w_i**2 - shift[i] * w_i
+left_over = np.exp(log_left - log_left.max())  # q divided by its factor, on a grid
+cavity_m, cavity_v = moments(w_i, left_over / np.trapezoid(left_over, w_i))
+print(f"q = N({m_all[i]:.3f}, {v_all[i]:.3f}), cavity N({cavity_m:.3f}, {cavity_v:.3f})")
+assert np.isclose(1 / cavity_v, 1 / v_all[i] - precision[i])  # the rest of (7.14): exercise 7.9
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 7.14
-total = cavity_v[i] + cavity_b / (cavity_a - 1)
-slope = -cavity_m[i] / total
-new = pbp.adf_update(cavity_m[i], cavity_v[i], slope, 0.5 * (slope**2 - 1 / total))
+total = cavity_v + cavity_b / (cavity_a - 1)
+slope = -cavity_m / total
+new = pbp.adf_update(cavity_m, cavity_v, slope, 0.5 * (slope**2 - 1 / total))
 refined = [np.concatenate([p.ravel() for p in part])[i] for part in (after.mean, after.var)]
 assert abs(a_share[i]) > 1e-3 and np.allclose(new, refined)
-new_a, new_b = pbp.gamma_update(cavity_a, cavity_b, cavity_m[i], cavity_v[i])
+new_a, new_b = pbp.gamma_update(cavity_a, cavity_b, cavity_m, cavity_v)
 assert np.allclose((new_a - cavity_a, new_b - cavity_b), after.factors[i, 2:])  # its new shares
 
 # %% [markdown] slideshow={"slide_type": "slide"}
