@@ -4,6 +4,7 @@ Two runs on two machines differ in nothing but the pictures' pixels and the figu
 model's randomness moves: no timings, no paths, no random cell ids, no widget state.
 
     python tools/refresh_notebooks.py [--only 03_bayes_by_backprop]   run and write
+    python tools/refresh_notebooks.py --prose [--only NAME]           write prose, run nothing
     python tools/refresh_notebooks.py --check                         compare, run nothing
 """
 
@@ -39,13 +40,15 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="compare; run and write nothing")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--check", action="store_true", help="compare; run and write nothing")
+    way.add_argument("--prose", action="store_true", help="write what is no code; run nothing")
     parser.add_argument("--only", metavar="NAME", help="one notebook, such as 00_start_here")
     options = parser.parse_args(argv)
     names = [options.only] if options.only else sorted(p.stem for p in text_files())
     if not options.check:
         for name in names:
-            refresh(name)
+            (take_prose if options.prose else refresh)(name)
         return 0
     complaints = [line for name in names for line in faults(name)]
     if not options.only:
@@ -86,6 +89,24 @@ def refresh(name: str) -> None:
         raise SystemExit(f"{name}: not stored. {said} Fetch it: python3 -m bdl_teach data")
     name_pictures(notebook)
     (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
+    print(f"{name}: {len(notebook.cells)} cells")
+
+
+def take_prose(name: str) -> None:
+    """Write a notebook whose prose has changed, with the outputs that its code has given before.
+
+    Raises:
+        SystemExit: Its code has changed, too.
+    """
+    path = NOTEBOOKS / f"{name}.ipynb"
+    stored = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if [cell.source for cell in code] != [cell.source for cell in stored]:
+        raise SystemExit(f"{name}: not written. Its code has changed, too: run it.")
+    for new, old in zip(code, stored, strict=True):
+        new.outputs, new.execution_count = old.outputs, old.execution_count
+    path.write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
     print(f"{name}: {len(notebook.cells)} cells")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach import estimators
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
 from bdl_teach.exercises._faces import EPS
 
 _A = np.array
@@ -613,6 +616,187 @@ FLIPOUT = Exercise(
             "the mean is missing",
             "the flipped change is added to xμ.",
             lambda x, m, d, e, r, s: ((x * s) @ (d * e)) * r,
+        ),
+    ),
+)
+
+
+# Exercise 5.8.
+
+_ENOUGH = 1.25  # times the least variance; the wrong ways of the cases are at 1.4 and more
+_BUDGET = 256
+
+
+def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
+    """Data of y = w x, a posterior of sd ``sigma``, and a budget."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.5, 1.5, 500)
+    return x, 0.7 * x + 0.5 * rng.standard_normal(500), 0.6, sigma, 0.5, _BUDGET
+
+
+def _parts(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any) -> tuple[Any, Any, Any]:
+    """Of a point's gradient: variance over points, over draws of w, covariance of two points."""
+    over_points = np.var(x * (mu * x - y))
+    own, common = sigma**2 * np.mean(x**4), sigma**2 * np.mean(x**2) ** 2
+    return over_points / noise_std**4, own / noise_std**4, common / noise_std**4
+
+
+def _variance_of_split(rows: Any, draws: Any, parts: tuple[Any, Any, Any]) -> Any:
+    """Over N², of a minibatch drawn with replacement, averaged over ``draws`` shared weights."""
+    over_points, own, common = parts
+    return over_points / rows + (own / rows + common * (rows - 1) / rows) / draws
+
+
+def _best_split(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any) -> Any:
+    parts = _parts(x, y, mu, sigma, noise_std)
+    rows = np.arange(1, budget + 1)
+    best = int(rows[_variance_of_split(rows, budget // rows, parts).argmin()])
+    return best, budget // best
+
+
+def _split_fault(got: Any, *case: Any) -> float:
+    """What is wrong with a split: 0 nothing, 1 no split, 2 too few draws, 3 too few rows."""
+    rows, draws = got
+    *problem, budget = case
+    if not np.isfinite(got).all() or (got % 1).any() or min(got) < 1 or rows * draws > budget:
+        return 1.0
+    parts, (best_rows, best_draws) = _parts(*problem), _best_split(*case)
+    least = _variance_of_split(best_rows, best_draws, parts)
+    if _variance_of_split(rows, draws, parts) <= _ENOUGH * least:
+        return 0.0
+    return 2.0 if rows > best_rows else 3.0
+
+
+def _split_faults(outcomes: Sequence[Outcome]) -> set[float]:
+    """The faults in all worlds; none unless each has a pair."""
+    pairs = [got for got in outcomes if isinstance(got, np.ndarray) and got.shape == (2,)]
+    if len(pairs) < len(outcomes):
+        return set()
+    return {_split_fault(p, *case) for case, p in zip(SPLIT.cases, pairs, strict=True)} - {0.0}
+
+
+SPLIT = Exercise(
+    "5.8",
+    "Experiment: more rows or more draws?",
+    "5.1",
+    _best_split,
+    (_split_world(0, 0.3), _split_world(1, 2.0), _split_world(2, 0.1)),
+    (
+        Mistake(
+            "no split of the budget",
+            "M and K are whole numbers from 1 on, and M K is at most the budget.",
+            recognises=lambda got, _: 1.0 in _split_faults(got),
+        ),
+        Mistake(
+            "too few draws of w",
+            "in some world more rows help no longer: what they have in common is the draw.",
+            recognises=lambda got, _: _split_faults(got) == {2.0},
+        ),
+        Mistake(
+            "too few rows",
+            "in some world the choice of the rows is the noise, not the draw of the weight.",
+            recognises=lambda got, _: _split_faults(got) == {3.0},
+        ),
+        Mistake(
+            "one split for all worlds",
+            "in one world the rows are too few, in another the draws: measure both parts in each.",
+            recognises=lambda got, _: _split_faults(got) == {2.0, 3.0},
+        ),
+    ),
+    compared=_split_fault,
+)
+
+
+# Exercise 5.9.
+
+_PROGRAMS = ("shared", "local", "flipout")  # 0, 1, 2
+_SIZES = _A([4, 16, 64, 256])
+
+
+def _programs(seed: int, order: Sequence[int]) -> tuple[Any, Any, Any]:
+    """Batch sizes, and 400 gradients for μ and for σ ``[program, size, draw]`` of three programs.
+
+    Each program has a posterior of its own, so that no single variance gives it away.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.5, 1.5, 256)
+    y = 0.7 * x + 0.5 * rng.standard_normal(256)
+    found = []
+    for at, program in enumerate(order):
+        sigma = float(rng.uniform(0.3, 1.2))
+        drawn = [
+            estimators.gradient_samples(
+                _PROGRAMS[program],
+                [0.6],
+                [sigma],
+                x[:size, None],
+                y[:size],
+                noise_std=0.5,
+                n_data=1000,
+                n_draws=400,
+                seed=10 * seed + at,
+            )
+            for size in _SIZES
+        ]
+        found.append([[d.mu[:, 0] for d in drawn], [d.sigma[:, 0] for d in drawn]])
+    gradients: Array = np.array(found)
+    return _SIZES, gradients[:, 0], gradients[:, 1]
+
+
+def _falls(gradients: Any) -> Any:
+    """Whether the variance falls to less than a sixth from the least batch to the largest."""
+    variance = gradients.var(axis=-1)
+    return variance[:, -1] < variance[:, 0] / 6
+
+
+def _which_program(sizes: Any, mu_gradients: Any, sigma_gradients: Any) -> Any:
+    falls_mu, falls_sigma = _falls(mu_gradients), _falls(sigma_gradients)
+    return np.where(falls_mu, np.where(falls_sigma, 1, 2), 0)
+
+
+WHICH_PROGRAM = Exercise(
+    "5.9",
+    "Experiment: who drew these gradients?",
+    "5.6",
+    _which_program,
+    tuple(
+        _programs(seed, order)
+        for seed, order in enumerate(((0, 1, 2), (2, 0, 1), (1, 2, 0), (0, 2, 2)))
+    ),
+    (
+        Mistake(
+            "Flipout is taken for local draws",
+            "for μ their variances fall alike; for σ the two differ.",
+            lambda sizes, m, s: _falls(m).astype(float),
+        ),
+        Mistake(
+            "Flipout is taken for a shared W",
+            "for σ they are flat alike; for μ the two differ.",
+            lambda sizes, m, s: _falls(s).astype(float),
+        ),
+        Mistake(
+            "shared and local are swapped",
+            "it is the shared draw of which a larger batch cannot rid the gradient.",
+            lambda sizes, m, s: _A([1, 0, 2])[_which_program(sizes, m, s)],
+        ),
+        Mistake(
+            "local and Flipout are swapped",
+            "rows that share the size of ε share it for σ: which of the two has a floor there?",
+            lambda sizes, m, s: _A([0, 2, 1])[_which_program(sizes, m, s)],
+        ),
+        Mistake(
+            "judged by the size of the variance",
+            "the programs have posteriors of different widths: see how a variance *changes* with "
+            "the batch.",
+            (
+                lambda sizes, m, s: np.argsort(np.argsort(-m[:, -1].var(axis=-1))),
+                lambda sizes, m, s: np.argsort(np.argsort(-m[:, 0].var(axis=-1))),
+            ),
+        ),
+        Mistake(
+            "all alike",
+            "in each world there are at least two kinds: draw the variances over the batch size.",
+            tuple(lambda sizes, m, s, k=k: np.full(len(m), k) for k in range(3)),
         ),
     ),
 )

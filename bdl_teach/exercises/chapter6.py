@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach._support.checks import Array
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
 from bdl_teach.exercises._faces import EPS
 
 _A = np.array
@@ -764,4 +767,191 @@ PROBABILITY = Exercise(
             lambda f: _sigmoid(-f).mean(axis=0),
         ),
     ),
+)
+
+
+# Exercise 6.10.
+
+_WORTH = 0.1  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
+
+
+def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[Array, Array]:
+    """Exact mean and covariance of the weights; a σ_p of 0 switches its weight off."""
+    z = x * prior_std
+    cov = np.linalg.inv(z.T @ z / noise_std**2 + np.eye(len(prior_std)))
+    mean = prior_std * (cov @ (z.T @ y)) / noise_std**2
+    return mean, np.outer(prior_std, prior_std) * cov
+
+
+def _few_matter(seed: int) -> tuple[Array, Array, Array]:
+    """30 points of 20 features, three of which matter: x, y (noise 1) and the weights."""
+    rng = np.random.default_rng(seed)
+    w = np.zeros(20)
+    w[rng.permutation(20)[:3]] = rng.choice([-1.0, 1.0], 3)
+    x = rng.standard_normal((30, 20))
+    return x, x @ w + rng.standard_normal(30), w
+
+
+_FEW = [_few_matter(seed) for seed in range(300, 306)]
+_FEW_X, _FEW_Y = (np.stack([world[part] for world in _FEW]) for part in (0, 1))
+
+
+def _evidence(x: Array, y: Array, prior_std: float) -> float:
+    """Log evidence of one σ_p for all weights, noise 1."""
+    cov = prior_std**2 * x @ x.T + np.eye(len(y))
+    return -0.5 * float(np.linalg.slogdet(cov)[1] + y @ np.linalg.solve(cov, y))
+
+
+def _fresh_score(x: Array, y: Array, w: Array, prior_std: Array) -> float:
+    """Expected log density of new noisy targets, over 400 new points, in nats a point."""
+    mean, cov = _posterior(x, y, prior_std, 1.0)
+    new = np.random.default_rng(1).standard_normal((400, len(w)))
+    var = np.einsum("ni,ij,nj->n", new, cov, new) + 1.0
+    return float(
+        np.mean(-0.5 * np.log(2 * np.pi * var) - 0.5 * ((new @ (w - mean)) ** 2 + 1) / var)
+    )
+
+
+@lru_cache(maxsize=1)
+def _scores_of_one_prior() -> tuple[float, ...]:
+    """For each world the score of one σ_p for all weights, that of the largest evidence."""
+    sweep = np.geomspace(0.01, 10, 40)
+    best = (sweep[np.argmax([_evidence(x, y, std) for std in sweep])] for x, y, _ in _FEW)
+    return tuple(
+        _fresh_score(*world, np.full(20, one)) for world, one in zip(_FEW, best, strict=True)
+    )
+
+
+def _gain_fault(answer: Any, *_: Any) -> Array:
+    """What is wrong with priors ``[6, 20]``: 0 nothing, 1 no sd, 2 worse than one, 3 too little."""
+    if not np.isfinite(answer).all() or (answer < 0).any():
+        return _A(1.0)
+    scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
+    gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
+    return _A(0.0 if gain > _WORTH else 3.0 if gain > 0 else 2.0)
+
+
+def _iterated(x: Any, y: Any, noise_std: Any, times: int = 100) -> Any:
+    """(6.8), again and again, with the exact posterior: σ_p of each weight."""
+    found = []
+    for x_k, y_k in zip(x, y, strict=True):
+        std = np.ones(x_k.shape[1])
+        for _ in range(times):
+            mean, cov = _posterior(x_k, y_k, std, noise_std)
+            std = np.sqrt(mean**2 + np.diag(cov))
+        found.append(std)
+    return np.array(found)
+
+
+PRIOR_EACH = Exercise(
+    "6.10",
+    "Experiment: a prior for each weight that pays",
+    "6.4 and 6.8",
+    lambda x, y, noise_std: _iterated(x, y, noise_std),
+    ((_FEW_X, _FEW_Y, 1.0),),
+    (
+        Mistake(
+            "no standard deviations",
+            "a σ_p is a finite number, 0 or more.",
+            lambda x, y, noise_std: 0.0 * x[:, 0] - 1.0,
+        ),
+        Mistake(
+            "worse than one prior for all",
+            "over the six data sets, new points score lower than with the best σ_p for all weights "
+            "together: a wide prior for every weight is no prior at all.",
+            lambda x, y, noise_std: 0.0 * x[:, 0] + 10.0,
+        ),
+        Mistake(
+            "too little is gained",
+            "less than 0.1 nats a new point, over the six data sets. Is your σ_p the best one for "
+            "the posterior that *it* leads to?",
+            lambda x, y, noise_std: _iterated(x, y, noise_std, 1),
+        ),
+    ),
+    compared=_gain_fault,
+)
+
+
+# Exercise 6.11.
+
+_MISSED, _KEPT = 2, 4  # at most, of 10 useful weights and of 30 useless ones
+
+
+def _useful_among(seed: int) -> tuple[Array, Array, Array]:
+    """200 points of 40 features in units of every size: x, y (noise ½), and which matter."""
+    rng = np.random.default_rng(seed)
+    useful = np.isin(np.arange(40), rng.permutation(40)[:10])
+    x = rng.standard_normal((200, 40))
+    y = 0.5 * x[:, useful] @ rng.choice([-1.0, 1.0], 10) * 6 / 200**0.5
+    units = 10 ** rng.uniform(-1.5, 1.5, 40)
+    return x * units, y + 0.5 * rng.standard_normal(200), useful
+
+
+_USEFUL = [_useful_among(seed) for seed in range(310, 314)]
+
+
+def _wrongly_judged(answer: Any, y: Array) -> tuple[int, int]:
+    """How many useful weights are missed, and how many useless ones kept."""
+    useful = next(truth for _, other, truth in _USEFUL if np.array_equal(other, y))
+    kept = answer > 0.5
+    return int((useful & ~kept).sum()), int((kept & ~useful).sum())
+
+
+def _keep_fault(answer: Any, _x: Any, y: Any, _s: Any) -> Array:
+    """What is wrong with a choice: 0 nothing, 1 useful ones missed, 2 useless kept, 3 both."""
+    if not np.isin(answer, (0, 1)).all():
+        return _A(4.0)
+    missed, kept = _wrongly_judged(answer, y)
+    return _A(1.0 * (missed > _MISSED) + 2.0 * (kept > _KEPT))
+
+
+def _keep(x: Any, y: Any, noise_std: Any, errors: float = 2.5) -> Any:
+    """Weights that are so many standard errors away from 0."""
+    cov = np.linalg.inv(x.T @ x) * noise_std**2
+    mean = cov @ x.T @ y / noise_std**2
+    return np.abs(mean) > errors * np.sqrt(np.diag(cov))
+
+
+def _keep_faults(outcomes: Sequence[Outcome]) -> set[float]:
+    """The faults in all worlds; none unless each has 40 answers."""
+    whole = [o for o in outcomes if isinstance(o, np.ndarray) and o.shape == (40,)]
+    if len(whole) < len(outcomes):
+        return set()
+    cases = zip(KEEP.cases, whole, strict=True)
+    return {float(_keep_fault(o, *case)) for case, o in cases} - {0.0}
+
+
+KEEP = Exercise(
+    "6.11",
+    "Experiment: which weights are worth keeping?",
+    "6.7",
+    lambda x, y, noise_std: _keep(x, y, noise_std),
+    tuple((x, y, 0.5) for x, y, _ in _USEFUL),
+    (
+        Mistake(
+            "neither yes nor no",
+            "return True or False for each weight.",
+            recognises=lambda got, _: 4.0 in _keep_faults(got),
+        ),
+        Mistake(
+            "useful weights are thrown away",
+            "in some world more than two of the ten: the bar is too high.",
+            recognises=lambda got, _: _keep_faults(got) == {1.0},
+        ),
+        Mistake(
+            "useless weights are kept",
+            "in some world more than four of the thirty. One standard error is a low bar, see "
+            "(6.19): draw the share that is kept over the height of the bar.",
+            recognises=lambda got, _: _keep_faults(got) == {2.0},
+        ),
+        Mistake(
+            "useful ones are thrown away, and useless ones kept",
+            "no bar is right then: what do you measure the weights by? The features have units of "
+            "every size, and γ has none.",
+            recognises=lambda got, _: (
+                bool({3.0} & (found := _keep_faults(got))) or found >= {1.0, 2.0}
+            ),
+        ),
+    ),
+    compared=_keep_fault,
 )

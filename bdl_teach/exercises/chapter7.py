@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm
 
+from bdl_teach import datasets, metrics
+from bdl_teach._support.checks import Array
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome, close
 from bdl_teach.exercises._faces import EPS
+from bdl_teach.methods import pbp
 
 _A = np.array
 
@@ -1293,4 +1298,143 @@ CAVITY = Exercise(
             lambda m, v, p, s: (m, _cavity(m, v, p, s)[1]),
         ),
     ),
+)
+
+
+# Exercise 7.10.
+
+_TRUE_NOISES = (0.5, 1.0, 3.0)
+_TRIALS = (200, 201)  # seeds of the data sets and starts at which a plan is tried
+_FACTOR = 1.6  # by which the believed noise may be off; 40 epochs from (6, 6) are off by 4.8
+_DOUBT = 0.55  # of the error: 40 epochs leave some 0.9 of it, 200 some 0.3
+_PLAN_FAULTS = {"none": 0.0, "no plan": 1.0, "loud": 2.0, "quiet": 3.0, "sure": 4.0}
+
+
+@lru_cache(maxsize=32)
+def _beliefs(alpha: float, beta: float, epochs: int) -> tuple[Any, float]:
+    """Believed noise over the true one, for each true noise, and doubt over error among the data.
+
+    Each is the geometric mean of the trials.
+    """
+    noise, doubt, among = [], [], np.linspace(-0.5, 0.5, 51)[:, None]
+    for true in _TRUE_NOISES:
+        for seed in _TRIALS:
+            data = datasets.sinusoid(n=32, noise_std=true, seed=seed)
+            fit = pbp.fit(data.x, data.y, noise_prior=(alpha, beta), epochs=epochs, seed=seed)
+            p = fit.predict(among)
+            noise.append(fit.noise_std / true)
+            doubt.append(p.epistemic_std.mean() / metrics.rmse(data.truth(among)[:, 0], p.mean))
+    ratios = np.exp(np.log(noise).reshape(len(_TRUE_NOISES), -1).mean(axis=1))
+    return ratios, float(np.exp(np.log(doubt).mean()))
+
+
+def _planned(answer: Any, _: Any) -> Array:
+    """Which fault a plan (α, β, epochs) has."""
+    alpha, beta, epochs = answer
+    sound = np.isfinite(answer).all() and alpha > 1 and beta > 0 and 1 <= epochs <= 1000
+    if not sound or epochs % 1:
+        return np.array(_PLAN_FAULTS["no plan"])
+    try:
+        ratios, doubt = _beliefs(float(alpha), float(beta), int(epochs))
+    except DivergedError:
+        return np.array(_PLAN_FAULTS["quiet"])
+    if ratios.max() > _FACTOR:
+        return np.array(_PLAN_FAULTS["loud"])
+    if ratios.min() < 1 / _FACTOR:
+        return np.array(_PLAN_FAULTS["quiet"])
+    return np.array(_PLAN_FAULTS["sure" if doubt < _DOUBT else "none"])
+
+
+FIND_THE_NOISE = Exercise(
+    "7.10",
+    "Experiment: find the noise, keep the doubt",
+    "7.9 and 7.12",
+    lambda n: _A([6.0, 0.2, 40.0]),
+    ((32,),),
+    (
+        Mistake(
+            "no plan",
+            "return (α, β, epochs) with α > 1, β > 0, and a whole number of epochs from 1 to 1000.",
+            lambda n: (1.0, 0.2, 40),
+        ),
+        Mistake(
+            "the noise is believed too large",
+            "by more than a factor of 1.6 at one of the true noises: what is not yet learnt counts "
+            "as noise. A first guess of the spread of y is a large one.",
+            lambda n: (6.0, 6.0, 40),
+        ),
+        Mistake(
+            "the noise is believed too small",
+            "by more than a factor of 1.6 at one of the true noises, or the network left the "
+            "finite numbers: the first guess may be too small, or too sure.",
+            lambda n: (500.0, 0.5, 20),
+        ),
+        Mistake(
+            "the doubt is counted away",
+            "the noise is found, but among the data the epistemic sd is below 0.55 of the error "
+            "that the mean makes: each epoch counts the data again.",
+            lambda n: (6.0, 0.5, 200),
+        ),
+    ),
+    compared=_planned,
+)
+
+
+# Exercise 7.11.
+
+
+def _log_of_alpha(eps: float, n: int, seed: int) -> tuple[Any, Any]:
+    """Points learned and α, 41 times, of the update (7.13) with eps in the denominator of α′.
+
+    The residuals have sd 0.5, and the network's variance falls to a small one.
+    """
+    rng, alpha, beta, log = np.random.default_rng(seed), 6.0, 6.0, [6.0]
+    marks = np.linspace(0, n, 41).astype(int)
+    for i, r in enumerate(rng.normal(0.0, 0.5, n)):
+        a, b = _gamma(alpha, beta, r, 0.005 + 0.5 / (20.0 + i))
+        alpha, beta = 1 / (1 / a + eps), 1 / (1 / b + eps)
+        if i + 1 in marks[1:]:
+            log.append(alpha)
+    return marks.astype(float), _A(log)
+
+
+def _eps_of(points: Any, alpha: Any) -> Any:
+    """From the steps of α: c/2 − eps α², a line in α²."""
+    steps, middle = np.diff(alpha) / np.diff(points), 0.5 * (alpha[1:] + alpha[:-1])
+    return -np.polyfit(middle**2, steps, 1)[0]
+
+
+READ_EPS = Exercise(
+    "7.11",
+    "Experiment: which eps was it?",
+    "7.11",
+    _eps_of,
+    tuple(
+        _log_of_alpha(eps, n, seed)
+        for eps, n, seed in ((1e-4, 600, 0), (2e-5, 800, 1), (3e-6, 600, 2), (4e-7, 1200, 3))
+    ),
+    (
+        Mistake(
+            "taken to be at rest",
+            "this is right where α has come to rest. Draw α beside 6 + points/2: in some of the "
+            "logs it is still rising at the end.",
+            lambda points, alpha: 0.5 / alpha[-1] ** 2,
+        ),
+        Mistake(
+            "the square is missing",
+            "at rest α is a *root*, √(1/(2 eps)), and on the way the step is ½ − eps α².",
+            lambda points, alpha: 0.5 / alpha[-1],
+        ),
+        Mistake(
+            "the half is missing",
+            "a point counts one half: at rest, eps α² = ½.",
+            lambda points, alpha: 1 / alpha[-1] ** 2,
+        ),
+        Mistake(
+            "the same for all",
+            "the logs differ: measure each.",
+            tuple(lambda points, alpha, eps=eps: eps for eps in EPS),
+        ),
+    ),
+    rtol=0.4,
 )

@@ -152,7 +152,7 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
-        compared={"tie": "all"},
+        compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
     ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",

@@ -3,7 +3,9 @@
 q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on σ_p through the KL term
 alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. Put back
 in, with one prior a weight: KL = ½ Σ ln(1 + μ²/σ²). The parameters ρ and γ, with σ = softplus(ρ)
-and μ = γ ⊙ σ, make that ½ Σ ln(1 + γ²), with no 0/0 where a weight collapses.
+and μ = γ ⊙ σ, make that ½ Σ ln(1 + γ²), with no 0/0 where a weight collapses. By default a step
+moves μ and ρ all the same: the γ of a weight that the data speak about is in the hundreds, too far
+for steps of γ.
 
 The ELBO then bounds max over the priors of ln p(D | priors), the type-II evidence: it can
 exceed ln p(D) under any one prior.
@@ -14,9 +16,10 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,14 +31,17 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods import _loop, _mean_field, local_reparam
+from bdl_teach.methods import _loop, _mean_field, _quiet, local_reparam
 from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, lay_out, make_block
 from bdl_teach.methods._mean_field import Problem
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 __all__ = [
+    "COORDINATES",
     "ESTIMATORS",
+    "QUIET",
+    "SOURCE",
     "TIES",
     "Capacity",
     "Fit",
@@ -46,9 +52,24 @@ __all__ = [
     "tied_kl",
 ]
 TIES = ("weight", "layer", "all")
-ESTIMATORS = ("local", "shared")
+ESTIMATORS = ("local", "shared", "quiet")  # the last for the Gaussian likelihood alone
+COORDINATES = ("mu", "gamma")
+# The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
+QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.3}
+# Steps of γ from weak weights, as in the source: ``fit(x, y, **SOURCE)``. They end far above the
+# defaults.
+# claim: steps-of-gamma-stop-far-above
+SOURCE: dict[str, Any] = {
+    "coordinates": "gamma",
+    "learning_rate": 0.08,
+    "initial_rho": 0.0,
+    "initial_gamma": 1.0,
+    "cooldown": 0.25,
+}
 _LONGER = 3000  # steps of a longer run
-_AFRESH = ((1.0, 0.0), (1.0, -1.0), (20.0, -2.0), (5.0, -2.0))  # sd of γ and ρ of new starts
+_AFRESH = ((8.0, -1.0), (20.0, -2.0), (4.0, -1.0), (50.0, -3.0))  # sd of γ and ρ of new starts
+# The calmest estimator that a likelihood has, its rate from a new start, and that to train on.
+_CALMEST = {"gaussian": ("quiet", 0.3, 0.1), "bernoulli": ("local", 0.08, 0.02)}
 REMEDY = (
     "lower the learning rate; if that does not help, the scale of the data does not go with "
     "noise_std"
@@ -61,18 +82,21 @@ class Model(NamedTuple):
 
     network: MLP
     likelihood: str
-    estimator: str
     layers: Array  # [n_weights]: 0 for those of the first layer, ...
     groups: Array  # [n_weights]: number of the prior that a weight has
     used: Array  # [n_weights]: False for a bias that is left out
     unit: Array  # [n_weights]: σ = unit · softplus(ρ)
 
 
-def choose(
-    network: MLP, likelihood: str, tie: str, estimator: str, biases: bool, scale: str
-) -> Model:
+class Walk(NamedTuple):
+    """How the minimum is looked for; the free energy does not depend on it."""
+
+    estimator: str
+    coordinates: str
+
+
+def choose(network: MLP, likelihood: str, tie: str, biases: bool, scale: str) -> Model:
     """Check the choices, and say for each weight what they come to."""
-    checks.choice("estimator", estimator, ESTIMATORS)
     layers = np.concatenate([np.full(a * b, i // 2) for i, (a, b) in enumerate(network.shapes)])
     is_bias = np.concatenate([np.full(a * b, i % 2) for i, (a, b) in enumerate(network.shapes)])
     groups = {"weight": np.arange(len(layers)), "layer": layers, "all": 0 * layers}
@@ -80,7 +104,6 @@ def choose(
     return Model(
         network=network,
         likelihood=likelihood,
-        estimator=estimator,
         layers=layers,
         groups=groups[checks.choice("tie", tie, TIES)],
         used=(is_bias == 0) | bool(biases),
@@ -193,33 +216,66 @@ def group_cost(gamma: Tensor, std: Tensor, groups: Tensor) -> Tensor:
     return 0.5 * tf.reduce_sum(counts * tf.math.log(means)) - tf.reduce_sum(log_std)
 
 
-def _outputs(network: MLP, estimator: str, mu: Tensor, std: Tensor, block: Block) -> Tensor:
-    """Network outputs ``[n, 1]`` for one draw: of each pre-activation, or of one W for all."""
+def _expected_cost(
+    network: MLP, model: tuple[str, str], mu: Tensor, std: Tensor, block: Block, noise_std: Tensor
+) -> Tensor:
+    """−E log p(y | x, W) of a block, in nats: averaged in closed form, or for one draw.
+
+    Args:
+        network: The network.
+        model: Likelihood and estimator.
+        mu: ``[n_weights]``.
+        std: ``[n_weights]``; 0 where there is padding.
+        block: The data points and the noise: of each pre-activation, or of one W for all.
+        noise_std: Standard deviation of the Gaussian noise.
+    """
+    likelihood, estimator = model
+    if estimator == "quiet":
+        moments = _quiet.output_moments(network, mu, std, block.zeta, block.x)
+        return elbo.expected_likelihood_cost(block.y, *moments, noise_std, block.row_weight)
     if estimator == "shared":
-        return network(mu + std * block.eps, block.x)
-    return local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
+        f = network(mu + std * block.eps, block.x)
+    else:
+        f = local_reparam.forward(network, "local", mu, std, block.eps, block.zeta, block.x)
+    return likelihoods.cost(likelihood, block.y, f, noise_std, block.row_weight)
+
+
+def noise_widths(estimator: str, network: MLP) -> Sequence[int]:
+    """Units that have noise of their own at each data point, layer by layer."""
+    if estimator == "shared":
+        return ()
+    if estimator == "quiet":
+        return _quiet.noise_widths(network)
+    return local_reparam.noise_widths("local", network)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP, likelihood: str, own_priors: bool, estimator: str) -> Compiled:
+def _program(network: MLP, likelihood: str, own_priors: bool, walk: Walk) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
     def run(
-        gamma: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _GroupedInputs
+        place: Tensor, rho: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _GroupedInputs
     ) -> Tensor:
         def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
             block = make_block(step, i, p.shared)
-            gamma = theta[0] * p.shared.unit_mask
-            std = tf.nn.softplus(theta[1]) * p.unit * p.shared.unit_mask
+            std = tf.nn.softplus(theta[1])
+            gamma = theta[0] if walk.coordinates == "gamma" else theta[0] / std
+            gamma, std = gamma * p.shared.unit_mask, std * p.unit * p.shared.unit_mask
             kl = weight_cost(gamma) if own_priors else group_cost(gamma, std, p.groups)
-            f = _outputs(network, estimator, gamma * std, std, block)
-            nll = likelihoods.cost(likelihood, block.y, f, p.shared.noise_std, block.row_weight)
+            nll = _expected_cost(
+                network,
+                (likelihood, walk.estimator),
+                gamma * std,
+                std,
+                block,
+                p.shared.noise_std,
+            )
             kl /= tf.cast(p.shared.n_chunks, tf.float32)
             parts = tf.stack([elbo.free_energy(kl, nll, 1.0), kl, nll])
             parts /= tf.cast(p.shared.n_samples, tf.float32)
             return parts[0], parts
 
-        return optimise.adam(objective, [gamma, rho], schedule, n_blocks=n_blocks)
+        return optimise.adam(objective, [place, rho], schedule, n_blocks=n_blocks)
 
     return Compiled(run)
 
@@ -236,11 +292,13 @@ def fit(
     biases: bool = True,
     scale: str = "fan_in",
     steps: int = 1500,
-    learning_rate: float = 0.08,
+    learning_rate: float = 0.2,
     n_samples: int = 1,
-    initial_rho: float = 0.0,
-    initial_gamma: float = 1.0,
-    cooldown: float = 0.25,
+    coordinates: str = "mu",
+    initial_rho: float = -1.0,
+    initial_gamma: float = 8.0,
+    cooldown: float = 1.0,
+    starts: int = 1,
     seed: int = 0,
     capacity: Capacity | None = None,
 ) -> Fit:
@@ -252,7 +310,8 @@ def fit(
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels.
         tie: Which weights share a prior: ``"weight"`` none, ``"layer"`` those of a layer (biases
             included), ``"all"`` all of them.
-        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step.
+        estimator: ``"local"`` draws each pre-activation, ``"shared"`` one W a step; ``"quiet"``,
+            for the Gaussian likelihood, averages over the last two layers in closed form.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         biases: Whether layers have biases; the source has none.
@@ -261,9 +320,14 @@ def fit(
         steps: Adam steps.
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
+        coordinates: What a step moves beside ρ: ``"mu"`` the mean, in units of ``scale``;
+            ``"gamma"`` μ/σ, as in the source, see ``SOURCE``.
         initial_rho: Starting value of every ρ.
-        initial_gamma: Standard deviation of the starting γ, >= 0.
+        initial_gamma: Standard deviation of the starting γ = μ/σ, >= 0. Weights that start weak
+            are switched off before they have been of use.
         cooldown: Share of the steps, at the end, over which the learning rate falls to 0.
+        starts: Fit from so many starting points, each with noise of its own, and keep the fit
+            whose free energy is lowest; the k-th has the seed ``seed + 10⁶ k``.
         seed: Seed of the starting point and of the noise.
         capacity: Compile for these sizes instead of exactly this problem's.
 
@@ -272,21 +336,33 @@ def fit(
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
-        DivergedError: The free energy left the finite numbers.
+        DivergedError: The free energy left the finite numbers, from every start.
     """
     x, y = likelihoods.data(likelihood, x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
-    model = choose(network, likelihood, tie, estimator, biases, scale)
+    model = choose(network, likelihood, tie, biases, scale)
+    offered = ESTIMATORS if likelihood == "gaussian" else ESTIMATORS[:-1]
+    walk = Walk(
+        checks.choice("estimator", estimator, offered),
+        checks.choice("coordinates", coordinates, COORDINATES),
+    )
     rho = np.full(network.n_weights, checks.number("initial_rho", initial_rho))
-    plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
-    gamma = plan.draw * checks.non_negative("initial_gamma", initial_gamma)
-    problem = Problem(x, y, Gaussian(), 1.0, seed)
+    strength = checks.non_negative("initial_gamma", initial_gamma)
     schedule = optimise.schedule(steps, learning_rate, cooldown)
-    return _train(model, plan, problem, noise_std, (gamma, rho), schedule)
+
+    def once(seed: int) -> Fit:
+        plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
+        problem = Problem(x, y, Gaussian(), 1.0, seed)
+        start = (strength * plan.draw, rho)
+        return _train(model, walk, plan, problem, noise_std, start, schedule)
+
+    seeds = optimise.start_seeds(seed, starts)
+    return optimise.best_of(once, seeds, lambda fitted: fitted.free_energy)
 
 
 def _train(
     model: Model,
+    walk: Walk,
     plan: Plan,
     problem: Problem,
     noise_std: float,
@@ -294,17 +370,18 @@ def _train(
     schedule: optimise.Schedule,
 ) -> Fit:
     """Run the compiled loop from (γ, ρ), each ``[n_weights]``."""
-    widths = partial(local_reparam.noise_widths, "local")
-    shared = model.estimator == "shared"
-    zeta = () if shared else _loop.row_noise(len(problem.x), plan, widths)
+    zeta = _loop.row_noise(len(problem.x), plan, partial(noise_widths, walk.estimator))
     own_priors = len(np.unique(model.groups)) == len(model.groups)
-    trace = _program(plan.padded, model.likelihood, own_priors, model.estimator)(
-        *map(plan.embed, start),
+    gamma, rho = start
+    place = gamma if walk.coordinates == "gamma" else gamma * np.logaddexp(0.0, rho)
+    trace = _program(plan.padded, model.likelihood, own_priors, walk)(
+        plan.embed(place),
+        plan.embed(rho),
         schedule,
         plan.n_blocks,
         _grouped_inputs(model, plan, zeta, noise_std),
     )
-    return _fitted(trace, model, plan, float(noise_std), problem)
+    return _fitted(trace, model, walk, plan, float(noise_std), problem)
 
 
 def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) -> _GroupedInputs:
@@ -326,14 +403,21 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) ->
 
 
 def _fitted(
-    trace: optimise.Trace, model: Model, plan: Plan, noise_std: float, problem: Problem
+    trace: optimise.Trace,
+    model: Model,
+    walk: Walk,
+    plan: Plan,
+    noise_std: float,
+    problem: Problem,
 ) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
     at = model.network.positions_in(plan.padded)
-    gamma, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
-    gamma, std = model.used * gamma, model.used * model.unit * np.logaddexp(0.0, rho)
+    place, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
+    std = np.logaddexp(0.0, rho)
+    gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
+    std *= model.used * model.unit
     used, prior_std = model.used, np.zeros_like(std)
     prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], model.groups[used])
     return Fit(
@@ -389,25 +473,34 @@ class Fit(_mean_field.Fit):
         total = likelihoods.cost(model.likelihood, y, as_float(f), noise_std)
         return FreeEnergy(kl, float(tf.reduce_mean(total)))
 
-    def refined(self, steps: int = 1500, learning_rate: float = 0.02) -> Fit:
-        """Train on from here; as :meth:`bbb.Fit.refined`, with the estimator of the fit."""
+    def refined(self, steps: int = 1500, learning_rate: float | None = None) -> Fit:
+        """Train on from here; as :meth:`bbb.Fit.refined`, labels with local draws."""
         rho = np.where(self.model.used, self.std / self.model.unit, 1.0)
-        return self._again(steps, learning_rate, (self.gamma, _loop.inverse_softplus(rho)))
+        rate = _CALMEST[self.model.likelihood][2] if learning_rate is None else learning_rate
+        seed = self.problem.seed
+        return self._again(steps, rate, (self.gamma, _loop.inverse_softplus(rho)), seed)
 
     def longer(self, k: int) -> Fit:
         """The k-th of the longer runs that ``converged`` asks: 0 trains on, the others start."""
         if k == 0:
             return self.refined(_LONGER)
-        scale, rho = _AFRESH[k - 1]
-        draw = np.random.default_rng([self.problem.seed, k]).standard_normal(len(self.mean))
-        return self._again(_LONGER, 0.08, (scale * draw, np.full(len(draw), rho)))
+        (strength, rho), shape = _AFRESH[k - 1], len(self.mean)
+        seed = optimise.start_seeds(self.problem.seed, k + 1)[k]
+        draw = np.random.default_rng(seed).standard_normal(shape)
+        rate = _CALMEST[self.model.likelihood][1]
+        return self._again(_LONGER, rate, (strength * draw, np.full(shape, rho)), seed)
 
-    def _again(self, steps: int, learning_rate: float, start: tuple[Array, Array]) -> Fit:
-        """Fit the same problem from (γ, ρ), each ``[n_weights]``."""
-        problem = self.problem
-        plan = lay_out(problem.x, problem.y, self.network, 1, steps, problem.seed, self.capacity)
+    def _again(
+        self, steps: int, learning_rate: float, start: tuple[Array, Array], seed: int
+    ) -> Fit:
+        """Fit the same problem from (γ, ρ), each ``[n_weights]``, with the calmest estimator."""
+        problem, walk = (
+            self.problem._replace(seed=seed),
+            Walk(_CALMEST[self.model.likelihood][0], "mu"),
+        )
+        plan = lay_out(problem.x, problem.y, self.network, 1, steps, seed, self.capacity)
         schedule = optimise.schedule(steps, learning_rate, 1.0)
-        return _train(self.model, plan, problem, self.noise_std, start, schedule)
+        return _train(self.model, walk, plan, problem, self.noise_std, start, schedule)
 
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average networks drawn from the posterior: the posterior predictive.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,9 +14,11 @@ from matplotlib.axes import Axes
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets.sinusoid.fits import COST_DRAWS
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -51,8 +53,9 @@ class EmpiricalBayesResult:
         best_std: The best σ_p for all weights at once, in closed form.
         complexity: KL[q ‖ prior] in nats.
         least_complexity: The same if the prior were the best one for all.
-        likelihood: Expected −log likelihood in nats, averaged over the last tenth of the steps.
+        likelihood: Expected −log likelihood in nats.
         off: Share of the weights that are switched off.
+        arrival: Whether the fit has converged.
     """
 
     data: datasets.Regression1D
@@ -66,6 +69,7 @@ class EmpiricalBayesResult:
     least_complexity: float
     likelihood: float
     off: float
+    arrival: Arrival = Arrival()
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
@@ -85,7 +89,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     QUESTION: ClassVar[Question] = Question(
         "The prior σ goes from 1 down to 0.1, and the network is refitted. Where will the star "
         "stand, the σ that would be best for the weights that are found then?",
-        ("Near 2, where it is now", "Further right: it says how much is missing", "Near 0.1"),
+        ("Where it is now", "Further right: it says how much is missing", "Near 0.1"),
         2,
         "Under so narrow a prior no weight gets anywhere: the posterior falls back to the prior, "
         "and for such weights the prior is the best one there is. The closed form knows the "
@@ -94,7 +98,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     )
     PRESETS: ClassVar[controls.Presets] = {
         "by hand": (
-            "σ = 1 by hand: the star, where the KL of these weights is least, is near 2.2",
+            "σ = 1 by hand: the star, where the KL of these weights is least, is further right",
             dict(_DEFAULTS),
         ),
         "too narrow": (
@@ -102,7 +106,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             {**_DEFAULTS, "prior_std": 10**-1.0},
         ),
         "too wide": (
-            "σ = 10: the star stops near 5, and the band opens beyond the data",
+            "σ = 10: the star stands further left, near 8, and the band opens beyond the data",
             {**_DEFAULTS, "prior_std": 10.0},
         ),
         "learn one": (
@@ -194,6 +198,13 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         return _refit(**values)
 
+    def _improve(
+        self, values: controls.Values, result: EmpiricalBayesResult
+    ) -> EmpiricalBayesResult | None:
+        if result.arrival.over:
+            return None
+        return replace(result, arrival=result.arrival.after_one_more(result.fit))
+
     def _draw(self, result: EmpiricalBayesResult) -> None:
         self._fit.update(result.data, result.prediction)
         by_hand = np.ptp(result.prior_std) == 0
@@ -210,8 +221,8 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             f"{len(result.prior_std)} weights, {result.off:.0%} switched off: free energy "
             f"{total:.0f} nats (complexity {result.complexity:.0f}, {abs(saved):.0f} {compared} "
             f"than under the best single prior, σ {result.best_std:.2g}; likelihood "
-            f"{result.likelihood:.0f})."
-        )
+            f"{result.likelihood:.0f}). {result.arrival}"
+        ).rstrip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior."""
@@ -248,7 +259,7 @@ def _refit(
         best_std=best,
         complexity=float(kl.sum()),
         least_complexity=tied_kl(mean, spread, group),
-        likelihood=float(fit.history["likelihood_cost"][-10:].mean()),
+        likelihood=fit.cost(COST_DRAWS).likelihood,
         off=float((fit.signal_to_noise < _OFF).mean()),
     )
 
@@ -263,11 +274,11 @@ def _fit(
 
     options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
     options["capacity"] = Capacity(*ROOM)
-    if tie:  # from strong weights: weak ones are switched off before they have been of use
-        start: dict[str, Any] = {"initial_gamma": 20.0, "initial_rho": -2.0}
-        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **start, **options)
+    if tie:
+        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **options)
         return learnt, learnt.prior_std
-    fixed = local_reparam.fit(data.x, data.y, prior=Gaussian(prior_std), **options)
+    plan = {"prior": Gaussian(prior_std), **local_reparam.QUIET}
+    fixed = local_reparam.fit(data.x, data.y, **plan, **options)
     return fixed, np.full(len(fixed.mean), prior_std)
 
 

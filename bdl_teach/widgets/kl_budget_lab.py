@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.question import Question
@@ -35,12 +36,14 @@ class KLBudgetResult:
         fit: The posterior, fitted with those minibatches.
         prediction: Its predictive on the sinusoid explorer's grid.
         cost: Its free energy on all points, whatever its steps saw.
+        arrival: Whether it has converged; the picture stays that of the minibatches.
     """
 
     shares: Array
     fit: bbb.Fit
     prediction: Predictive
     cost: FreeEnergy
+    arrival: Arrival = Arrival()
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
@@ -155,6 +158,11 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         cost = fit.cost(COST_DRAWS)
         return KLBudgetResult(shares, fit, fit.predict(X_GRID, n_samples=200), cost)
 
+    def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
+        if result.arrival.over:
+            return None
+        return replace(result, arrival=result.arrival.after_one_more(result.fit))
+
     def _draw(self, result: KLBudgetResult) -> None:
         padded = np.full(_BATCHES[-1], np.nan)
         padded[: len(result.shares)] = result.shares
@@ -167,4 +175,5 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         m = len(result.shares)
         first, carry = (10, "first 10 carry") if m > 10 else (1, "first carries")
         paid = f"the {carry} {100 * result.shares[:first].sum():.1f} % of the KL"
-        return f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
+        said = f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
+        return f"{said} {result.arrival}".rstrip()

@@ -111,6 +111,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             "A straight line: a narrow epistemic band, far from the truth",
             {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 2, "prior_std": 10.0**1.4},
         ),
+        # claim: evidence-picks-degree-five
         "evidence's choice": (
             "The evidence picks degree 5, with no test set; one seed in four gets 3, 6 or 7",
             {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 6, "prior_std": 10.0**1.4},

@@ -73,6 +73,8 @@ class PBPStepper(Explorer[StepperResult]):
         "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
         "that they stand for, beside the true one."
     )
+    # claim: pbp-more-epochs-less-doubt, pbp-ten-epochs-fit-better-than-one
+    # claim: pbp-ten-epochs-are-too-sure
     QUESTION: ClassVar[Question] = Question(
         "Go from step 33 to step 330: every point is learned ten times instead of once. What "
         "happens to the epistemic band among the data?",
@@ -88,11 +90,13 @@ class PBPStepper(Explorer[StepperResult]):
     )
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
+        # claim: one-point-pulls-the-mean, one-point-hardly-moves-the-band
         "one point": (
             "One point pulls the mean; the band moves by a few per cent at most",
             {**_DEFAULTS, "step": 1},
         ),
         "one epoch": ("Each point once, then the prior refined", dict(_DEFAULTS)),
+        # claim: forty-epochs-find-the-sine, forty-epochs-thin-the-band
         "40 epochs": (
             "The paper's 40 epochs: the sine is there, and the band is thin",
             {**_DEFAULTS, "step": MOST_STEPS},
@@ -101,11 +105,14 @@ class PBPStepper(Explorer[StepperResult]):
             "Points in order of x: the right half has not been seen yet",
             {**_DEFAULTS, "step": 16, "sorted": True},
         ),
+        # claim: a-confident-guess-is-not-unlearned
         "sure of a wrong noise": (
             "α = 79 says that the noise is twice y's spread: 40 epochs do not unlearn it",
             {**_DEFAULTS, "alpha": 10.0**1.9, "guess": 2.0, "step": MOST_STEPS},
         ),
+        # claim: alpha-counts-points-not-noise
         "loud noise": ("σ = 3: α counts points all the same", {**_DEFAULTS, "noise_std": 3.0}),
+        # claim: pbp-is-no-wider-between-few-points
         "few points": (
             "Eight points, 40 epochs: the band is no wider between the points than at them",
             {**_DEFAULTS, "n": 8, "step": 360},

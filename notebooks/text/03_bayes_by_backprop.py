@@ -655,7 +655,7 @@ print(f"TFP: F = {tfp_fit.free_energy:.0f}, trained on {tfp_on.free_energy:.0f};
 assert tfp_on.free_energy < tfp_fit.free_energy - 10  # it had not arrived
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It had not. A picture of either run as it stood would have shown a difference of *optimisers*. What is left when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
+# It had not: the nats between the two were the *optimisers'*. What is left of the difference between their pictures when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play

@@ -11,7 +11,7 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 55 minutes · **Section times** 5.1: 2 · 5.2: 4 · 5.3: 4 · 5.4: 5 · 5.5: 2 · 5.6: 8 · 5.7: 3 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · exercises: as long as you like
+# **Time** 54 minutes · **Section times** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -85,8 +85,8 @@ w = mu + sigma * rng.standard_normal(10_000)  # one draw for all points
 g = x * (np.outer(w, x) - y) / s**2  # [draws, M]: d/dμ of each point's cost
 covariance, M = np.cov(g.T), len(x)
 var, cov = np.diag(covariance).mean(), covariance[~np.eye(M, dtype=bool)].mean()
-by_parts = N**2 * (var / M + (M - 1) / M * cov)
-assert np.isclose((N / M * g.sum(axis=1)).var(ddof=1), by_parts)
+# the sum of all entries; (5.1) takes the diagonal apart from the rest, exercise 5.5 in numbers
+assert np.isclose((N / M * g.sum(axis=1)).var(ddof=1), (N / M) ** 2 * covariance.sum())
 print(f"variance of a point {var:.2f}, covariance of two points {cov:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -167,16 +167,11 @@ assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
 # This is **local reparameterization** (Kingma, Salimans, Welling 2015): the noise moves from the weights (global, shared by all data) to the pre-activations (local, one for each datum).
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.5 and 5.6
-def moments(x, mu, sigma):
-    return x @ mu, x**2 @ sigma**2  # [n, in] @ [in, out], twice
-
-
+# eq. 5.5 and 5.6: by the package here, by you in exercise 5.1
 rng = np.random.default_rng(1)
 X, MU = rng.normal(size=(4, 3)), rng.normal(size=(3, 2))  # 4 rows, 3 inputs, 2 units
 SIGMA = rng.uniform(0.2, 1.0, (3, 2))
-gamma, delta = moments(X, MU, SIGMA)
-assert np.allclose((gamma, delta), local_reparam.preactivation_moments(X, MU, SIGMA))
+gamma, delta = local_reparam.preactivation_moments(X, MU, SIGMA)
 
 W = MU + SIGMA * rng.standard_normal((50_000, 3, 2))  # as a check: draw the weights after all
 b = X @ W
@@ -185,12 +180,7 @@ assert np.allclose(b.var(axis=0), delta, rtol=5 * np.sqrt(2 / 50_000))
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.7
-def local_draw(x, mu, sigma, zeta):
-    gamma, delta = moments(x, mu, sigma)
-    return gamma + np.sqrt(delta) * zeta
-
-
-b_local = local_draw(X, MU, SIGMA, rng.standard_normal((50_000, 4, 2)))
+b_local = rng.normal(gamma, np.sqrt(delta), (50_000, 4, 2))
 assert np.allclose(b_local.mean(axis=0), gamma, atol=5 * np.sqrt(delta.max() / 50_000))
 assert np.allclose(b_local.var(axis=0), delta, rtol=5 * np.sqrt(2 / 50_000))
 print("each b, alone, has the same distribution both ways")
@@ -222,7 +212,7 @@ assert np.allclose(d_sigma, SIGMA * ((X**2).T @ (zeta / np.sqrt(delta))))
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 5.8
-theory = np.einsum("mi,ni,ij->mnj", X, X, SIGMA**2)  # [4, 4, 2]
+theory = np.stack([estimators.row_covariance("shared", X, sd) for sd in SIGMA.T], axis=-1)
 for name, draws in (("one shared W", b), ("local", b_local)):
     centred = draws - gamma
     measured = np.einsum("smj,snj->mnj", centred, centred) / len(draws)
@@ -232,7 +222,6 @@ for name, draws in (("one shared W", b), ("local", b_local)):
     print(f"{name:12s}: covariance of rows 0 and 1 {measured[0, 1, 0]:+.2f}, "
           f"correlation of units 0 and 1 {units:+.2f}")
     assert abs(units) < 0.03
-assert np.allclose(theory[..., 0], estimators.row_covariance("shared", X, SIGMA[:, 0]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The price.** A draw of $W$ is a *function*: it may be evaluated anywhere, and it is continuous. Local draws at many inputs are not values of one function. For pictures of drawn functions, for Thompson sampling, for anything that needs one network at several inputs, draw weights.
@@ -314,19 +303,11 @@ assert ours["local"] == 32 * sum(local_reparam.noise_widths("local", network))
 # A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with independent, symmetric noise. (The signs $s_{mi}$ are not the noise's $s$; the letters are the paper's.)
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.10
-def flipout_draw(x, mu, change, r, s):
-    return x @ mu + ((x * s) @ change) * r
-
-
-change = SIGMA * rng.standard_normal((3, 2))
+# eq. 5.10, the slow way: a W for each row; in exercise 5.7 you need two matrix products
+changes = SIGMA * rng.standard_normal((50_000, 1, 3, 2))  # one draw for all four rows
 r, s_in = (rng.choice([-1.0, 1.0], (50_000, 4, k)) for k in (2, 3))
-one = flipout_draw(X, MU, change, r[0], s_in[0])
-for row in range(4):  # each row: its own W, whose change has flipped signs
-    own_w = MU + change * np.outer(s_in[0, row], r[0, row])
-    assert np.allclose(one[row], X[row] @ own_w)
-changes = SIGMA * rng.standard_normal((50_000, 3, 2))
-b_flip = flipout_draw(X, MU, changes, r, s_in)
+own_w = MU + s_in[..., None] * changes * r[:, :, None]  # [draw, row, in, out]
+b_flip = np.einsum("mi,kmij->kmj", X, own_w)
 assert np.allclose(b_flip.var(axis=0), delta, rtol=0.1)
 assert abs(np.corrcoef(b_flip[:, :2, 0].T)[0, 1]) < 0.03
 
@@ -422,8 +403,7 @@ def one_row_costs(q_mu, q_sigma, draws):
     """Estimates of the likelihood cost of y = w·x with d weights: local, and from weights."""
     eps, z = draws
     target, noise = 0.4, 0.5
-    mean, var = moments(X[:1], q_mu[:, None], q_sigma[:, None])
-    f_local = mean[0] + np.sqrt(var[0]) * z
+    f_local = X[0] @ q_mu + np.sqrt(X[0] ** 2 @ q_sigma**2) * z
     f_weights = X[0] @ (q_mu + q_sigma * eps).T
     return [densities.gaussian_nll(target, f, noise**2) for f in (f_local, f_weights)]
 
@@ -694,6 +674,8 @@ assert explorer.preset("shared or local").png() == picture
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.1 Compute: mean and variance of what reaches a unit
 # Return the pair (γ, δ) for inputs `x` [n, in], means `mu` [in, out] and standard deviations `sigma` [in, out].
+#
+# <details><summary>Hint</summary>The mean of a sum is the sum of the means. What does a known factor do to a variance?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_moments(x, mu, sigma):
@@ -712,6 +694,8 @@ assert exercises.check("5.1", solution_1, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.2 Compute: one local draw
 # Return one draw of all pre-activations [n, out], using the given noise `zeta` [n, out].
+#
+# <details><summary>Hint</summary>A Gaussian draw is mean plus *standard deviation* times noise.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_draw(x, mu, sigma, zeta):
@@ -736,6 +720,8 @@ assert exercises.check("5.2", solution_2, record=False)
 # - (c) With local draws, what reaches one unit from two different rows is independent.
 # - (d) Local draws at 200 inputs are 200 values of one function drawn from $q$.
 # - (e) The expected likelihood cost of a minibatch is the same with local draws and with one shared $W$.
+#
+# <details><summary>Hint</summary>Ask of each pair which weights the two have in common.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_statements = ...
@@ -750,6 +736,8 @@ assert exercises.check("5.3", solution_3, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.4 Change: one W for all rows
 # Return the covariance matrix [n, n] of the outputs of $n$ rows at *one* unit, if they share one draw of the weights. `x` is [n, in], `sigma` [in].
+#
+# <details><summary>Hint</summary>Write b_m and b_n as sums over the same weights. Which products of two weights do not average to 0?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_covariance(x, sigma):
@@ -768,6 +756,8 @@ assert exercises.check("5.4", solution_4, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.5 Change: the variance of a minibatch's gradient
 # `var` is the mean variance of a point's gradient, `cov` the mean covariance of two different points. Return the variance of the minibatch's estimate for all `n_data` points, from `size` of them.
+#
+# <details><summary>Hint</summary>Count: how many variances, how many ordered pairs? Then the scale, squared.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_variance(n_data, size, var, cov):
@@ -787,6 +777,8 @@ assert exercises.check("5.5", solution_5, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.6 Break: a gain that cannot overflow
 # Return the gain (5.4) of a minibatch `x` [M], right also if the inputs are as large as $10^{200}$ or as small as $10^{-120}$, and if some of them are 0. (These are numbers for NumPy's float64; float32 ends at $10^{38}$.)
+#
+# <details><summary>Hint</summary>By what could you divide all inputs without changing the ratio?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_gain(x):
@@ -806,6 +798,8 @@ assert exercises.check("5.6", solution_6, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.7 Extend: Flipout
 # Return one Flipout draw [n, out]. `eps` [in, out] is the noise of the weights; `r` [n, out] and `s` [n, in] are signs.
+#
+# <details><summary>Hint</summary>A sign that multiplies a row of ΔW can be given to the input, one that multiplies a column to the output.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_flipout(x, mu, sigma, eps, r, s):
@@ -820,6 +814,94 @@ def solution_7(x, mu, sigma, eps, r, s):
 
 
 assert exercises.check("5.7", solution_7, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 5.8 Experiment: more rows or more draws?
+# One shared $w$ for a minibatch of M rows costs M gradients of a point. You may spend `budget` of them on a step: on M rows, drawn with replacement from all the data, and K shared draws of the weight, over which the gradient for μ is averaged, with M·K at most `budget`. The model is $y = wx$ with `x` and `y` `[n]`, $q = \mathcal N(\mu, \sigma^2)$. Return (M, K): the variance of the gradient, *now over the rows as well*, must be at most 1.25 times the least that the budget can buy. The check has three worlds with different σ.
+#
+# Draw the variance over M first, measured with a thousand steps for each M = 1, 2, 4, … 256.
+#
+# <details><summary>Hint</summary>Two noises: which rows come, and what they have in common. Each falls with one of the two numbers. You may measure the variance for each split, or write it down with (5.1).</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# sizes, fig, ax = 2 ** np.arange(9), *plt.subplots()
+# for sigma_k in (0.1, 0.3, 2.0):
+#     ax.loglog(sizes, [... for size in sizes], "o-", label=f"σ = {sigma_k}")
+# plots.panel(ax, "One budget, spent in nine ways", "rows M, with 256 / M draws", "variance")
+def my_split(x, y, mu, sigma, noise_std, budget):
+    return ...
+
+
+exercises.check("5.8", my_split)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def measured_variance(rows, x, y, mu, sigma, noise_std, budget):
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, len(x), (1000, rows))
+    drawn = mu + sigma * rng.standard_normal((1000, budget // rows))
+    slope, shift = (x[chosen] ** 2).mean(axis=1), (x[chosen] * y[chosen]).mean(axis=1)
+    return ((slope * drawn.mean(axis=1) - shift) / noise_std**2).var()  # the gradient over N
+
+
+def solution_8(x, y, mu, sigma, noise_std, budget):
+    sizes = 2 ** np.arange(int(np.log2(budget)) + 1)
+    found = [measured_variance(k, x, y, mu, sigma, noise_std, budget) for k in sizes]
+    best = sizes[np.argmin(found)]
+    return best, budget // best
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+sizes_8, (fig, ax) = 2 ** np.arange(9), plt.subplots()
+for sigma_k, colour in ((0.1, BLUE), (0.3, GREEN), (2.0, RED)):
+    world = (pool[:, 0], targets, mu, sigma_k, s, 256)
+    found_8 = [measured_variance(k, *world) for k in sizes_8]
+    ax.loglog(sizes_8, found_8, "o-", color=colour, label=f"σ = {sigma_k}")
+plots.panel(ax, "One budget, spent in nine ways", "rows M, with 256 / M draws", "variance")
+assert exercises.check("5.8", solution_8, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 5.9 Experiment: who drew these gradients?
+# Several programs have estimated gradients of one model with one weight, at the batch sizes `sizes`: `mu_gradients` and `sigma_gradients` are `[program, size, draw]`. Each program has a σ of its own. Return for each the number of its method: 0 for one shared $W$, 1 for local draws, 2 for Flipout. The check has four worlds.
+#
+# Draw the variances over the batch size first, on logarithmic axes, for μ and for σ; `estimators.gradient_samples` makes programs of your own to try it on.
+#
+# <details><summary>Hint</summary>How loud a program is says nothing, how fast it becomes quiet says all. One picture is not enough: (5.11).</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# fig, axes = plt.subplots(1, 2, layout="constrained")
+# for ax, letter, gradients in zip(axes, "μσ", (..., ...)):
+#     ax.loglog(sizes, ..., "o-")
+#     plots.panel(ax, f"Gradient for {letter}", "batch size", "variance")
+def my_programs(sizes, mu_gradients, sigma_gradients):
+    return ...
+
+
+exercises.check("5.9", my_programs)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_9(sizes, mu_gradients, sigma_gradients):
+    methods = []
+    for of_mu, of_sigma in zip(mu_gradients, sigma_gradients, strict=True):
+        slopes = [np.polyfit(np.log(sizes), np.log(g.var(axis=1)), 1)[0] for g in (of_mu, of_sigma)]
+        falls = [slope < -0.5 for slope in slopes]
+        methods.append(1 if all(falls) else 2 if falls[0] else 0)
+    return methods
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+sizes_9, by_kind = np.array([4, 16, 64, 256]), {}
+for kind, sd in (("local", 1.0), ("shared", 0.3), ("flipout", 0.6)):
+    by_kind[kind] = [estimators.gradient_samples(kind, [mu], [sd], pool[:k], targets[:k], n_data=N,
+                                                 noise_std=s, n_draws=400) for k in sizes_9]
+own = [np.array([[getattr(g, of)[:, 0] for g in runs] for runs in by_kind.values()])
+       for of in ("mu", "sigma")]
+fig, axes = plt.subplots(1, 2, layout="constrained")
+for ax, letter, gradients in zip(axes, "μσ", own, strict=True):
+    for kind, g, mark in zip(by_kind, gradients, "osD", strict=True):
+        ax.loglog(sizes_9, g.var(axis=1), f"{mark}-", label=kind)
+    plots.panel(ax, f"Gradient for {letter}", "batch size", "variance")
+assert list(solution_9(sizes_9, *own)) == [1, 0, 2]
+assert exercises.check("5.9", solution_9, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(5)

@@ -11,7 +11,7 @@
 #
 # *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 70 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 6 · 7.7: 7 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
+# **Time** 71 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -215,10 +215,8 @@ dm = (log_z_of(m0 + h, v0) - log_z_of(m0 - h, v0)) / (2 * h)
 dv = (log_z_of(m0, v0 + h) - log_z_of(m0, v0 - h)) / (2 * h)
 about_m0 = np.trapezoid(tilted * (grid - m0) ** 2, grid)
 assert np.allclose((dm, dv), ((m_match - m0) / v0, about_m0 / (2 * v0**2) - 1 / (2 * v0)))
-m1 = m0 + v0 * dm
-v1 = v0 - v0**2 * (dm**2 - 2 * dv)
+m1, v1 = pbp.adf_update(m0, v0, dm, dv)  # written out in exercise 7.2
 assert np.allclose((m1, v1), (m_match, v_match), atol=1e-6)  # brute-force moment matching
-assert np.allclose(pbp.adf_update(m0, v0, dm, dv), (m1, v1))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read (7.4) again: the mean goes **up** the gradient of $\log Z$, by a step that the variance chooses. There is no learning rate: an uncertain weight ($v$ large) moves far, a certain one hardly. And a surprising point *may widen* the Gaussian: the bracket of (7.5) can be negative.
@@ -246,23 +244,16 @@ assert surprised[1] > 1.0
 # The factor $1/\sqrt{V+1}$ keeps activations of the same size for every width; the bias is an input like the others, so it is divided, too. With many inputs $a_i$ is close to Gaussian, by the central limit theorem. For the first layer both hold exactly, for the data are known numbers. From the second hidden layer on, units share uncertain inputs and are correlated; PBP neglects that.
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 7.6 and 7.7
-def linear(z_mean, z_var, w_mean, w_var):
-    z_mean, z_var = np.append(z_mean, 1.0), np.append(z_var, 0.0)
-    mean = w_mean @ z_mean / np.sqrt(len(z_mean))
-    var = (w_mean**2 @ z_var + w_var @ z_mean**2 + w_var @ z_var) / len(z_mean)
-    return mean, var
-
-
+# eq. 7.6 and 7.7: by the package here, by you in exercise 7.5; drawn weights agree
 rng = np.random.default_rng(1)
 n, shape = 200_000, (2, 4)
 z_args = rng.normal(size=3), rng.uniform(0.1, 1, 3)
 w_args = rng.normal(size=shape), rng.uniform(0.1, 1, shape)
-by_hand = linear(*z_args, *w_args)
-assert np.allclose(by_hand, pbp.linear_moments(*z_args, *w_args))
+a_mean, a_var = pbp.linear_moments(*z_args, *w_args)
 z = np.column_stack([rng.normal(z_args[0], np.sqrt(z_args[1]), (n, 3)), np.ones(n)])
 a = np.einsum("nij,nj->ni", rng.normal(w_args[0], np.sqrt(w_args[1]), (n, *shape)), z) / 2
-assert np.allclose(a.var(axis=0), by_hand[1], rtol=0.03)
+assert np.allclose(a.mean(axis=0), a_mean, atol=0.02)
+assert np.allclose(a.var(axis=0), a_var, rtol=0.03)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.5 A Gaussian through a ReLU
@@ -276,23 +267,15 @@ assert np.allclose(a.var(axis=0), by_hand[1], rtol=0.03)
 # The paper, and the source of this course, write the same with the ratio $\phi(\alpha)/\Phi(\alpha)$, which has to be computed with care: far below 0 it is 0/0. (In that source the function is called `get_bias_mean_variance`; it has nothing to do with biases.)
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.8 and 7.9
-def relu(m, v):
-    alpha = m / np.sqrt(v)
-    phi = np.exp(-0.5 * alpha**2) / np.sqrt(2 * np.pi)
-    h_plus, h_minus = phi + alpha * ndtr(alpha), phi - alpha * ndtr(-alpha)
-    return np.sqrt(v) * h_plus, v * (ndtr(alpha) - h_plus * h_minus)
-
-
+# eq. 7.8 and 7.9: by the package here, by you in exercise 7.4
 for m, v in ((-2.0, 1.0), (0.0, 4.0), (0.5, 0.1), (3.0, 9.0)):
     b = np.linspace(0, max(m, 0) + 12 * np.sqrt(v), 20_001)
     first, second = (np.trapezoid(b**k * normal_density(b, m, v), b) for k in (1, 2))
-    assert np.allclose(relu(m, v), (first, second - first**2), rtol=1e-5)
-    assert np.allclose(relu(m, v), pbp.relu_moments(m, v))
+    assert np.allclose(pbp.relu_moments(m, v), (first, second - first**2), rtol=1e-5)
 
 # %% slideshow={"slide_type": "subslide"}
 axis = np.linspace(-3, 3, 121)
-mean, var = relu(axis, 1.0)
+mean, var = pbp.relu_moments(axis, 1.0)
 fig, ax = plt.subplots()
 ax.plot(axis, np.maximum(axis, 0), ":", color="black", label="relu(m)")
 ax.plot(axis, mean, color=BLUE, label="E relu(a)")
@@ -320,12 +303,11 @@ def forward(x, w_mean, w_var):
 
 
 def log_z(y, m_z, v_z, noise_var):
-    total = tf.convert_to_tensor(v_z + noise_var, tf.float64)
-    return -0.5 * (np.log(2 * np.pi) + tf.math.log(total) + (y - m_z) ** 2 / total)
+    return tfd.Normal(m_z, tf.sqrt(v_z + noise_var)).log_prob(y)  # written out in exercise 7.1
 
 
-twin = tfd.Normal(np.float64(0.3), np.sqrt(1.7)).log_prob(0.9)  # TFP beside it
-assert np.isclose(log_z(tf.constant(0.9, tf.float64), 0.3, 0.7, 1.0), twin)
+f64 = [tf.constant(number, tf.float64) for number in (0.9, 0.3, 0.7)]
+assert np.isclose(log_z(*f64, 1.2), pbp.log_z(*f64, 6.0, 6.0))  # Gamma(6, 6): a noise of 6/5
 
 # %% slideshow={"slide_type": "subslide"}
 def adf_step(x, y, w_mean, w_var, noise_var):
@@ -339,6 +321,32 @@ def adf_step(x, y, w_mean, w_var, noise_var):
     moved = [m + v * dm for m, v, dm, _ in layers]
     spread = [v - v**2 * (dm**2 - 2 * dv) for _, v, dm, dv in layers]
     return moved, spread, (y - m_z[0], v_z[0])
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, what one point has changed, in a network of two inputs and four units; the lowest of each column but the last is the known 1 of the biases. The thicker a line, the larger the change. This y, 0.5, was half expected, and makes every weight surer. After a surprise, y = 1.5, variances *rise*: the bracket of (7.5) is negative there.
+
+# %% slideshow={"slide_type": "subslide"}
+small = pbp.initial_state((2, 4, 1), seed=1)
+twins = [[tf.constant(part) for part in half] for half in (small.mean, small.var)]
+x_two = tf.constant([0.8, -0.5], tf.float64)
+learnt, surprised = (
+    adf_step(x_two, tf.constant(y_two, tf.float64), *twins, noise_var=0.3) for y_two in (0.5, 1.5))
+assert all((b < a).numpy().all() for a, b in zip(twins[1], learnt[1], strict=True))
+assert any((b > a).numpy().any() for a, b in zip(twins[1], surprised[1], strict=True))
+
+# %% slideshow={"slide_type": "subslide"}
+fig, axes = plt.subplots(1, 2, layout="constrained")
+for ax, name, old, new in zip(axes, ("means", "variances"), twins, learnt[:2], strict=True):
+    changes = [(b - a).numpy() for a, b in zip(old, new, strict=True)]
+    widest = max(np.abs(change).max() for change in changes)
+    for layer, change in enumerate(changes):
+        for (to, start_at), moved_by in np.ndenumerate(change):
+            ends = -start_at + change.shape[1] / 2, -to + (5 / 2 if layer == 0 else 1 / 2)
+            look = {"color": BLUE, "ls": "-"} if moved_by > 0 else {"color": RED, "ls": "--"}
+            ax.plot((layer, layer + 1), ends, "o", lw=0.5 + 5 * abs(moved_by) / widest, ms=9,
+                    mfc="white", mec="black", **look)
+    title = ax.set_title(f"What one point did to the {name}\nsolid: up, dashed: down", fontsize=12)
+    ax.axis("off")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The PBP step equals brute-force moment matching on one weight.** Take a network with *one* uncertain weight: input 2, a known bias of −0.3, a linear output. Its output is exactly Gaussian, so nothing has been approximated, and the step must agree with integrals over that weight:
@@ -356,7 +364,7 @@ print(f"PBP step:    N({moved[0][0, 0]:.6f}, {spread[0][0, 0]:.6f})")
 print("brute force: N({:.6f}, {:.6f})".format(*moments(w, tilted_w)))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; with fifty units the sum is much closer to a Gaussian. Brute force says how high:
+# Behind a ReLU the output is no longer Gaussian and (7.10) is an approximation. Its price is high for a single uncertain weight, where much of the output's distribution is one spike; a sum over fifty units is nearer to a Gaussian, by the central limit theorem. Brute force says how high it is for one:
 
 # %% slideshow={"slide_type": "fragment"}
 hidden = tf.constant([[0.4, 0.2]], tf.float64), tf.constant([[0.9, 0.0]], tf.float64)
@@ -446,21 +454,14 @@ assert np.allclose((by_pbp, by_kl), (5.7826, 5.9021), atol=1e-3)
 # $\operatorname{expm1}(t) = e^t - 1$ and $\operatorname{log1p}(t) = \ln(1+t)$, computed so that a small $t$ keeps its digits. The $\ell$ are such small numbers, too: they are formed from the differences of the variances, never as a difference of two logarithms. No term is added to a denominator. In section 7.11 you will see what one such term can do.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 7.13
-def noise_step(alpha, beta, r, v):
-    v0, v1, v2 = (v + beta / (alpha + k) for k in (-1, 0, 1))
-    d1, d2 = -beta / (alpha * (alpha - 1)), -beta / (alpha * (alpha + 1))  # v1 − v0, v2 − v1
-    l10 = -0.5 * (np.log1p(d1 / v0) - r**2 * d1 / (v0 * v1))
-    l21 = -0.5 * (np.log1p(d2 / v1) - r**2 * d2 / (v1 * v2))
-    new_alpha = 1 / np.expm1(l21 - l10 + np.log1p(1 / alpha))
-    return new_alpha, new_alpha * beta / alpha * np.exp(-l10)
-
-
-for case in ((6.0, 6.0, 0.1, 0.2), (6.0, 6.0, 4.0, 0.2), (1e9, 1e8, 0.3, 1e-3)):
-    assert np.allclose(noise_step(*case), pbp.gamma_update(*case), rtol=1e-9)
+# eq. 7.13: by the package here, by you in exercise 7.6
+for r_k in (0.1, 4.0):
+    z0, z1, z2 = (normal_density(r_k, 0.0, v + b / (a + k)) for k in (-1, 0, 1))
+    plain = 1 / (z0 * z2 / z1**2 * (a + 1) / a - 1), 1 / (z2 / z1 * (a + 1) / b - z1 / z0 * a / b)
+    assert np.allclose(pbp.gamma_update(a, b, r_k, v), plain)  # (7.12), while α is small
 print("exact Z    ", np.round((new_a, new_b), 4))
-print("Gaussian Z ", np.round(noise_step(6.0, 6.0, 0.1, 0.2), 4))
-assert 0.4 < noise_step(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a point, still
+print("Gaussian Z ", np.round(pbp.gamma_update(6.0, 6.0, 0.1, 0.2), 4))
+assert 0.4 < pbp.gamma_update(1e9, 1e8, 0.3, 1e-3)[0] - 1e9 < 0.6  # α counts half a point, still
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # With no weight uncertainty ($v = 0$) this is the textbook rule $\alpha' = \alpha + \tfrac12$, $\beta' = \beta + \tfrac12 r^2$, for large α. So **α counts half the points seen, β adds up half their squared residuals**: after $N$ points and $E$ epochs α is of the order $N E/2$. Keep this in mind; it will solve a case.
@@ -500,7 +501,7 @@ slope = -cavity_m[i] / total
 new = pbp.adf_update(cavity_m[i], cavity_v[i], slope, 0.5 * (slope**2 - 1 / total))
 refined = [np.concatenate([p.ravel() for p in part])[i] for part in (after.mean, after.var)]
 assert abs(a_share[i]) > 1e-3 and np.allclose(new, refined)
-new_a, new_b = noise_step(cavity_a, cavity_b, cavity_m[i], cavity_v[i])
+new_a, new_b = pbp.gamma_update(cavity_a, cavity_b, cavity_m[i], cavity_v[i])
 assert np.allclose((new_a - cavity_a, new_b - cavity_b), after.factors[i, 2:])  # its new shares
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -516,7 +517,7 @@ xs, ys = ((d - d.mean()) / d.std() for d in (data.x, data.y))
 for step in islice(pbp.steps(data.x, data.y), 6):
     x_i, y_i = tf.constant(xs[step.point]), tf.constant(ys[step.point, 0])
     w_mean, w_var, (r, v) = adf_step(x_i, y_i, w_mean, w_var, beta / (alpha - 1))
-    alpha, beta = noise_step(alpha, beta, float(r), float(v))
+    alpha, beta = pbp.gamma_update(alpha, beta, float(r), float(v))
     package = [*step.fit.state.mean, *step.fit.state.var]
     assert all(np.allclose(a, b) for a, b in zip([*w_mean, *w_var], package, strict=True))
     assert np.allclose((alpha, beta), step.fit.state.noise)
@@ -590,8 +591,8 @@ fresh = datasets.sinusoid(seed=7)
 m_z, v_z = (t.numpy() for t in pbp.forward(
     tf.constant(fit.scaling.inputs(fresh.x)), fit.state.mean, fit.state.var))
 s_y, y_bar = fit.scaling.y_std, fit.scaling.y_mean
-var_y = (v_z + fit.beta / (fit.alpha - 1)) * s_y**2
-ll = -densities.gaussian_nll(fresh.y[:, 0], s_y * m_z + y_bar, var_y).mean()
+standard = pbp.log_z((fresh.y[:, 0] - y_bar) / s_y, m_z, v_z, fit.alpha, fit.beta).mean()
+ll = standard - np.log(s_y)  # a density per unit of y; exercise 7.7 goes the other way
 assert np.isclose(ll, fit.predict(fresh.x).log_prob(fresh.y).mean())
 print(f"log-likelihood of fresh points: {ll:.3f} nats each")
 
@@ -759,7 +760,7 @@ assert len(explorer.result.replay.seen) == 16
 # **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other starts it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, since every visit counts as a new point. (Question 2.)
+# **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. (Question 2.)
 
 # %% slideshow={"slide_type": "fragment"}
 bands = {}
@@ -833,7 +834,7 @@ assert explorer.png() == picture
 # | to be chosen | noise (or one parameter more), prior, learning rate, steps, draws | the epochs; the two Gammas (6, 6) stay as they are (question 4 shows that they matter) |
 # | network | anything that backpropagates; TFP has layers | moments needed for every operation: Gaussian regression with ReLUs is easy, much else is work |
 # | data | minibatches | one point at a time |
-# | weak spot | noisy gradients; prunes | order and repeated counting; log Z is approximate |
+# | weak spot | noisy gradients | order and repeated counting; log Z is approximate |
 #
 # Both keep one independent Gaussian per weight. How do they score on the sinusoid? Thirty-two points, 50 units, new points among the data and outside; BBB, and one network by maximum likelihood (MLE), are told the noise, PBP is not. Four worlds here, each a data set and a start; twenty by `python3 -m bdl_teach claims`:
 
@@ -858,6 +859,8 @@ assert not any(finding.falls for finding in found[:2] + found[3:5])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.1 Compute: log Z of one point
 # `m` and `v` are the mean and the variance of the network's output, `alpha` and `beta` the noise's Gamma. Return log Z (7.10). It is one point: numbers in, a number out.
+#
+# <details><summary>Hint</summary>What is the variance of a *noisy* y? Section 7.7 says which mean of the noise enters.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_log_z(y, m, v, alpha, beta):
@@ -877,6 +880,8 @@ assert exercises.check("7.1", solution_1, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.2 Compute: one ADF update
 # `gm` and `gv` are $\partial\log Z/\partial m$ and $\partial\log Z/\partial v$. Return the pair (new mean, new variance).
+#
+# <details><summary>Hint</summary>Which of the two equations has the variance once, which has it squared?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_adf(m, v, gm, gv):
@@ -902,6 +907,8 @@ assert exercises.check("7.2", solution_2, record=False)
 # - **d** A second pass over the data counts each point once more.
 # - **e** The test log-likelihood of y can be computed from the network's mean and variance alone.
 # - **f** After E epochs over N points, α is of the order N·E/2.
+#
+# <details><summary>Hint</summary>For (c), compare what is exact in (7.1) with what is thrown away; for (e), write down the variance of y.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_true_statements = ...
@@ -917,6 +924,8 @@ assert exercises.check("7.3", solution_3, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.4 Compute: a Gaussian through a ReLU
 # Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise; it is tried down to $m = -50\sqrt v$, and small values must be right as well. `ndtr` is Φ.
+#
+# <details><summary>Hint</summary>E[b²] has a closed form, too, but subtracting squares loses digits far below 0: what does (7.9) do instead?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_relu(m, v):
@@ -939,6 +948,8 @@ assert exercises.check("7.4", solution_4, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.5 Change: a Gaussian through a linear layer
 # `mean` and `var` are those of the inputs `[in]`, `weight_mean` and `weight_var` have shape `[out, in + 1]`, the bias last. Return the pair (mean, variance) of the activations, see (7.6) and (7.7).
+#
+# <details><summary>Hint</summary>Append a known 1, and count it among the inputs. Three products contribute to the variance.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_layer(mean, var, weight_mean, weight_var):
@@ -959,6 +970,8 @@ assert exercises.check("7.5", solution_5, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.6 Break: a noise update that never stops
 # Return the pair (α′, β′) of (7.13) for a residual `r` and the output's variance `v`, all four of them numbers; it is tried up to $\alpha = 10^{12}$ in float64, and the *steps* α′ − α and β′ − β must be right. First try (7.12) as it stands, and see what the check says.
+#
+# <details><summary>Hint</summary>Which numbers are close to 1, and which to 0? Form v₁ − v₀ on paper before you divide.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_noise_update(alpha, beta, r, v):
@@ -982,6 +995,8 @@ assert exercises.check("7.6", solution_6, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.7 Change: the test log-likelihood in the units of y
 # `m`, `v` are the network's outputs in *standardised* units, `alpha`, `beta` the noise's Gamma in these units; `y` holds the targets in their own. Return the LL of (7.15), in nats a point.
+#
+# <details><summary>Hint</summary>First bring the mean to the units of y. By which power of y_std does a variance change, and does that hold for both variances?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_score(m, v, alpha, beta, y_mean, y_std, y):
@@ -1002,6 +1017,8 @@ assert exercises.check("7.7", solution_7, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.8 Extend: moment matching by brute force
 # `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (7.2), by any rule for integrals.
+#
+# <details><summary>Hint</summary>A product of densities has no integral of 1 yet. Which integral is missing?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_match(w, prior, likelihood):
@@ -1023,6 +1040,8 @@ assert exercises.check("7.8", solution_8, record=False)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.9 Extend: take a factor out
 # Return the pair (mean, variance) of the cavity (7.14), given $q = \mathcal N(m, v)$ and the factor's `precision` and `shift`.
+#
+# <details><summary>Hint</summary>In which parameters does a product of Gaussians add, and so a quotient subtract?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_cavity(m, v, precision, shift):
@@ -1038,6 +1057,86 @@ def solution_9(m, v, precision, shift):
 
 
 assert exercises.check("7.9", solution_9, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 7.10 Experiment: find the noise, keep the doubt
+# On 32 points of our sinusoid the paper's settings, Gamma(6, 6) and 40 epochs, believe in far too much noise (7.9); more epochs find the noise and count the doubt away. Find settings that do both. Return (α, β, epochs) for `n` points: a first belief about the noise, in standardised units, and a number of epochs. The check trains 50 units with noise of sd 0.5, 1 and 3 on data sets that you have not seen. For each noise, the believed sd must be within a factor of 1.6 of the true one; and over all, the epistemic sd among the data must be at least 0.55 of the error that the mean makes there.
+#
+# Draw both first, over β, for several numbers of epochs.
+#
+# <details><summary>Hint</summary>The data are standardised: a first guess of the spread of y is √(β/(α−1)) = 1.1, and the noise is a small part of that spread. What must a guess be worth, in points, so that 32 of them can correct it?</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# fig, (left, right) = plt.subplots(1, 2, layout="constrained")
+# for epochs in ...:
+#     left.semilogx(betas, ..., label=f"{epochs} epochs")
+# panel(left, "The noise", "β of the first belief", "believed sd / true sd")
+# panel(right, "The doubt", "β of the first belief", "epistemic sd / error among the data")
+def my_plan(n):
+    return ...
+
+
+exercises.check("7.10", my_plan)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def noise_and_doubt(beta, epochs):
+    f = pbp.fit(data.x, data.y, noise_prior=(6.0, beta), epochs=epochs)
+    among = np.linspace(-0.5, 0.5, 51)[:, None]
+    p = f.predict(among)
+    off = metrics.rmse(data.truth(among)[:, 0], p.mean)
+    return f.noise_std / data.noise_std, p.epistemic_std.mean() / off
+
+
+def solution_10(n):
+    return 6.0, 0.2, 40  # a small guess, worth a dozen points
+
+
+assert exercises.check("7.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+betas, (fig, sides) = [6.0, 1.0, 0.2, 0.05], plt.subplots(1, 2, layout="constrained")
+for epochs_k, line in ((10, ":"), (40, "-"), (200, "--")):
+    curves = np.transpose([noise_and_doubt(beta_k, epochs_k) for beta_k in betas])
+    for side, values in zip(sides, curves, strict=True):
+        side.semilogx(betas, values, line, color=BLUE, label=f"{epochs_k} epochs")
+panel(sides[0], "The noise", "β of the first belief", "believed sd / true sd")
+panel(sides[1], "The doubt", "β of the first belief", "epistemic sd / error")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 7.11 Experiment: which eps was it?
+# You get the log of a sick noise update: `points` learned so far and `alpha`, both `[41]`. Estimate the eps that was added to the denominator of α′, to within 40 %. The check has four logs, of different lengths. You have two of your own to try your instrument on, `sick.history` and `tampered.history` of section 7.11, and know what it must read there.
+#
+# Draw first: α over the points beside 6 + points/2, and the *step* of α a point over α².
+#
+# <details><summary>Hint</summary>(7.16) says what one step adds and what eps takes away. Where a log has not come to rest, its end is not α*; but its steps know eps from the start.</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+# fig, (left, right) = plt.subplots(1, 2, layout="constrained")
+# for log in (sick.history, tampered.history):
+#     left.plot(log["points"], log["alpha"])
+#     right.plot(..., ..., ".")
+# panel(left, "α stops …", "points learned", "α")
+# panel(right, "… by a straight line", "α²", "step of α a point")
+def my_eps(points, alpha):
+    return ...
+
+
+exercises.check("7.11", my_eps)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_11(points, alpha):
+    step = np.diff(alpha) / np.diff(points)
+    slope, _ = np.polyfit(((alpha[1:] + alpha[:-1]) / 2) ** 2, step, 1)  # step = ½ − eps α²
+    return -slope
+
+
+fig, ax = plt.subplots()
+for log, color, mark in ((sick.history, RED, "."), (tampered.history, ORANGE, "x")):
+    points_k, alpha_k = (log[key].astype(float) for key in ("points", "alpha"))
+    ax.plot(alpha_k[1:] ** 2 / alpha_k.max() ** 2, np.diff(alpha_k) / np.diff(points_k), mark,
+            color=color, label=f"eps read: {solution_11(points_k, alpha_k):.1e}")
+panel(ax, "Each step of α is ½ − eps α²", "α² / largest α²", "step of α a point")
+assert exercises.check("7.11", solution_11, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(7)

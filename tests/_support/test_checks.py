@@ -36,7 +36,7 @@ BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, 
 EB_FIT = empirical_bayes.Fit(
     *(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM),
     *(np.zeros(3), np.ones(3)),
-    empirical_bayes.choose(MLP(2, ()), "gaussian", "all", "local", True, "none"),
+    empirical_bayes.choose(MLP(2, ()), "gaussian", "all", True, "none"),
 )
 PREDICTIVE = Predictive.from_samples(np.zeros((4, 3)), 1.0)
 

@@ -334,7 +334,10 @@ def test_a_divergence_names_step_and_remedy():
         ({"likelihood": "poisson"}, "likelihood: expected one of gaussian, bernoulli"),
         ({"likelihood": "bernoulli"}, "y: expected labels 0 and 1"),
         ({"tie": "none"}, "tie: expected one of weight, layer, all"),
-        ({"estimator": "flipout"}, "estimator: expected one of local, shared"),
+        ({"estimator": "flipout"}, "estimator: expected one of local, shared, quiet"),
+        ({"likelihood": "bernoulli", "estimator": "quiet"}, "estimator: expected one of local, s"),
+        ({"coordinates": "sigma"}, "coordinates: expected one of mu, gamma"),
+        ({"starts": 0}, "starts: expected"),
         ({"scale": "big"}, "scale: expected one of fan_in, none"),
         ({"noise_std": 0.0}, "noise_std: expected"),
         ({"initial_gamma": -1.0}, "initial_gamma: expected"),
@@ -344,8 +347,9 @@ def test_a_divergence_names_step_and_remedy():
     ids=str,
 )
 def test_bad_arguments_are_refused(changes, message):
+    y = DATA.y > 0 if changes.get("estimator") == "quiet" else DATA.y
     with pytest.raises(ValueError, match=message):
-        small(**changes)
+        empirical_bayes.fit(DATA.x, y, **{**SMALL, **changes})
 
 
 # The table of the Alzheimer's data

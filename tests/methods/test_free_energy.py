@@ -98,7 +98,7 @@ def test_a_start_that_is_none_is_refused(changes, message):
 # Several starts
 
 
-@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet"])
+@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet", "eb"])
 def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
     """The k-th start is the fit of the seed s + 1000 k alone."""
     kept = set()
@@ -108,6 +108,8 @@ def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
             options = {**SMALL, "capacity": ROOM, "seed": seed, "learning_rate": 0.03, **changes}
             if estimator == "bbb":
                 return bbb.fit(DATA.x, DATA.y, **options)
+            if estimator == "eb":
+                return empirical_bayes.fit(DATA.x, DATA.y, tie="layer", **options)
             return local_reparam.fit(DATA.x, DATA.y, estimator=estimator, **options)
 
         alone = [fit(seed + 10**6 * k) for k in range(3)]
@@ -182,7 +184,7 @@ def exact_kl(prior: Prior) -> float:
 @pytest.mark.parametrize("biases", [True, False])
 def test_the_free_energy_of_empirical_bayes_is_the_exact_one(tie, likelihood, biases):
     """The KL is that to the prior of each weight, by TFP's own formula; the rest by quadrature."""
-    model = empirical_bayes.choose(LINEAR, likelihood, tie, "local", biases, "none")
+    model = empirical_bayes.choose(LINEAR, likelihood, tie, biases, "none")
     used = np.array([True, True, biases])
     mean, std = MU * used, SIGMA * used
     shared = np.full(3, np.sqrt((mean**2 + std**2)[used].mean()))
@@ -272,7 +274,7 @@ def test_training_on_starts_where_the_fit_ended(kind):
 
 
 def test_training_on_of_empirical_bayes_keeps_its_model():
-    fit = empirical(biases=False, estimator="shared")
+    fit = empirical(biases=False, **empirical_bayes.SOURCE)
     on = fit.refined(steps=20)
     for one, other in zip(on.model, fit.model, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -283,9 +285,10 @@ def test_training_on_of_empirical_bayes_keeps_its_model():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
     assert not FITS[kind](steps=30, learning_rate=0.02, seed=seed).converged
-    start = FITS[kind](seed=seed)
-    runs = [start.longer(k) for k in range(N_LONGER)]
-    assert min(runs, key=lambda fit: fit.free_energy).refined(steps=8000).converged
+    best = FITS[kind](seed=seed)
+    for _ in range(2):  # three units have minima some fifty nats apart
+        best = min([best.longer(k) for k in range(N_LONGER)], key=lambda fit: fit.free_energy)
+    assert best.refined(steps=8000).converged
 
 
 def test_converged_says_that_no_longer_run_is_twenty_nats_below():

@@ -217,9 +217,12 @@ OWN = {
         "estimator": "local",
         "biases": True,
         "scale": "fan_in",
-        "initial_rho": 0.0,
-        "initial_gamma": 1.0,
-        "cooldown": 0.25,
+        "learning_rate": 0.2,
+        "coordinates": "mu",
+        "initial_rho": -1.0,
+        "initial_gamma": 8.0,  # |μ| ≫ σ: no weight gives up at once
+        "cooldown": 1.0,
+        "starts": 1,
     },
     point: {
         **PUBLISHED,
@@ -276,7 +279,7 @@ def posterior(kind: str) -> bbb.Fit:
     parts["problem"] = Problem(POINTS, np.zeros((3, 1)), Gaussian(1.0), 1.0, 0)
     if kind == "mean field":
         return bbb.Fit(**parts)
-    model = empirical_bayes.choose(LINEAR, kind, "all", "local", True, "none")
+    model = empirical_bayes.choose(LINEAR, kind, "all", True, "none")
     prior_std = empirical_bayes.optimal_prior_std(MEAN, STD, [0, 0, 0])
     return empirical_bayes.Fit(**parts, gamma=MEAN / STD, prior_std=prior_std, model=model)
 
@@ -332,7 +335,7 @@ def test_pruning_counts_the_weights_that_there_are(biases):
     network = MLP(1, (2,))
     gamma = np.array([0.1, -3.0, 0.2, 2.0, -0.4, -0.3, 0.5])
     is_bias = np.array([0, 0, 1, 1, 0, 0, 1], bool)
-    model = empirical_bayes.choose(network, "gaussian", "weight", "local", biases, "none")
+    model = empirical_bayes.choose(network, "gaussian", "weight", biases, "none")
     np.testing.assert_array_equal(model.used, biases | ~is_bias)
     gamma = gamma * model.used
     one = model.used.astype(float)
@@ -364,9 +367,9 @@ def test_a_model_says_what_was_chosen_weight_by_weight():
     sizes = [(4 + 1) * 2, (2 + 1) * 3, 3 + 1]
     layers = np.repeat([0, 1, 2], sizes)
     for tie, groups in (("weight", np.arange(23)), ("layer", layers), ("all", np.zeros(23))):
-        model = empirical_bayes.choose(network, "gaussian", tie, "local", True, "fan_in")
+        model = empirical_bayes.choose(network, "gaussian", tie, True, "fan_in")
         np.testing.assert_array_equal(model.groups, groups)
         np.testing.assert_array_equal(model.layers, layers)
         np.testing.assert_allclose(model.unit, np.repeat([4, 2, 3], sizes) ** -0.5)
-    plain = empirical_bayes.choose(network, "gaussian", "all", "local", True, "none")
+    plain = empirical_bayes.choose(network, "gaussian", "all", True, "none")
     np.testing.assert_array_equal(plain.unit, 1.0)

@@ -294,20 +294,23 @@ def test_a_quiet_fit_is_its_twin_s(network, prior, n_samples, shares, kl_weight,
 
 
 EMPIRICAL = [
-    ("weight", "local", "gaussian", False, 2, ROOM),
-    ("all", "shared", "bernoulli", False, 1, None),
-    ("layer", "local", "bernoulli", True, 2, ROOM),
+    ("weight", "local", "gamma", "gaussian", False, 2, ROOM),
+    ("all", "shared", "gamma", "bernoulli", False, 1, None),
+    ("layer", "local", "mu", "bernoulli", True, 2, ROOM),
+    ("all", "quiet", "mu", "gaussian", False, 1, ROOM),
 ]
 
 
 @pytest.mark.parametrize(
-    ("tie", "estimator", "likelihood", "biases", "n_samples", "capacity"), EMPIRICAL, ids=str
+    ("tie", "estimator", "coordinates", "likelihood", "biases", "n_samples", "capacity"),
+    EMPIRICAL,
+    ids=str,
 )
 def test_an_empirical_bayes_fit_is_its_twin_s(
-    tie, estimator, likelihood, biases, n_samples, capacity
+    tie, estimator, coordinates, likelihood, biases, n_samples, capacity
 ):
     """The prior of a group is N(0, mean of μ² + σ²): put in, it follows μ and σ along."""
-    start, eps, zeta = noise(estimator, n_samples)
+    start, eps, zeta = noise("shared" if estimator == "quiet" else estimator, n_samples)
     is_bias = np.array([0] * 6 + [1] * 3 + [0] * 3 + [1])
     used = np.float64(biases | (is_bias == 0))
     unit = np.array([2.0] * 9 + [3.0] * 4) ** -0.5
@@ -317,7 +320,7 @@ def test_an_empirical_bayes_fit_is_its_twin_s(
 
     def moments(theta):
         std = used * unit * tf.nn.softplus(theta[1])
-        return theta[0] * std, std
+        return theta[0] * (std if coordinates == "gamma" else used * unit), std
 
     def kl(theta, _draw):
         mu, std = (tf.boolean_mask(v, used == 1) for v in moments(theta))
@@ -326,13 +329,20 @@ def test_an_empirical_bayes_fit_is_its_twin_s(
         return tf.reduce_sum(tfd.kl_divergence(tfd.Normal(mu, std), prior))
 
     def nll(theta, draw, points):
+        if estimator == "quiet":
+            mean, var = quiet_moments(NETWORK, *moments(theta), None, X[points])
+            return nll_of(likelihood, mean, points) + tf.reduce_sum(var) / 2 / noise_var
         f = OUTPUT[estimator](*moments(theta), eps[draw], zeta[draw][points], X[points])
         return nll_of(likelihood, f, points)
 
-    twin = Twin([1.7 * start, np.full(13, -0.5)], n_samples)
-    gamma, rho = twin.run(kl, nll)
+    noise_var, in_std = PLAN["noise_std"] ** 2, coordinates == "gamma"
+    place = 1.7 * start * (1.0 if in_std else np.logaddexp(0.0, -0.5))
+    twin = Twin([place, np.full(13, -0.5)], n_samples)
+    place, rho = twin.run(kl, nll)
+    gamma = place if in_std else place / np.logaddexp(0.0, rho)
     options = {"initial_gamma": 1.7, "initial_rho": -0.5, "n_samples": n_samples, **PLAN}
     options |= {"tie": tie, "estimator": estimator, "biases": biases, "capacity": capacity}
+    options["coordinates"] = coordinates
     y = LABELS if likelihood == "bernoulli" else Y
     fit = empirical_bayes.fit(X, y, likelihood=likelihood, **options)
     std = used * unit * np.logaddexp(0.0, rho)

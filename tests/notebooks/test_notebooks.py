@@ -101,6 +101,29 @@ def test_the_builder_says_what_is_wrong(
     assert refresh.main(["--check"]) == 1
 
 
+def test_prose_is_written_with_the_outputs_that_the_code_has_given(
+    refresh: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").mkdir()
+    told = nbformat.v4.new_output("stream", name="stdout", text="1\n")
+    cell = nbformat.v4.new_code_cell("print(1)", execution_count=1, outputs=[told])
+    before = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("Old."), cell])
+    (tmp_path / "a.ipynb").write_text(refresh.dumps(refresh.normalise(before)), encoding="utf-8")
+    monkeypatch.setattr(refresh, "NOTEBOOKS", tmp_path)
+    text = tmp_path / "text" / "a.py"
+    new = "# %% [markdown]\n# New.\n\n# %%\nprint(1)\n\n# %% [markdown]\n# The end.\n"
+    text.write_text(new, encoding="utf-8")
+    assert refresh.main(["--prose", "--only", "a"]) == 0
+    assert refresh.faults("a") == []
+    words, code, end = read(tmp_path / "a.ipynb").cells
+    assert (words.source, end.source) == ("New.", "The end.")
+    assert (code.execution_count, code.outputs) == (1, [told])
+    text.write_text(new.replace("print(1)", "print(2)"), encoding="utf-8")
+    with pytest.raises(SystemExit, match="Its code has changed, too"):
+        refresh.main(["--prose", "--only", "a"])
+    assert read(tmp_path / "a.ipynb").cells[1].source == "print(1)"
+
+
 def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) -> None:
     cell = nbformat.v4.new_code_cell("explorer", execution_count=7)
     cell.metadata = nbformat.from_dict({"execution": {"a": "1"}, "tags": ["t"], "collapsed": True})

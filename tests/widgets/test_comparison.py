@@ -509,7 +509,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         "map": {"prior": Gaussian(3.0)},
         "bbb": {"prior": Gaussian(3.0)},
         "local": {"prior": Gaussian(3.0), **local_reparam.QUIET},
-        "eb": {"tie": "all"},
+        "eb": {"tie": "all", "estimator": "quiet", "learning_rate": 0.3},
     }
     for name, more in own.items():
         fitted = comparison_fits.fit(name, problem, 100)

@@ -26,8 +26,9 @@ def deal(world: World) -> tuple[Rows, Rows]:
 
 
 def bayes(rows: Rows, width: int, seed: int, rate: float = 0.03) -> empirical_bayes.Fit:
-    """Empirical Bayes with a prior for each weight, as chapter 6 trains it."""
-    options: dict[str, Any] = {"likelihood": "bernoulli", "steps": 800, "learning_rate": rate}
+    """Empirical Bayes with a prior for each weight, as chapter 6 trains it: in steps of γ."""
+    options: dict[str, Any] = {**empirical_bayes.SOURCE, "likelihood": "bernoulli", "steps": 800}
+    options["learning_rate"] = rate
     room = bbb.Capacity(len(rows[0]), (max(width, 16),), 1)
     return empirical_bayes.fit(*rows, hidden_units=(width,), capacity=room, seed=seed, **options)
 

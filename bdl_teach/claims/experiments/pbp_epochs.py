@@ -68,6 +68,23 @@ COUNTING = Experiment(
             lambda f: f["pbp-400-doubt"] / f["pbp-400-error"],
         ),
         Claim(
+            "pbp-ten-epochs-fit-better-than-one",
+            "From one epoch to ten the mean of PBP comes nearer to the truth among the data.",
+            "rms error among the data, 10 epochs over 1",
+            "",
+            below(1.0, share=0.9),
+            lambda f: f["pbp-10-error"] / f["pbp-1-error"],
+        ),
+        Claim(
+            "pbp-ten-epochs-are-too-sure",
+            "After ten epochs PBP's doubt among the data is smaller than the error that its mean "
+            "really makes.",
+            "epistemic sd over rms error, 10 epochs",
+            "",
+            below(0.9, share=0.9),
+            lambda f: f["pbp-10-doubt"] / f["pbp-10-error"],
+        ),
+        Claim(
             "pbp-more-epochs-less-doubt",
             "Ten epochs leave less than 0.7 of the doubt that one epoch leaves.",
             "epistemic sd among the data, 10 epochs over 1",

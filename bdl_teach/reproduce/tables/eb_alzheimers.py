@@ -97,7 +97,8 @@ def _fit(model: str, x: Array, y: Array, width: int) -> tuple[Any, dict[str, flo
         return point.fit(x, y, weight_decay=decay, **common), {"decay": decay}
     source: dict[str, Any] = {"biases": False, "scale": "none", "estimator": "shared"}
     options = source if model == "eb_source" else {}
-    fit = empirical_bayes.fit(x, y, learning_rate=0.02, **common, **options)
+    walk = {**empirical_bayes.SOURCE, "learning_rate": 0.02}
+    fit = empirical_bayes.fit(x, y, **walk, **common, **options)
     return fit, {"pruned": fit.pruning().fraction}
 
 

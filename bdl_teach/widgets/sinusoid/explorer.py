@@ -101,8 +101,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             {**_DEFAULTS, "kl_weight": 0.01},
         ),
         # claim: kl-of-ten-lowers-the-mean, kl-of-ten-widens-the-band
+        # claim: a-fresh-start-gives-up-at-kl-ten
         "KL takes over": (
-            "KL weight 10: complexity costs too much; the mean is lower, the band wider",
+            "KL weight 10: the mean is lower, the band wider; a fresh start gives up, higher in F",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
         # claim: drawn-weights-descend-roughly, drawn-weights-end-higher

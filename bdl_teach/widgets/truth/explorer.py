@@ -65,6 +65,7 @@ class TruthExplorer(Explorer[TruthResult]):
         "prior_std",
     )
     PRESETS: ClassVar[controls.Presets] = {
+        # claim: mean-field-stays-narrower-in-the-gap-than-outside
         "start": (
             "σ_p = 3: the band stays narrower in the gap than outside the data, however long the "
             "search",
@@ -86,10 +87,12 @@ class TruthExplorer(Explorer[TruthResult]):
             "Where there are data everywhere, the best fit is a little less sure than NUTS",
             {**_DEFAULTS, "gap": 0.0, "nuts": True},
         ),
+        # claim: eight-starts-leave-the-search-little
         "eight starts": (
             "σ_p = 1: of eight quick fits the lowest is kept; the search gains a few nats at most",
             {**_DEFAULTS, "prior_std": 1.0, "starts": 8},
         ),
+        # claim: a-timid-prior-does-not-reach-the-peak
         "before the data": (
             "σ_p = 0.5: of ten networks of the prior none comes near the sine's peak",
             {**_DEFAULTS, "prior_std": 0.5, "prior_functions": True},

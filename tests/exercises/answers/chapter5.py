@@ -250,3 +250,47 @@ WRONG: list[tuple[str, str, Any]] = [
     ),
     ("5.7", "σ is missing", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ e)),
 ]
+
+
+# The two experiments: other ways than the references'.
+
+
+def balanced(x: Any, y: Any, mu: Any, sigma: Any, noise_std: Any, budget: Any) -> Any:
+    """Where the two noises that M and K can move are balanced: M² = budget · rows' / draw's."""
+    of_rows, of_draw = np.var(x * (mu * x - y)), (sigma * np.mean(x * x)) ** 2
+    rows = int(np.clip(round((budget * of_rows / of_draw) ** 0.5), 1, budget))
+    return rows, budget // rows
+
+
+def by_steps(sizes: Any, mu_gradients: Any, sigma_gradients: Any) -> Any:
+    """A flat line loses less than a half in the three steps of four times the batch."""
+    falls = [
+        np.median(np.diff(np.log(np.var(g, axis=2)), axis=1), axis=1) < -0.5 * np.log(4)
+        for g in (mu_gradients, sigma_gradients)
+    ]
+    return [1 if b else 2 if a else 0 for a, b in zip(*falls, strict=True)]
+
+
+RIGHT["5.8"] = balanced
+RIGHT["5.9"] = by_steps
+ALSO += [
+    ("5.8", lambda x, y, m, d, s, budget: np.array({2.0: (4, 64), 0.3: (32, 8)}.get(d, (85, 3)))),
+    ("5.9", lambda n, m, s: np.array(by_steps(n, m, s), dtype=np.float32)),
+]
+WRONG += [
+    ("5.8", "too few draws of w", lambda x, y, m, d, s, budget: (budget, 1)),
+    ("5.8", "too few rows", lambda x, y, m, d, s, budget: (1, budget)),
+    ("5.8", "one split for all worlds", lambda x, y, m, d, s, budget: (16, 16)),
+    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (budget, budget)),
+    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (0, budget)),
+    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (2.5, 10)),
+    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (np.nan, 1)),
+    ("5.8", "expected a pair of numbers", lambda x, y, m, d, s, budget: 64),
+    ("5.9", "taken for local", lambda n, m, s: [1 * (k > 0) for k in by_steps(n, m, s)]),
+    ("5.9", "taken for a shared", lambda n, m, s: [1 * (k == 1) for k in by_steps(n, m, s)]),
+    ("5.9", "are swapped", lambda n, m, s: [(1, 0, 2)[k] for k in by_steps(n, m, s)]),
+    ("5.9", "are swapped", lambda n, m, s: [(0, 2, 1)[k] for k in by_steps(n, m, s)]),
+    ("5.9", "judged by the size", lambda n, m, s: np.argsort(np.argsort(-m[:, 0].std(1)))),
+    ("5.9", "all alike", lambda n, m, s: [1] * len(m)),
+    ("5.9", "expected shape (3,)", lambda n, m, s: 1),
+]

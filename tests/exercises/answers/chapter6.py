@@ -311,3 +311,65 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.9", "log odds", lambda f: f.mean(axis=0)),
     ("6.9", "P(y = 0)", lambda f: 1 - expit(f).mean(axis=0)),
 ]
+
+
+# The two experiments: other ways than the references'.
+
+
+def each_prior(x: Any, y: Any, noise_std: Any, rounds: int = 30) -> Any:
+    """Tipping & Faul: (6.16) for one weight after the other, with what the others leave."""
+    found = np.zeros(x.shape[::2])
+    for x_k, y_k, std in zip(x, y, found, strict=True):
+        std[:] = 0.5
+        for weight in list(range(len(std))) * rounds:
+            others = np.where(np.arange(len(std)) == weight, 0.0, std)
+            cov = noise_std**2 * np.eye(len(y_k)) + (x_k * others**2) @ x_k.T
+            pulled = np.linalg.solve(cov, x_k[:, weight])
+            s, b = pulled @ x_k[:, weight], pulled @ y_k
+            std[weight] = np.sqrt(max((b**2 - s) / s**2, 0.0))
+    return found
+
+
+def bar(height: float) -> Any:
+    """Keep what is so many standard errors from 0, by a QR factorisation."""
+
+    def keep(x: Any, y: Any, noise_std: Any) -> Any:
+        q, r = np.linalg.qr(x)
+        inverse = np.linalg.inv(r)
+        return [abs(row @ q.T @ y) > height * noise_std * np.linalg.norm(row) for row in inverse]
+
+    return keep
+
+
+def by_size(x: Any, y: Any, noise_std: Any) -> Any:
+    size = abs(np.linalg.lstsq(x, y, rcond=None)[0])
+    return size >= np.sort(size)[-10]
+
+
+RIGHT["6.10"] = each_prior
+RIGHT["6.11"] = bar(2.2)
+ALSO += [
+    ("6.10", lambda x, y, s: each_prior(x, y, s).tolist()),
+    ("6.11", bar(3.0)),
+    ("6.11", lambda x, y, s: 1.0 * np.array(bar(3.5)(x, y, s))),
+]
+WRONG += [
+    ("6.10", "worse than one prior", lambda x, y, s: np.ones(x.shape[::2])),
+    ("6.10", "worse than one prior", lambda x, y, s: 0.0 * np.ones(x.shape[::2])),
+    (
+        "6.10",
+        "too little is gained",
+        lambda x, y, s: [
+            abs(np.linalg.lstsq(a, b, rcond=None)[0]) for a, b in zip(x, y, strict=True)
+        ],
+    ),
+    ("6.10", "no standard deviations", lambda x, y, s: np.full(x.shape[::2], np.nan)),
+    ("6.10", "no standard deviations", lambda x, y, s: -each_prior(x, y, s)),
+    ("6.10", "expected shape (6, 20)", lambda x, y, s: each_prior(x, y, s)[0]),
+    ("6.11", "useless weights are kept", bar(1.0)),
+    ("6.11", "useful weights are thrown away", bar(6.0)),
+    ("6.11", "useful weights are thrown away", lambda x, y, s: np.zeros(40)),
+    ("6.11", "useless ones kept", by_size),
+    ("6.11", "neither yes nor no", lambda x, y, s: x[0]),
+    ("6.11", "expected shape (40,)", lambda x, y, s: True),
+]

@@ -779,3 +779,44 @@ def _no_z(m: Any, v: Any, a: Any, b: Any) -> Any:
 def _no_weights(m: Any, v: Any, a: Any, b: Any) -> Any:
     z_var = np.append(v, 0.0)
     return layer(m, v, a, b)[0], ((a**2 + b) @ z_var) / len(z_var)
+
+
+# The two experiments: other ways than the references'.
+
+
+def rising(points: Any, alpha: Any) -> Any:
+    """The eps with which α′ = 1/(1/(α + ½) + eps) comes nearest to the log."""
+
+    def off(log_eps: float) -> float:
+        rest = math.sqrt(0.5) * math.exp(-0.5 * log_eps)
+        start = math.atanh(alpha[0] / rest) if alpha[0] < rest else 0.0
+        return float(np.square(rest * np.tanh(points / (2 * rest) + start) - alpha).sum())
+
+    grid = np.linspace(math.log(1e-9), math.log(1e-2), 2001)
+    return math.exp(min(grid, key=off))
+
+
+RIGHT["7.10"] = lambda n: (2.0, 0.1, 40)
+RIGHT["7.11"] = rising
+ALSO += [
+    ("7.10", lambda n: (6, 0.3, 30)),
+    ("7.10", lambda n: np.array([6.0, 0.2, 20.0])),
+    ("7.11", lambda p, a: np.array([rising(p, a)])),
+    ("7.11", lambda p, a: float(np.median((0.5 - np.gradient(a, p))[20:] / a[20:] ** 2))),
+]
+WRONG += [
+    ("7.10", "believed too large", lambda n: (6.0, 6.0, 200)),
+    ("7.10", "believed too large", lambda n: (6.0, 1.0, 10)),
+    ("7.10", "believed too small", lambda n: (6.0, 0.01, 10)),
+    ("7.10", "doubt is counted away", lambda n: (6.0, 0.2, 400)),
+    ("7.10", "no plan", lambda n: (6.0, 0.2, 2.5)),
+    ("7.10", "no plan", lambda n: (6.0, float("nan"), 40)),
+    ("7.10", "no plan", lambda n: (6.0, 0.2, 10**9)),
+    ("7.10", "expected shape (3,), got", lambda n: (6.0, 0.2)),
+    ("7.11", "taken to be at rest", lambda p, a: 1 / (2 * a.max() ** 2)),
+    ("7.11", "square is missing", lambda p, a: 1 / (2 * a[-1])),
+    ("7.11", "half is missing", lambda p, a: a[-1] ** -2.0),
+    ("7.11", "same for all", lambda p, a: 1e-6),
+    ("7.11", "sign is wrong everywhere", lambda p, a: -rising(p, a)),
+    ("7.11", "contains NaN", lambda p, a: float("nan")),
+]
