@@ -123,7 +123,7 @@ print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {me
 assert error < 0.75 * mean_error
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them; a random $z$ meets what happens to live there: some digits often, others never.
+# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them; a random $z$ meets what happens to live there.
 
 # %% slideshow={"slide_type": "fragment"}
 codes = plain.encode(train)[0]
@@ -516,7 +516,7 @@ assert np.mean(losses[-20:]) < 27.5 < np.mean(losses[:20])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.7 What it has learnt
 #
-# The map. No label was used; digits that look alike live next to each other. A nearest-neighbour rule on the two numbers alone recovers the class of most held-out digits.
+# The map; no label was used. Yet a nearest-neighbour rule on the two numbers alone tells more than three in four of the held-out digits. <!-- claim: two-numbers-tell-most-digits -->
 
 # %% slideshow={"slide_type": "subslide"}
 mean, std = model.encode(pixels)
@@ -531,11 +531,11 @@ print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
 assert right > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# No single code is spread like the prior. Its σ is small: the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly:
+# No single code is spread like the prior. Its σ is below a half: <!-- claim: one-code-is-narrow --> the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
 #
 # $$\frac1N\sum_{n=1}^N q(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p(x\mid z) . \tag{2.14}$$
 #
-# How roughly? The average KL of a code splits in two: what a code says about *its* digit, and the KL of all codes together from the prior. The second is the misfit of (2.14). (The pictures below show the mean of $p(x\mid z)$, as is the custom, not a draw of each pixel.)
+# How roughly? The average KL of a code splits in two: what a code says about *its* digit, and the KL of all codes together from the prior. The second is the misfit of (2.14). A random $z$ then makes more different digits than the autoencoder did. <!-- claim: vae-makes-more-digits --> (The pictures below show the mean of $p(x\mid z)$, as is the custom, not a draw of each pixel.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 2.14
@@ -562,7 +562,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; but the codes leave the prior, and under what is generated from the prior the data are less probable: the ELBO falls. Above 1 the code says less, until it says nothing: the encoder outputs the prior for every image, the KL is 0, and the decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what counts when one generates from the prior, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -577,7 +577,7 @@ assert max(scores, key=lambda beta: scores[beta].elbo.mean()) == 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.8 Clothes
 #
-# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few, so trousers, shoes and tops come out, prints on shirts do not.
+# The same function on 28 × 28 pictures: Fashion-MNIST, of which the course uses 900 in one file (if this machine has neither the data nor a network, the digits stand in, and the cell says so). Two numbers for 784 pixels are few: look at what they carry, and at what they do not.
 
 # %% slideshow={"slide_type": "subslide"}
 try:
@@ -1011,7 +1011,7 @@ print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):
 assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and the code collapses. The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and already at 10 the code collapses. <!-- claim: a-dear-code-says-nothing --> The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}

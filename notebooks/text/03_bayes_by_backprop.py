@@ -380,7 +380,8 @@ two_feet = tfd.Normal(np.zeros(2), np.array([1.5, 0.1])).prob(values[:, None])
 with np.errstate(divide="ignore"):
     as_printed = np.log(two_feet.numpy().mean(axis=1))  # (3.16) with π = ½
 safe = densities.scale_mixture_log_prob(values, 1.5, 0.1, 0.5)  # (3.17); exercise 3.7 is yours
-print("log of (3.16):", as_printed.round(2), "\n(3.17):       ", safe.round(2))
+for w, one, other in zip(values, as_printed, safe, strict=True):
+    print(f"w = {w:6.2f}: log of (3.16) {one:8.2f}, (3.17) {other:8.2f}")
 assert np.allclose(as_printed[:-1], safe[:-1])
 assert as_printed[-1] == -np.inf and np.isfinite(safe).all()
 
@@ -814,7 +815,7 @@ for name, ranking in (("lowest |μ|/σ first", order), ("at random", at_random))
     assert (errors[0.9] < 1.2 * errors[0]) == (ranking is order)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$ (our default start gives a wave up here: try it, and compare $F$). The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
+# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$ (try our default start here, too, and compare $F$). The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
 
 # %% slideshow={"slide_type": "fragment"}
 curve, x_curve = datasets.blundell_curve(n=32), np.linspace(-0.4, 0.9, 201)[:, None]

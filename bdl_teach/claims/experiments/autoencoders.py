@@ -1,0 +1,132 @@
+"""Autoencoders on small digits (chapter 2): what the KL does to codes, and what β does to them.
+
+A world is an order of the 1797 digits, of which the first 1500 are trained with, and a start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import entropy, norm
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.methods import vae
+
+N_TRAIN, N_MADE = 1500, 500
+BETAS = (0.1, 2.0, 10.0)  # beside 1
+DEAR = 10.0
+
+
+def _misfit(mean: Array, std: Array, seed: int) -> float:
+    """KL in nats of all codes together from the prior, by a draw of each."""
+    z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
+    log_each = norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
+    log_all = logsumexp(log_each, axis=1) - np.log(len(z))
+    return float(np.mean(log_all - norm.logpdf(z).sum(axis=1)))
+
+
+def digits(world: World) -> dict[str, float]:
+    """Figures of a VAE, of others with another β, and of a plain autoencoder."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
+    bundled = datasets.digits()
+    order = np.random.default_rng(world.data_seed).permutation(len(bundled.images))
+    pixels, labels = bundled.images.reshape(len(order), -1)[order], bundled.labels[order]
+    train, test = pixels[:N_TRAIN], pixels[N_TRAIN:]
+    fit = vae.fit(train, seed=world.start_seed)
+    plain = vae.fit_autoencoder(train, seed=world.start_seed)
+    mean, std = fit.encode(pixels)
+    near = KNeighborsClassifier(10).fit(mean[:N_TRAIN], labels[:N_TRAIN])
+    judge = LogisticRegression(max_iter=1000).fit(train, labels[:N_TRAIN])
+
+    def made(which: vae.Fit) -> float:
+        seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
+        return float(np.exp(entropy(np.bincount(seen, minlength=10))))
+
+    scores = {1.0: fit.elbo(test, 20)}
+    for beta in BETAS:
+        scores[beta] = vae.fit(train, beta=beta, seed=world.start_seed).elbo(test, 20)
+    elbos = {beta: float(score.elbo.mean()) for beta, score in scores.items()}
+    return {
+        "right": float(near.score(mean[N_TRAIN:], labels[N_TRAIN:])),
+        "code-sd": float(std.mean()),
+        "misfit": _misfit(mean[::3], std[::3], world.seed(3)),
+        "kl": float(vae.kl_from_prior(mean, std).mean()),
+        "made": made(fit),
+        "made-plain": made(plain),
+        "beside": max(elbos[beta] for beta in BETAS),
+        "elbo": elbos[1.0],
+        "kl-dear": float(scores[DEAR].kl.mean()),
+        "rebuilt-cheap": float((scores[0.1].reconstruction - scores[1.0].reconstruction).mean()),
+    }
+
+
+DIGITS = Experiment(
+    "autoencoder-digits",
+    digits,
+    (
+        Claim(
+            "two-numbers-tell-most-digits",
+            "From the two numbers of a VAE's code alone, a nearest-neighbour rule tells more than "
+            "three in four of the held-out digits.",
+            "share of held-out digits told",
+            "",
+            above(0.75, share=0.9),
+            lambda f: f["right"],
+        ),
+        Claim(
+            "one-code-is-narrow",
+            "One code of a VAE has an sd below a half, where the prior's is 1.",
+            "mean sd of one code",
+            "",
+            below(0.5, share=0.9),
+            lambda f: f["code-sd"],
+        ),
+        Claim(
+            "codes-together-fill-the-prior",
+            "The KL of all codes together from the prior is less than a quarter of that of one "
+            "code.",
+            "KL from the prior, all codes together over one code",
+            "",
+            below(0.25, share=0.9),
+            lambda f: f["misfit"] / f["kl"],
+        ),
+        Claim(
+            "vae-makes-more-digits",
+            "From random z a VAE makes more different digits than a plain autoencoder: on average "
+            "two more and above.",
+            "different digits in 500, VAE − autoencoder",
+            "digits",
+            above(2.0, share=0.6),
+            lambda f: f["made"] - f["made-plain"],
+        ),
+        Claim(
+            "a-cheap-code-rebuilds-better",
+            "With β = 0.1 the reconstruction of held-out digits is better than with β = 1.",
+            "reconstruction, β = 0.1 − β = 1",
+            "nats a digit",
+            above(0.0, share=0.9),
+            lambda f: f["rebuilt-cheap"],
+        ),
+        Claim(
+            "beta-one-has-the-best-bound",
+            "With β = 1 the ELBO of held-out digits is higher than with β = 0.1, 2 or 10.",
+            "ELBO, β = 1 − the best of the others",
+            "nats a digit",
+            above(0.0, share=0.9),
+            lambda f: f["elbo"] - f["beside"],
+        ),
+        Claim(
+            "a-dear-code-says-nothing",
+            "With β = 10 the code collapses: its KL is below a twentieth of a nat.",
+            "KL at β = 10",
+            "nats",
+            below(0.05, share=0.9),
+            lambda f: f["kl-dear"],
+        ),
+    ),
+    seconds=6.0,
+)
