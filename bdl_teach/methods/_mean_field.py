@@ -8,10 +8,9 @@ and whether training on would lower it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -21,7 +20,6 @@ from bdl_teach import elbo, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
-from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import LogDensityTerms, Prior, ScaleMixture, as_prior
 from bdl_teach.elbo import FreeEnergy
@@ -35,6 +33,7 @@ from bdl_teach.methods._loop import (
     lay_out,
     row_noise,
 )
+from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -277,7 +276,7 @@ def _fitted(
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Variational):
     """A fitted mean-field posterior.
 
     Attributes:
@@ -299,15 +298,6 @@ class Fit:
     history: dict[str, Array]
     capacity: Capacity
     problem: Problem
-
-    @cached_property
-    def free_energy(self) -> float:
-        """F in nats on the whole data set, from 1000 fresh draws of the weights.
-
-        No minibatch and no lucky last step can flatter it; its standard error is below one nat
-        where that of a record in ``history`` is some twenty.
-        """
-        return self.cost().total
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
         """Average both parts of F over fresh draws of the weights, on all data points.
@@ -359,20 +349,15 @@ class Fit:
         seed, (scale, rho) = optimise.start_seeds(self.problem.seed, N_LONGER)[k], _AFRESH[k - 1]
         return self._quietly(_LONGER, _RATE, start_scale=scale, initial_rho=rho, seed=seed)
 
+    # Of ``converged``: one run trains on, the others start elsewhere: so it is also said of a fit
+    # that is stuck in a poor minimum that it has not converged. Some tenths of a second, once.
     # claim: converged-knows
-    @cached_property
-    def converged(self) -> bool:
-        """Whether none of several longer runs finds a free energy lower by more than 20 nats.
+    n_longer = N_LONGER
 
-        One run trains on from here, the others start elsewhere: so it is also said of a fit that
-        is stuck in a poor minimum that it has not converged. Some tenths of a second, once.
-        """
-        return all(self.free_energy - f <= TOLERANCE for f in self._free_energies())
-
-    def _free_energies(self) -> Iterator[float]:
-        for k in range(N_LONGER):
-            with suppress(DivergedError):
-                yield self.longer(k).free_energy
+    @property
+    def tolerance(self) -> float:
+        """20 nats by which longer runs may be below a fit that is called converged."""
+        return TOLERANCE
 
     def _quietly(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem with the quiet estimator, on the whole data."""

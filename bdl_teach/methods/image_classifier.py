@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +28,17 @@ from bdl_teach._support import checks, memory
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, tf
+from bdl_teach.densities import gaussian_kl
+from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
+from bdl_teach.methods._variational import TOLERANCE_A_POINT, Variational
 
 REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB
 _TRAINING, _PREDICTION = 1, 2  # streams of random numbers of one seed; 0 starts the network
+_LEAST_STEPS = 1000  # to train on
+_OTHER_ORDERS = 10**6  # from the seed of a fit to that of its training on
 _NO_SPREAD = -50.0  # a ρ whose σ is 0 in float32
 # For hundreds of pictures instead of tens of thousands: 127,000 weights at a KL weight of 1
 # outweigh 720 labels. With less of it the weights that matter learn, while those that no
@@ -47,6 +52,28 @@ FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
         "initial_rho": -4.0,
     }
 )
+
+
+class Problem(NamedTuple):
+    """What a classifier was fitted to, and how: what its free energy is measured on.
+
+    Attributes:
+        images: Pixels in [0, 1] ``[n, height, width]``.
+        labels: ``[n]``.
+        kl_weight: Factor on the KL term.
+        learning_rate: Adam step size.
+        epochs: Passes over the pictures.
+        batch_size: Pictures in a minibatch.
+        seed: Seed of the order of the pictures and of every ε.
+    """
+
+    images: Array
+    labels: Array
+    kl_weight: float
+    learning_rate: float
+    epochs: int
+    batch_size: int
+    seed: int
 
 
 def _train_step(model: Any, adam: Any, n_data: int, kl_weight: float) -> Callable[..., Any]:
@@ -129,13 +156,26 @@ def fit(
         seed=checks.count("seed", seed, 0),
     )
     scale = checks.positive("pixel_scale", pixel_scale)
-    built = network.build()
-    adam = tf.keras.optimizers.legacy.Adam(checks.positive("learning_rate", learning_rate))
-    step = _train_step(built.model, adam, len(x), checks.non_negative("kl_weight", kl_weight))
-    passes, size = checks.count("epochs", epochs), checks.count("batch_size", batch_size)
-    history = _train(step, (x * scale, y), built.draw, passes, size, seed)
+    problem = Problem(
+        x[..., 0],
+        y,
+        checks.non_negative("kl_weight", kl_weight),
+        checks.positive("learning_rate", learning_rate),
+        checks.count("epochs", epochs),
+        checks.count("batch_size", batch_size),
+        seed,
+    )
+    return _trained(network, network.build(), scale, problem)
+
+
+def _trained(network: ConvNet, built: Built, scale: float, problem: Problem) -> Fit:
+    """Train the variables of ``built`` from where they are."""
+    o, adam = problem, tf.keras.optimizers.legacy.Adam(problem.learning_rate)
+    step = _train_step(built.model, adam, len(o.images), o.kl_weight)
+    data = (o.images[..., None] * np.float32(scale), o.labels)
+    history = _train(step, data, built.draw, o.epochs, o.batch_size, o.seed)
     memory.release()
-    return Fit(network, built, scale, history)
+    return Fit(network, built, scale, history, problem)
 
 
 def _train(
@@ -192,7 +232,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Variational):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
@@ -201,12 +241,59 @@ class Fit:
         pixel_scale: What pixels in [0, 1] are multiplied by.
         history: ``epoch``, ``free_energy``, ``complexity_cost`` and ``likelihood_cost`` in nats
             over all pictures (``complexity_cost`` before ``kl_weight``), means over each epoch.
+        problem: The pictures that it was fitted to, and how.
     """
 
     network: ConvNet
     built: Built
     pixel_scale: float
     history: dict[str, Array]
+    problem: Problem
+
+    def cost(self, n_draws: int = 30, seed: int = 1) -> FreeEnergy:
+        """F on all training pictures; the KL is known, the likelihood averaged over draws.
+
+        Args:
+            n_draws: Number of draws of the weights, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
+        log_p = self.log_predict(self.problem.images, n_draws, seed)  # [s, n, classes]
+        labels = self.problem.labels[None, :, None]
+        likelihood = -float(np.take_along_axis(log_p, labels, axis=-1).sum(axis=1).mean())
+        std = self.std + np.finfo(np.float32).eps  # as TFP's layers have it
+        complexity = gaussian_kl(self.mean, std, 0.0, self.network.prior_std).sum()
+        return FreeEnergy(float(complexity), likelihood, self.problem.kl_weight)
+
+    def refined(self) -> Fit:
+        """Train a copy on from here: as many epochs again, at the same rate, in other orders.
+
+        They are 1000 steps at least: a fit that was cut short gains little in as few again.
+
+        Raises:
+            DivergedError: The free energy left the finite numbers.
+        """
+        o = self.problem
+        least = -(-_LEAST_STEPS // -(-len(o.labels) // o.batch_size))
+        problem = o._replace(epochs=max(o.epochs, least), seed=o.seed + _OTHER_ORDERS)
+        return _trained(self.network, self._copy(), self.pixel_scale, problem)
+
+    def longer(self, k: int) -> Fit:
+        """The one longer run that ``converged`` asks: it trains on; no other start is tried."""
+        return self.refined()
+
+    @property
+    def tolerance(self) -> float:
+        """Half a nat a picture, by which training on may lower a converged fit."""
+        return TOLERANCE_A_POINT * len(self.problem.labels)
+
+    def _copy(self) -> Built:
+        """The same variables once more, to be changed."""
+        built = self.network.build()
+        built.model.set_weights(self.built.model.get_weights())
+        return built
 
     @property
     def mean(self) -> Array:
@@ -268,8 +355,7 @@ class Fit:
         n_out = int(checks.probability("fraction", fraction) * ratio.size)
         out = np.zeros(ratio.size, dtype=bool)
         out[np.argsort(ratio, kind="stable")[:n_out]] = True
-        built = self.network.build()
-        built.model.set_weights(self.built.model.get_weights())
+        built = self._copy()
         for mu, rho in built.gaussians:
             gone, out = np.split(out, [mu.shape.num_elements()])
             gone = gone.reshape(mu.shape)

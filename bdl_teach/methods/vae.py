@@ -25,11 +25,14 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
+from bdl_teach.elbo import FreeEnergy
+from bdl_teach.methods._variational import TOLERANCE_A_POINT, Variational
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
 KLS = ("analytic", "sampled")
 REMEDY = "lower the learning rate; for likelihood='gaussian', decoder_std may also be too small"
+_OTHER_MINIBATCHES = 10**6  # from the seed of a fit to that of its training on
 _MIN_STD = 1e-6  # keeps log σ finite where the encoder is sure
 
 
@@ -113,6 +116,24 @@ def _random_weights(network: MLP, rng: np.random.Generator) -> Array:
     layers = [rng.standard_normal(shape) * (shape[1] ** -0.5) for shape in network.shapes]
     layers[1::2] = [np.zeros_like(bias) for bias in layers[1::2]]
     return np.concatenate([layer.ravel() for layer in layers])
+
+
+class Problem(NamedTuple):
+    """What a VAE was fitted to, and how: what its free energy is measured on.
+
+    Attributes:
+        x: The data ``[n, d]``.
+        beta: Factor on the KL term.
+        kl: One of ``KLS``.
+        batch_size: Examples a step.
+        seed: Seed of the fit.
+    """
+
+    x: Array
+    beta: float
+    kl: str
+    batch_size: int
+    seed: int
 
 
 class _LoopInputs(NamedTuple):
@@ -246,7 +267,8 @@ def fit(
     if not variational:  # only the reconstruction means something without a posterior
         del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
-    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history)
+    problem = Problem(x, float(beta), kl, batch_size, seed)
+    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history, problem)
 
 
 def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
@@ -275,7 +297,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Variational):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
@@ -286,6 +308,7 @@ class Fit:
         variational: False for a plain autoencoder, whose code has no spread and no KL.
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
             minibatch and one step.
+        problem: The data that it was fitted to, and how.
     """
 
     model: Model
@@ -294,6 +317,61 @@ class Fit:
     decoder_std: float
     variational: bool
     history: dict[str, Array]
+    problem: Problem
+
+    def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
+        """The negative ELBO of all the data that it was fitted to, in its two parts.
+
+        ``complexity`` is the KL of all codes, in closed form, and β its weight; the draws of the
+        examples are independent, so that ten of each will do.
+
+        Args:
+            n_draws: Draws of z for each example, >= 1.
+            seed: Seed of the draws.
+
+        Raises:
+            ValueError: A count is out of range, or this is a plain autoencoder.
+        """
+        _, reconstruction, kl = self.elbo(self.problem.x, n_draws, seed)
+        return FreeEnergy(float(kl.sum()), -float(reconstruction.sum()), self.problem.beta)
+
+    def refined(self, steps: int = 2000, learning_rate: float = 0.002) -> Fit:
+        """Train on from here, at a rate that falls linearly to 0, with other minibatches.
+
+        Args:
+            steps: Adam steps.
+            learning_rate: Adam step size at first, > 0.
+
+        Raises:
+            ValueError: An argument is out of range.
+            DivergedError: The loss left the finite numbers.
+        """
+        o = self.problem
+        return fit(
+            o.x,
+            latent_dim=self.latent_dim,
+            beta=o.beta,
+            likelihood=self.model.likelihood,
+            decoder_std=self.decoder_std,
+            kl=o.kl,
+            hidden_units=self.model.encoder.hidden_units,
+            steps=steps,
+            batch_size=o.batch_size,
+            learning_rate=learning_rate,
+            cooldown=1.0,
+            seed=o.seed + _OTHER_MINIBATCHES,
+            variational=self.variational,
+            start=self,
+        )
+
+    def longer(self, k: int) -> Fit:
+        """The one longer run that ``converged`` asks: it trains on; no other start is tried."""
+        return self.refined()
+
+    @property
+    def tolerance(self) -> float:
+        """Half a nat an example, by which training on may lower a converged fit."""
+        return TOLERANCE_A_POINT * len(self.problem.x)
 
     @property
     def latent_dim(self) -> int:

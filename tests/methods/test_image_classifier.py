@@ -18,6 +18,7 @@ DIGITS = datasets.digits()
 FEW = DIGITS.labels < 3
 IMAGES, LABELS = DIGITS.images[FEW][:96], DIGITS.labels[FEW][:96]
 NETWORK = ConvNet((8, 8), 3, filters=4, kernel_size=3)
+PROBLEM = image_classifier.Problem(IMAGES, LABELS, 1.0, 0.001, 1, 32, 0)
 TINY = {"filters": 4, "kernel_size": 3, "epochs": 1, "n_classes": 3}
 
 
@@ -250,13 +251,15 @@ def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit,
 
 def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own():
     large = replace(NETWORK, filters=64, kernel_size=5, initial_rho=-2.0, seed=4)
-    start = image_classifier.Fit(large, large.build(), 1.0, {})
+    start = image_classifier.Fit(large, large.build(), 1.0, {}, PROBLEM)
     np.testing.assert_allclose(start.std, np.log1p(np.exp(-2.0)), rtol=1e-5)
     assert abs(start.mean.std() / 0.1 - 1) < 5 / np.sqrt(2 * start.mean.size)
     assert abs(start.mean.mean()) < 5 * 0.1 / np.sqrt(start.mean.size)
     assert len(np.unique(start.mean)) > 0.99 * start.mean.size  # no layer repeats another
     other = replace(large, seed=5)
-    assert (image_classifier.Fit(other, other.build(), 1.0, {}).mean != start.mean).mean() > 0.99
+    assert (
+        image_classifier.Fit(other, other.build(), 1.0, {}, PROBLEM).mean != start.mean
+    ).mean() > 0.99
     np.testing.assert_allclose(start.signal_to_noise, np.abs(start.mean) / start.std, rtol=1e-6)
 
 
@@ -406,3 +409,32 @@ def test_pictures_that_do_not_fit_are_refused(fit):
         fit.predict(IMAGES[:2], n_samples=0)
     with pytest.raises(ValueError, match="fraction: expected a number in"):
         fit.pruned(1.5)
+
+
+# The free energy, and whether training on lowers it
+
+
+def test_the_free_energy_is_that_of_all_training_pictures(still):
+    """With σ ≈ 0 nothing is left to chance: an epoch's mean record is the same sum."""
+    cost, seen = still.cost(n_draws=2), still.history
+    assert cost.complexity == pytest.approx(seen["complexity_cost"][0], rel=1e-4)
+    assert cost.likelihood == pytest.approx(seen["likelihood_cost"][0], rel=1e-4)
+    assert cost.total == pytest.approx(0.25 * cost.complexity + cost.likelihood)
+    assert still.free_energy == still.cost().total
+
+
+def test_training_on_leaves_the_fit_as_it_is_and_is_what_converged_asks(fit, monkeypatch):
+    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 100)
+    early, before = replace(fit, problem=fit.problem._replace(learning_rate=0.01)), fit.mean
+    on = early.refined()
+    np.testing.assert_array_equal(fit.mean, before)
+    assert on.problem[3:6] == (0.01, 100, 32) and on.problem.seed != fit.problem.seed
+    assert early.free_energy - on.free_energy > early.tolerance == 0.5 * 32
+    assert not early.converged
+    assert replace(fit, problem=fit.problem._replace(learning_rate=1e-9)).converged
+
+
+def test_pictures_are_trained_on_as_they_were(still):
+    on = still.refined()
+    np.testing.assert_allclose(on.mean, still.mean, atol=1e-6)
+    assert on.history["likelihood_cost"][-1] == pytest.approx(still.cost().likelihood, rel=1e-3)

@@ -34,11 +34,14 @@ def autoencoder() -> vae.Fit:
 # A linear VAE with Gaussian noise is probabilistic PCA
 
 
+ONE = vae.Problem(np.array([[0.4], [-1.1]]), 0.5, "analytic", 1, 0)
+
+
 def by_hand(a: float, b: float, sx: float, mean: list[float], sigma: float) -> vae.Fit:
     """p(x | z) = N(az + b, sx²) and q(z | x) = N(mean[0] x + mean[1], σ²)."""
     encoder = np.array([mean[0], 0.0, mean[1], np.log(np.expm1(sigma - 1e-6))])
     model = make_model(1, 1, (), "gaussian")
-    return vae.Fit(model, encoder, np.array([a, b]), sx, True, {})
+    return vae.Fit(model, encoder, np.array([a, b]), sx, True, {}, ONE)
 
 
 def quadrature(fit: vae.Fit, x: float) -> np.ndarray:
@@ -269,7 +272,7 @@ def test_a_step_s_loss_has_beta_once_and_its_record_has_none(kl, likelihood):
 
 def test_an_encoder_s_spread_is_a_softplus_and_a_decoder_s_mean_a_sigmoid():
     model = make_model(1, 1, (), "bernoulli")
-    fit = vae.Fit(model, np.array([1.5, -2.0, 0.5, 0.3]), np.array([2.0, -1.0]), 1.0, True, {})
+    fit = vae.Fit(model, np.array([1.5, -2.0, 0.5, 0.3]), np.array([2.0, -1.0]), 1.0, True, {}, ONE)
     mean, std = fit.encode([[0.7]])
     assert mean[0, 0] == pytest.approx(1.5 * 0.7 + 0.5)
     assert std[0, 0] == pytest.approx(np.log1p(np.exp(-2.0 * 0.7 + 0.3)) + 1e-6)
@@ -506,3 +509,48 @@ def test_divergence_names_the_step_and_the_remedy():
     plan = {"hidden_units": (), "batch_size": 200, "steps": 50, "decoder_std": 1e-25}
     with pytest.raises(DivergedError, match="learning rate"):
         vae.fit(linear_data(), likelihood="gaussian", **plan)
+
+
+# The free energy, and whether training on lowers it
+
+
+def test_the_free_energy_is_the_negative_elbo_of_all_data_with_its_beta():
+    """Of a linear VAE both parts are known: E(x − az − b)² and the KL of a Gaussian."""
+    a, b, sx, sigma = 0.8, 0.3, 0.9, 0.6
+    fit, x = by_hand(a, b, sx, [0.5, 0.1], sigma), ONE.x[:, 0]
+    mean = 0.5 * x + 0.1
+    square = (x - a * mean - b) ** 2 + (a * sigma) ** 2
+    likelihood = (square / 2 / sx**2 + np.log(sx * np.sqrt(2 * np.pi))).sum()
+    complexity = kl_from_prior(mean[:, None], np.full((2, 1), sigma)).sum()
+    cost = fit.cost(n_draws=20_000)
+    assert cost.complexity == pytest.approx(complexity, rel=1e-5)
+    assert cost.likelihood == pytest.approx(likelihood, rel=0.02)
+    assert cost.total == pytest.approx(0.5 * cost.complexity + cost.likelihood)
+    assert fit.free_energy == fit.cost().total
+
+
+def test_training_on_of_a_vae_starts_where_it_ended_and_keeps_its_problem():
+    fit = digits(beta=2.0, seed=3)
+    on = fit.refined(steps=1, learning_rate=1e-12)
+    np.testing.assert_allclose(on.encoder_weights, fit.encoder_weights, rtol=1e-5, atol=1e-9)
+    assert on.model == fit.model
+    assert on.problem == fit.problem._replace(x=on.problem.x, seed=on.problem.seed)
+    assert on.problem.seed != fit.problem.seed
+    np.testing.assert_array_equal(on.problem.x, fit.problem.x)
+
+
+def test_a_vae_has_converged_when_training_on_gains_no_more_than_half_a_nat_an_example(monkeypatch):
+    fit = digits()
+    assert not fit.converged  # SMALL stops early
+    assert fit.tolerance == 0.5 * len(TRAIN)
+    for gain, expected in ((0.49, True), (0.51, False)):
+        one, other = digits(), digits(seed=1)
+        vars(one)["free_energy"] = 100.0
+        vars(other)["free_energy"] = 100.0 - gain * len(TRAIN)
+        monkeypatch.setattr(vae.Fit, "longer", lambda self, k, other=other: other)
+        assert one.converged is expected
+
+
+def test_a_plain_autoencoder_has_no_free_energy():
+    with pytest.raises(ValueError, match="expected a VAE, got a plain autoencoder"):
+        _ = autoencoder().free_energy
