@@ -4,8 +4,8 @@ q(w) = Π N(w_k | μ_k, σ_k²), prior N(w_k | 0, σ_p²). The ELBO depends on �
 alone, and is largest at σ_p² = μ² + σ², averaged over the weights that share the prior. Put back
 in, with one prior a weight: KL = ½ Σ ln(1 + μ²/σ²). The parameters ρ and γ, with σ = softplus(ρ)
 and μ = γ ⊙ σ, make that ½ Σ ln(1 + γ²), with no 0/0 where a weight collapses. By default a step
-moves μ and ρ all the same: the γ of a weight that the data speak about is in the hundreds, too far
-for steps of γ.
+moves μ and ρ all the same: the γ of a weight that the data speak about may be near a hundred, too
+far for steps of γ.
 
 The ELBO then bounds max over the priors of ln p(D | priors), the type-II evidence: it can
 exceed ln p(D) under any one prior.
@@ -56,8 +56,8 @@ ESTIMATORS = ("local", "shared", "quiet")  # the last for the Gaussian likelihoo
 COORDINATES = ("mu", "gamma")
 # The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.3}
-# Steps of γ from weak weights, as in the source: ``fit(x, y, **SOURCE)``. They end far above the
-# defaults.
+# Steps of γ from weak weights, as in the source: ``fit(x, y, **SOURCE)``. Steps of γ end far above
+# those of μ.
 # claim: steps-of-gamma-stop-far-above
 SOURCE: dict[str, Any] = {
     "coordinates": "gamma",

@@ -100,7 +100,7 @@ assert abs(grid[np.argmin(nll(grid))] - w_mle) < 1e-3
 #
 # $$\hat s^2 = \frac1n\sum_{i=1}^n \big(y_i - f(\hat w, x_i)\big)^2 . \tag{1.2}$$
 #
-# So a network with an output for $s$, trained on (1.1), *learns* its noise. With the square alone it could not: the larger $s$, the smaller the first term.
+# So a network with an output for $s$, trained on (1.1), *learns* a noise: its training error, which is too small if it overfits. With the square alone it could not: the larger $s$, the smaller the first term.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.2
@@ -325,7 +325,7 @@ print("weights or functions: the same predictions at 201 inputs")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.5 Predict with all weights
 #
-# The usual prediction plugs one estimate in: $P(y\mid x, \hat w)$. That is right when the data pin the weights down, with many more points than weights. Otherwise it claims to know what it does not. The **posterior predictive** averages over all weights, each with its probability:
+# The usual prediction plugs one estimate in: $P(y\mid x, \hat w)$. That is nearly right when the data pin the weights down, which takes many more points than weights. Otherwise it claims to know what it does not. The **posterior predictive** averages over all weights, each with its probability:
 #
 # $$P(y\mid x, D) = \int P(y\mid x, w)\,P(w\mid D)\,\mathrm dw \tag{1.10}$$
 #
@@ -489,13 +489,13 @@ for d in sizes:
     test_score.append(predicted.log_prob(test.y).mean())
 best = sizes[np.argmax(log_p)]
 assert best == 6 and (np.diff(fit_error) < 1e-9).all()
-assert max(test_score) - test_score[np.argmax(log_p)] < 0.05  # no test set was needed
+assert max(test_score) - test_score[np.argmax(log_p)] < 0.05  # on these 32 points
 
 # %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.8))
 curves = (("least-squares training RMSE: falls", fit_error, "units of y", "upper right"),
           ("log evidence: peaks", log_p, "nats", "lower right"),
-          ("test log density: agrees", test_score, "nats a point", "lower right"))
+          ("test log density", test_score, "nats a point", "lower right"))
 for ax, (title, values, unit, place) in zip(axes, curves, strict=True):
     ax.plot(sizes, values, "o-", color=BLUE)
     ax.axvline(best, color=RED, ls="--", lw=1.6, label="evidence's choice")
@@ -595,7 +595,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2 to 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 7 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the gold standard of chapters 3 and 10, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2 to 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 7 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the yardstick of chapters 4 and 10, draws from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?
@@ -667,7 +667,7 @@ panel(ax, "Reverse KL settles on one hill, forward KL covers both", "w", "densit
 #
 # $$\text{reverse: } \sigma_j^2 = \frac{1}{(\Sigma^{-1})_{jj}}, \qquad \text{forward: } \sigma_j^2 = \Sigma_{jj} . \tag{1.22}$$
 #
-# The first is the width of a *slice* of the posterior, the other weights held fixed; the second is that of its *shadow*, the other weights averaged over. A slice is never wider than the shadow. So a variational $q$ reports *weights* that are surer than they should be, as soon as they are correlated.
+# The first is the width of a *slice* of the posterior, the other weights held fixed; the second is that of its *shadow*, the other weights averaged over. A slice is never wider than the shadow. So an independent $q$ beside a Gaussian posterior reports *weights* that are surer than they should be, as soon as they are correlated.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.22
@@ -740,7 +740,7 @@ assert all((after <= before + 1e-9).all() for before, after in zip(bands, bands[
 print("mean epistemic sd:", " → ".join(f"{band.mean():.2f}" for band in bands))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior σ.** (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is the prior's. It does *not* go on opening: the bumps end at ±1, and beyond them the model is certain that f = 0. It does not know that it knows nothing there; no data were needed to be so sure.)
+# **Prior σ.** (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is almost the prior's. It does *not* go on opening: the bumps end at ±1, and beyond them the model is certain that f = 0. It does not know that it knows nothing there; no data were needed to be so sure.)
 
 # %% slideshow={"slide_type": "fragment"}
 def training_rmse():
@@ -1107,7 +1107,7 @@ for prior_std in (6.0, 600.0):
 assert (np.array(found[1]) < np.array(found[0])).all()  # worse in all three
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the gap is largest exactly where the draws disagree:
+# **Claim:** "average the log likelihoods of the draws". **True:** average the *densities*. The logarithm is concave, so the average of logarithms is never larger (Jensen), and the gap is large where the draws disagree:
 
 # %% slideshow={"slide_type": "fragment"}
 log_each = stats.norm(w_draws[:2000] @ phi_grid.T, 1.0).logpdf(data.truth(x_grid)[:, 0])
@@ -1141,9 +1141,9 @@ assert np.isinf(rel_entr(p_table, q_table).sum())
 # - The posterior of a linear model is Gaussian, and precisions add. Its mean is the ridge solution; its covariance is what ridge forgets.
 # - Predict by averaging densities over the posterior. Variance = epistemic (falls nearly as $1/n$) + aleatoric (stays).
 # - Epistemic uncertainty is uncertainty *within* the model. A wrong model can be sure.
-# - The evidence is the sum of one-step-ahead scores. It avoids bad priors without a test set; between good ones it may take the second best. <!-- claim: evidence-can-prefer-a-worse-test -->
+# - The evidence is the sum of one-step-ahead scores. It avoids the worst priors without a test set; <!-- claim: evidence-avoids-the-worst-prior --> between good ones it may take the second best. <!-- claim: evidence-can-prefer-a-worse-test -->
 # - For a network the evidence is an integral over hundreds of dimensions: intractable, not slow.
-# - $\mathrm{KL}[q\|p]$ picks one hill and is too sure of correlated weights; $\mathrm{KL}[p\|q]$ matches moments. $\mathrm{KL}[q\|P(w\mid D)] = F + \log P(D)$.
+# - Of two hills far apart $\mathrm{KL}[q\|p]$ picks one, and of correlated weights it is too sure; $\mathrm{KL}[p\|q]$ matches moments. $\mathrm{KL}[q\|P(w\mid D)] = F + \log P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References

@@ -25,7 +25,7 @@
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture: the explorer trains its first model while you speak. With 20 minutes: the figure of 2.1, the cells of 2.4, the gradient lab with its preset "add a constant", then the latent map with β moved from 1 to 4. Students get stuck at two places: why ELBO and likelihood differ (2.3), and what a gradient "through" a draw can mean (2.4). The lab answers the second one faster than the blackboard.
+# For the lecturer. Run all cells before the lecture: the explorer trains its first model while you speak. With 20 minutes: the figure of 2.1, the cells of 2.4, the gradient lab with its preset "add a constant", then the latent map with β moved from 1 to 4. Go slowly at two places: why ELBO and likelihood differ (2.3), and what a gradient "through" a draw can mean (2.4), for which there is the lab.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -123,7 +123,7 @@ print(f"squared error of a held-out digit: {error:.2f}; of the mean picture: {me
 assert error < 0.75 * mean_error
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like, with holes between them; a random $z$ meets what happens to live there.
+# The decoder turns any two numbers into a picture. Can we *generate* with it: take a random $z$, leave the encoder out? Nothing in training said where codes should lie. They lie where they like; a random $z$ meets what happens to live there.
 
 # %% slideshow={"slide_type": "fragment"}
 codes = plain.encode(train)[0]
@@ -253,7 +253,7 @@ for mu_k, sigma_k in ((0.4, 0.6), (0.0, 1.0), (post_mu, post_sd)):
     assert np.isclose(bound + gap, log_px)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The first term is a lower bound of the evidence, tight when $q$ is the true posterior of the code: the **evidence lower bound**. Raising it does two things at once: it makes the data more probable under the decoder, and the encoder a better guess of the posterior. Split the logarithm, and two familiar terms appear:
+# The first term is a lower bound of the evidence, tight when $q$ is the true posterior of the code: the **evidence lower bound**. Raising it raises $\log p(x)$ or closes the gap: it makes the data more probable under the decoder, or the encoder a better guess of the posterior. Split the logarithm, and two familiar terms appear:
 #
 # $$\mathrm{ELBO}(x) = \underbrace{\mathbb E_q[\log p(x\mid z)]}_{\text{reconstruction}} - \underbrace{\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big]}_{\text{price of the code}} \;\le\; \log p(x) . \tag{2.6}$$
 
@@ -440,7 +440,7 @@ assert estimate.var() < 0.1 * (f * eps).var()
 #
 # $$\mathcal L_\beta(x) = -\frac1S\sum_{s=1}^S\log p(x\mid \mu+\sigma\odot\varepsilon_s) + \beta\,\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
-# averaged over a minibatch; β = 1 is −ELBO. One draw a step ($S = 1$) is enough: many steps average.
+# averaged over a minibatch; β = 1 is −ELBO. One draw a step ($S = 1$) is enough for minibatches of a hundred, say Kingma and Welling (2014).
 
 # %% slideshow={"slide_type": "fragment"}
 model = vae.fit(train)  # the package: 2000 steps of Adam in one compiled loop
@@ -562,7 +562,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what counts when one generates from the prior, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the bound on $\log p(x)$.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what counts when one generates from the prior, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -662,7 +662,7 @@ far = explorer.preset("off the map").result.image
 print(f"far outside it still answers, as sure as ever: darkest pixel {far.max():.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β.** (Question 2: at β = 4 the code has collapsed. All digits are at the origin, and the picture is the mean digit wherever the sliders are.)
+# **β.** (Question 2: at β = 4 the code has collapsed. <!-- claim: a-dear-code-says-nothing --> All digits are at the origin, and the picture is the mean digit wherever the sliders are.)
 
 # %% slideshow={"slide_type": "fragment"}
 for beta in (0.1, 10**0.3, 10**0.6):
@@ -676,7 +676,7 @@ assert np.abs(corner - result.image).max() < 0.1
 assert np.abs(corner.ravel() - train.mean(axis=0)).max() < 0.15
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Model and seed.** (Question 1: without noise and KL the codes spread beyond the map and away from the centre.) Another seed gives another map, turned, mirrored, with other neighbours: nothing in the ELBO prefers one orientation, since the prior is round, and there are many good arrangements. The ELBO differs by a fraction of a nat; the coordinates mean nothing by themselves.
+# **Model and seed.** (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->) Another seed gives another map, turned, mirrored, with other neighbours: nothing in the ELBO prefers one orientation, since the prior is round, and there are many good arrangements. The ELBO differs by less than a nat; <!-- claim: starts-agree-in-elbo --> the coordinates mean nothing by themselves.
 
 # %% slideshow={"slide_type": "fragment"}
 round_codes = explorer.preset("VAE").result.codes
@@ -1011,7 +1011,7 @@ print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):
 assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and already at 10 the code collapses. <!-- claim: a-dear-code-says-nothing --> The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and already at 4 the code collapses. <!-- claim: a-dear-code-says-nothing --> The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}

@@ -365,7 +365,7 @@ assert abs(mu_t - m) < 0.05 and abs(softplus(rho_t) - sd) < 0.05
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.6 A prior with two scales
 #
-# Most weights of a network are hardly needed and a few are important. The **scale mixture** says so: a wide Gaussian for the few, a narrow one for the many,
+# Perhaps most weights are hardly needed and a few are important. The **scale mixture** says so: a wide Gaussian for the few, a narrow one for the many,
 #
 # $$P(w) = \prod_j \left[\pi\,\mathcal N(w_j\mid 0,\sigma_1^2) + (1-\pi)\,\mathcal N(w_j\mid 0,\sigma_2^2)\right], \qquad \sigma_1 > \sigma_2 . \tag{3.16}$$
 #
@@ -386,7 +386,7 @@ assert np.allclose(as_printed[:-1], safe[:-1])
 assert as_printed[-1] == -np.inf and np.isfinite(safe).all()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A prior over weights is a prior over *functions*. Draw weights from it, and look at the networks before they have seen any data. Is your knowledge of the problem in this picture? If not, no algorithm puts it in later.
+# A prior over weights is a prior over *functions*. Draw weights from it, and look at the networks before they have seen any data. Is your knowledge of the problem in this picture? If not, only data can put it in later.
 
 # %% slideshow={"slide_type": "fragment"}
 x_grid = np.linspace(-1.5, 1.5, 201)[:, None]
@@ -552,7 +552,7 @@ print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
 assert np.mean(left) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Most of the difference was what the optimiser had left. In the same number of steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; and from here on we look at the fit that was trained on.
+# None of the four had arrived: training on takes off more than they differ by. In the same number of steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; and from here on we look at the fit that was trained on.
 #
 # A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, what the family's and what the prior's, what the article's own recipe reaches, and whether it predicts better than one network: that is [chapter 4](04_how_right_is_it.ipynb).
 
@@ -665,7 +665,7 @@ print(f"TFP: F = {tfp_fit.free_energy:.0f}, trained on {tfp_on.free_energy:.0f};
 assert tfp_on.free_energy < tfp_fit.free_energy - 10  # it had not arrived
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It had not: the nats between the two were the *optimisers'*. What is left of the difference between their pictures when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
+# It had not: most of the nats between the two were the *optimisers'*. What is left of the difference between their pictures when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
@@ -701,12 +701,12 @@ found = claims.show("wider-prior-costs-complexity", worlds=3)
 assert not found[0].falls
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior σ₂ and π.** They set where the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
+# **Prior σ₂ and π.** They set how wide the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **KL weight.** With weight λ the objective is λ times the free energy of a likelihood to the power 1/λ: as if each point had come 1/λ times. (A *cold posterior* in the sense of Wenzel et al. tempers the prior as well; both go by that name.) At 0.01 the band among the data shrinks and does not vanish, and outside it shrinks less. <!-- claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside -->
 #
-# (Question 3: with weight 0 the objective is smallest at σ = 0 among the data, maximum likelihood, so the band must vanish. But 1500 steps leave one, and we once took it for a property of the method: an illusion of one run. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
+# (Question 3: with weight 0 the best $q$ holds nothing but networks of maximum likelihood, so the band at the data must vanish. But 1500 steps leave one, and we once took it for a property of the method: an illusion of one run. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
 
 # %% slideshow={"slide_type": "fragment"}
 def sd_inside():
@@ -725,7 +725,7 @@ print("at 0:", ", ".join(f"{sd:.3f} after {name}" for name, sd in left.items()))
 assert left["4000 quiet ones more"] < 0.05 < left["1500 steps"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An illusion of one run, the largest here.** Press "KL takes over" (KL weight 10): the mean goes flat, as if the KL had forbidden the sine. The *fit* gave it up. Started from the fit that we have, the same objective ends hundreds of nats lower, and the mean is only lower than it was. <!-- claim: a-fresh-start-gives-up-at-kl-ten, kl-of-ten-lowers-the-mean --> Six points and loud noise have the same trap. <!-- claim: a-fresh-start-gives-six-points-up, a-fresh-start-gives-loud-noise-up -->
+# **An illusion of one run, the largest here.** Press "KL takes over" (KL weight 10): here the mean goes flat, as if the KL had forbidden the sine. The *fit* gave it up. Started from the fit that we have, the same objective ends more than a hundred nats lower, and the mean is only lower than it was. <!-- claim: a-fresh-start-gives-up-at-kl-ten, kl-of-ten-lowers-the-mean --> Six points and loud noise have the same trap. <!-- claim: a-fresh-start-gives-six-points-up, a-fresh-start-gives-loud-noise-up -->
 
 # %% slideshow={"slide_type": "fragment"}
 heavy = {"prior": prior, "kl_weight": 10.0, "estimator": "quiet"}
@@ -804,7 +804,7 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches cost little, with either scheme; <!-- claim: eight-minibatches-cost-little, shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps: the noise of such steps. <!-- claim: minibatches-of-one-end-higher --> Only with calm steps (rate 0.02) does the scheme show: geometric shares end higher. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: eight minibatches cost little, with either scheme; <!-- claim: eight-minibatches-cost-little, shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> Only with calm steps (rate 0.02) does the scheme show: geometric shares end higher. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty

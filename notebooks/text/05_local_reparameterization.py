@@ -136,7 +136,7 @@ print(f"64 points of this data set: gain {gain(x):.1f}; 99 ordinary ones and one
       f"{gain(np.r_[np.ones(99), 20.0]):.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package knows five estimators of this gradient, for any number of weights: `score` is the score function of chapter 3, `shared` one draw for all points, `per_example` a draw for each; `local` and `flipout` are the subjects of sections 5.3 and 5.6. `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
+# The package knows five estimators of this gradient, for any number of weights: `score` is the score function of chapter 2, `shared` one draw for all points, `per_example` a draw for each; `local` and `flipout` are the subjects of sections 5.3 and 5.6. `estimators.gradient_samples` draws them, `estimators.gradient_variance` has the closed form. They agree in the mean, and with what we have just derived:
 
 # %% slideshow={"slide_type": "fragment"}
 problem = {"mu": [mu], "sigma": [sigma], "x": x[:, None], "y": y, "noise_std": s, "n_data": N}
@@ -316,7 +316,7 @@ assert abs(np.corrcoef(b_flip[:, :2, 0].T)[0, 1]) < 0.03
 #
 # $$\operatorname{Var}_\text{Flipout}[\partial_\sigma] = c^2\Big[\sum_i x_i^2m_i^2 + 2\sigma^2\Big(\sum_i x_i^2\Big)^2\Big], \qquad \operatorname{Var}_\text{local}[\partial_\sigma] = c^2\Big[\sum_i x_i^2 m_i^2 + 2\sigma^2\sum_i x_i^4\Big]. \tag{5.11}$$
 #
-# The first has a floor that no batch size removes, the same as that of one shared $W$.
+# The first has a floor that no batch size removes; one shared $W$ has it, too.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 5.11
@@ -562,7 +562,7 @@ assert np.sqrt((difference**2).sum()) < 3 * error  # the same gradient in the me
 assert total["quiet", 128] < 0.7 * total["local", 128]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same mean, and less noise than local draws. So the steps can be longer, and in as many of them it ends lower. <!-- claim: quiet-draws-end-lowest --> In the package it is `local_reparam.fit(x, y, **local_reparam.QUIET)`; the explorer of chapter 3 uses it for its ticks, so that a slider shows the model and not the luck of the draw. Its price is generality: it needs ReLUs, a Gaussian likelihood, and a prior whose logarithm is made of parabolas and bells.
+# The same mean (but for the error of the bells, small above), and less noise than local draws. So the steps can be longer, and in as many of them it ends lower. <!-- claim: quiet-draws-end-lowest --> In the package it is `local_reparam.fit(x, y, **local_reparam.QUIET)`; the explorer of chapter 3 uses it for its ticks, so that a slider shows the model more than the luck of the draw. <!-- claim: a-tick-shows-the-model --> Its price is generality: it needs ReLUs, a Gaussian likelihood, and a prior whose logarithm is made of parabolas and bells.
 
 # %% slideshow={"slide_type": "fragment"}
 found_here = claims.show("quiet-draws-end-lowest", worlds=4)
@@ -634,7 +634,7 @@ print(f"score function at M = 256: {wide['score'][-1]:.2g} at σ = 0.4, "
       f"{narrow['score'][-1]:.2g} at σ = 0.2")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Inputs, and the gradient for σ.** With more inputs two rows have less in common, so their outputs correlate less even with one W. For σ Flipout lies on the line of the shared W if there is one weight, and between the lines if there are more.
+# **Inputs, and the gradient for σ.** With one W and one input, the outputs of two rows correlate fully; with more inputs, less. For σ Flipout lies on the line of the shared W if there is one weight, and between the lines if there are more.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("Flipout and σ")
@@ -983,7 +983,7 @@ assert abs(estimate.mean() - as_if) > 20 * error
 # - For μ of one weight the gain is $(\sum x^2)^2/\sum x^4$, at most $M$. For σ of many weights local draws are less noisy even than a fresh $W$ for each row. The cost: two matrix products instead of one.
 # - Flipout reaches nearly the same for μ with one draw and random signs; for σ it keeps the size of the draw in common.
 # - The KL needs no draws with a Gaussian prior, and draws of its own with a mixture.
-# - What has a known mean need not be drawn: entropy, prior and the last two layers. The quiet estimator is the same $F$ with less noise.
+# - What has a known mean need not be drawn: entropy, prior and the last two layers. The quiet estimator is, nearly, the same $F$ with less noise.
 # - Local draws are for training. Where one function is wanted, draw weights.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

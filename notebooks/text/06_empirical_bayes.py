@@ -11,7 +11,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 4 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · exercises: as long as you like
+# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -25,7 +25,7 @@
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used, and explained in one line where it is. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. If time is short, show 6.4, 6.6, 6.7 and 6.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 6.7: "a weight has nothing to do with the data; how sure are you that it is switched off?" Most say 100 %.
+# For the lecturer. Run all cells before the lecture. If time is short, show 6.4, 6.6, 6.7 and 6.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 6.7: "a weight has nothing to do with the data; how sure are you that it is switched off?"
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -71,7 +71,7 @@ plots.lecture_style()
 #
 # $$p(y\mid x, D) = \int p(y\mid x, W)\,p(W\mid D)\,\mathrm dW \approx \frac1T\sum_{t=1}^{T} p(y\mid x, \hat W_t), \qquad \hat W_t \sim p(W\mid D). \tag{6.2}$$
 #
-# It is the *probabilities* that are averaged, not the weights. For a classifier that matters: the plug-in is too sure. Take the smallest one, $p(y=1\mid x,w) = 1/(1+e^{-wx})$, and six patients.
+# It is the *probabilities* that are averaged, not the weights. For a classifier that matters. Take the smallest one, $p(y=1\mid x,w) = 1/(1+e^{-wx})$, and six patients.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.1 and 6.2
@@ -370,7 +370,7 @@ panel(ax, "The bound touches the best prior's evidence, not that of any prior",
 #
 # $$\frac{\partial\,\mathrm{KL}}{\partial\gamma} = \frac{\gamma}{1+\gamma^2}, \tag{6.17}$$
 #
-# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 6.4).
+# zero at γ = 0, largest at γ = 1, and falling to zero again: strong weights (large |γ|) are left alone, where weight decay would pull the harder the larger they are. Weak ones slide down to γ = 0, unless the likelihood holds them. Once there, μ = 0, the weight is pure noise, and only the likelihood is left to act on σ. Noise hurts it, so σ → 0: the weight is *pruned*. And pruned it stays, for all that gradient descent can do: a step of γ moves the weight by σ only, so the likelihood's slope in γ dies with σ (exercise 6.4).
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 6.17
@@ -395,7 +395,7 @@ panel(ax, "A learnt prior lets go of strong weights", "γ = μ/σ", "nats", loc=
 #
 # $$P(b^2 > s) = P(\chi^2_1 > 1) \approx 0.317 . \tag{6.19}$$
 #
-# **A third of the useless weights survive** in this model. They survive with a small γ, and cost little. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
+# **A third of the useless weights survive** in this model. Half of those have |γ| < 1, and cost less than $\frac12\ln 2 = 0.35$ nats. But "the prior prunes what is not needed" is a tendency, not a guarantee: a prior for each weight is as many hyperparameters as weights, and these are fitted by maximum likelihood. (In a network there is one more way out: when the output of a unit is switched off, all the weights that lead to it lose their last reason to be there.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.18
@@ -495,7 +495,7 @@ assert max(again, above[0]) < 15 and 30 < above[1] < 120
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends where the sweep does. <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
 #
-# **The same bound, other steps.** The nine steps, in γ and ρ as written in section 6.5, stop more than 40 nats higher. <!-- claim: steps-of-gamma-stop-far-above --> We once put that down to the method. It is the *coordinates*. A weight that the data speak about has a large γ, often in the hundreds. Adam moves a coordinate by about η a step: 1500 steps of a falling 0.08 do not lead there. And when σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
+# **The same bound, other steps.** The nine steps, in γ and ρ as written in section 6.5, stop on average more than 30 nats above steps in μ and ρ from the same start at the same rate. <!-- claim: steps-of-gamma-stop-far-above --> We once put that down to the method. It is the *coordinates*. A weight that the data speak about has a large γ, here up to about a hundred. Adam moves a coordinate by about η a step: 1500 steps of a falling 0.08 do not lead there. And when σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
 #
 # **A weak spot** is of the same kind. In steps of γ a weight that is switched off early, before it was of use, does not come back (section 6.7): start with weak weights, γ around 1, and the network ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up --> In steps of μ the slope of the likelihood does not die with σ, and the two starts end within ten nats of each other. <!-- claim: in-steps-of-mu-no-start-gives-up -->
 #
@@ -520,7 +520,7 @@ assert not any(finding.falls for finding in found[:4])
 #
 # The source of this method tested it on the Alzheimer's Disease Dataset: 2149 (synthetic) patients, 32 features, a diagnosis; one hidden ReLU layer of 1 to 60 units; 80 % for training. The score is the area under the ROC curve, AUC: the probability that a patient with the diagnosis gets a higher score than one without. The claim: *the Bayesian network does not overfit, however wide it is.*
 #
-# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (In steps of γ, as the source: with 1719 patients for a few hundred weights they do here. The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
+# We run three models on the first split: one network by maximum likelihood ("classic"), the same with **weight decay** (the fair baseline: λ is chosen at width 16, by fitting rows drawn with replacement from the training rows and scoring those never drawn), and empirical Bayes. (In steps of γ, as in the source. The source's network has no biases and draws one $W$ for all rows of a step: `biases=False, scale="none", estimator="shared"`. `reproduce eb-alzheimers` compares both with the package's defaults, over five splits.)
 
 # %% slideshow={"slide_type": "skip"}
 try:
@@ -705,7 +705,7 @@ panel(ax, "One split: the training score with and against the test", "training A
       loc="lower left")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among networks that their prior prunes, the two do rise together, <!-- claim: training-auc-follows-the-test-on-one-split --> and choosing by the training AUC gives away less than 0.015. <!-- claim: training-auc-can-choose-a-pruned-network --> So the source has a point, for *its* networks on *this* table. It is no law: a weight decay chosen by the training AUC is always the weakest, and gives away more than 0.03. <!-- claim: training-auc-cannot-choose-a-decay --> A score may choose only what it cannot be flattered by.
+# Among networks that their prior prunes, the two do rise together, <!-- claim: training-auc-follows-the-test-on-one-split --> and choosing by the training AUC gives away less than 0.015. <!-- claim: training-auc-can-choose-a-pruned-network --> So the source has a point, for *its* networks on *this* table. It is no law: a weight decay chosen by the training AUC gives away more than 0.03. <!-- claim: training-auc-cannot-choose-a-decay --> A score may choose only what it cannot be flattered by.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.11 Play
@@ -1070,7 +1070,7 @@ for name, alpha in (("σ_p = 1", 1.0), ("learnt σ_p", s_far**2 / (b_far**2 - s_
 assert abs(b_far / (alpha + s_far) - b_far / s_far) < 0.01
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "loss = nll + kl", with a *mean* nll. **True** with kl/N, as in step 7. Without it the prior counts $N$ times too much, and a weight that the data clearly ask for is switched off:
+# **Claim:** "loss = nll + kl", with a *mean* nll. **True** with kl/N, as in step 7. Without it the prior counts $N$ times too much: a weight survives only beyond $\sqrt N$ standard errors, not one, and one that the data clearly ask for loses half of its γ here:
 
 # %% slideshow={"slide_type": "fragment"}
 right, wrong = nine_steps(), nine_steps(n_points=1)
@@ -1079,7 +1079,7 @@ print(f"kl/N: μ = {right[0]:.3f}, γ = {right[0] / right[1]:.2f};  "
 assert abs(wrong[0] / wrong[1]) < abs(right[0] / right[1]) - 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound, in the notation of variational dropout: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992) for neural networks, Tipping (2001) for one width a weight; (6.16) is from his later work with Faul.
+# **Claim:** "this step is in no book or article that I found." **True:** Kharitonov, Molchanov and Vetrov (2018) have the same bound, in the notation of variational dropout: $w\sim\mathcal N(\mu, \tilde\alpha\mu^2)$ and $\mathrm{KL} = \frac12\ln(1 + 1/\tilde\alpha)$. The idea of learning the width of the prior from the evidence is older: MacKay (1992b) for neural networks, Tipping (2001) for one width a weight; (6.16) is from his later work with Faul.
 
 # %% slideshow={"slide_type": "fragment"}
 alpha_tilde = sigmas[:2] ** 2 / mus[:2] ** 2  # the noise-to-signal ratio of variational dropout
@@ -1110,7 +1110,8 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # ## References
 #
 # - Kharitonov, Molchanov, Vetrov (2018). Variational dropout via empirical Bayes. [arXiv:1811.00596](https://arxiv.org/abs/1811.00596)
-# - MacKay (1992). Bayesian interpolation. [doi:10.1162/neco.1992.4.3.415](https://doi.org/10.1162/neco.1992.4.3.415)
+# - MacKay (1992a). Bayesian interpolation. [doi:10.1162/neco.1992.4.3.415](https://doi.org/10.1162/neco.1992.4.3.415)
+# - MacKay (1992b). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
 # - Tipping (2001). Sparse Bayesian learning and the relevance vector machine. [doi:10.1162/15324430152748236](https://doi.org/10.1162/15324430152748236)
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Kingma, Salimans, Welling (2015). Variational dropout and the local reparameterization trick. [arXiv:1506.02557](https://arxiv.org/abs/1506.02557)

@@ -9,7 +9,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 7 · Probabilistic backpropagation
 #
-# *A Bayesian network that draws no weights, has no learning rate, and chooses its own noise level.*
+# *A Bayesian neural network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
 # **Time** 71 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 5 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · exercises: as long as you like
 #
@@ -72,7 +72,7 @@ def normal_density(w, mean, var):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.1 Learning one point at a time
 #
-# BBB needs random weights at every training step and at every prediction. PBP needs none (chance comes in twice only: the starting means, and the order of the points). Each weight is a Gaussian $q(w) = \mathcal N(w\mid m, v)$ as before, but stored as mean $m$ and **variance** $v$; think of two networks of the same shape, one of means and one of variances. What flows through them is not a number but a *distribution*: a mean and a variance for every unit.
+# BBB draws random weights at every training step and at every prediction. PBP needs none (chance comes in twice only: the starting means, and the order of the points). Each weight is a Gaussian $q(w) = \mathcal N(w\mid m, v)$ as before, but stored as mean $m$ and **variance** $v$; think of two networks of the same shape, one of means and one of variances. What flows through them is not a number but a *distribution*: a mean and a variance for every unit.
 #
 # Training rests on an old fact. Bayes' rule may be applied to one point after the other, each posterior being the prior of the next point:
 #
@@ -162,7 +162,7 @@ for ax, x_k in zip(axes, (2.0, -6.0), strict=True):
     panel(ax, f"label 1 at x = {x_k:g}", "weight w", "density" if ax is axes[0] else "")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so it hides in one peak. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
+# **Not the KL of chapter 3.** Variational inference minimises $\mathrm{KL}[q\,\|\,p]$, the *exclusive* one, over all the data at once: $q$ must not lie where $p$ is small, so of peaks far apart it hides in one. ADF minimises the *inclusive* $\mathrm{KL}[\tilde p\,\|\,q]$, one point at a time: $q$ must cover whatever $\tilde p$ covers.
 
 # %% slideshow={"slide_type": "fragment"}
 two = 0.6 * normal_density(grid, -1.2, 0.1) + 0.4 * normal_density(grid, 1.4, 0.15)
@@ -433,7 +433,7 @@ first, second = (np.trapezoid(gammas**k * tilted_g, gammas) for k in (1, 2))
 assert np.allclose((new_a / new_b, new_a * (new_a + 1) / new_b**2), (first, second), rtol=1e-6)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Is that the nearest Gamma?** Not quite. The KL projection matches the averages of what stands in the exponent of the family. For a Gaussian that is $w$ and $w^2$: the moments of (7.3). For a Gamma it is γ and $\log\gamma$: minimise $-\mathbb E_{\tilde p}\log\mathrm{Gamma}(\gamma\mid\alpha',\beta')$, and out come $\alpha'/\beta' = \mathbb E[\gamma]$ and $\psi(\alpha') - \log\beta' = \mathbb E[\log\gamma]$, with the digamma function ψ: an equation to be solved for each point. PBP matches $\mathbb E[\gamma^2]$ instead of $\mathbb E[\log\gamma]$, gets (7.12) in closed form, and lands close by, also for a residual of four standard deviations:
+# **Is that the nearest Gamma?** Not quite. The KL projection matches the averages of what stands in the exponent of the family. For a Gaussian that is $w$ and $w^2$: the moments of (7.3). For a Gamma it is γ and $\log\gamma$: minimise $-\mathbb E_{\tilde p}\log\mathrm{Gamma}(\gamma\mid\alpha',\beta')$, and out come $\alpha'/\beta' = \mathbb E[\gamma]$ and $\psi(\alpha') - \log\beta' = \mathbb E[\log\gamma]$, with the digamma function ψ: an equation to be solved for each point. PBP matches $\mathbb E[\gamma^2]$ instead of $\mathbb E[\log\gamma]$, gets (7.12) in closed form, and lands close by, also for a residual of more than three standard deviations:
 
 # %% slideshow={"slide_type": "fragment"}
 for r_k in (0.1, 4.0):
@@ -528,7 +528,7 @@ for step in islice(pbp.steps(data.x, data.y), 6):
 print(f"six points: 151 Gaussians each time as in the package; α = {alpha:.3f}, β = {beta:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package runs this loop compiled, at some tens of microseconds a point. Forty epochs over the 32 points of the sinusoid:
+# The package runs this loop compiled. Forty epochs over the 32 points of the sinusoid:
 
 # %% slideshow={"slide_type": "subslide"}
 x_grid = np.linspace(-1.5, 1.5, 121)[:, None]
@@ -578,7 +578,7 @@ found = claims.show("pbp-more-epochs-less-doubt", "pbp-loses-its-doubt",
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is gone. <!-- claim: pbp-loses-its-doubt -->
+# So there is no right number of epochs. After few, the curve is poor and the noise is taken for large; after many, the curve is good, the believed noise has come down, <!-- claim: pbp-noise-comes-down --> and the doubt is less than half of the error. <!-- claim: pbp-loses-its-doubt -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?
@@ -728,7 +728,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # For California housing, `python3 -m bdl_teach reproduce california` runs five seeds and 40 epochs as well. Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67.
 #
-# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is the cheapest test there is.
+# **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is a cheap test.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
@@ -754,14 +754,14 @@ for seed in range(8):
         ends[step] = np.array([epistemic(-0.5, -0.3), epistemic(0.3, 0.5)])
     left.append([*ends[16], *(ends[16] / ends[0])])
 left = np.array(left)
-print("right end over left, eight starts:", np.round(left[:, 1] / left[:, 0], 2))
+print("right end over left, eight seeds:", np.round(left[:, 1] / left[:, 0], 2))
 print("the same, each relative to step 0:", np.round(left[:, 3] / left[:, 2], 2))
 assert (left[:, 3] > left[:, 2]).all() and np.ptp(left[:, 1] / left[:, 0]) > 0.1
 explorer.set(sorted=False, seed=0)
 assert len(explorer.result.replay.seen) == 16
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other starts it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
+# **An illusion of one run.** With the first start the right end is *wider*, and it is tempting to say: of course, nothing has been seen there. Look at the first line: with other seeds it is the narrower one. Which end is wide is decided by the random means of step 0. Only what is compared *with its own start*, the second line, comes out the same way each time.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Steps taken.** One point moves all 151 weights, and (7.13) the noise. Ten epochs instead of one: the band shrinks, <!-- claim: pbp-more-epochs-less-doubt --> since every visit counts as a new point. (Question 2.)
@@ -851,9 +851,9 @@ found = claims.show(
 assert not any(finding.falls for finding in found[:2] + found[3:5])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. With 200 epochs PBP is level with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
+# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
-# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior is worth as much as the method: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Chapter 10 compares all methods against NUTS.
+# **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Chapter 10 compares all methods against NUTS.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -1225,7 +1225,7 @@ for kind in (np.float64, np.float32):
 assert abs(ends[np.float32][0] / ends[np.float64][0] - 1) > 0.01
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** `fit(batch_size=16)`. **True:** (7.4)-(7.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them, or the network leaves the finite numbers. On one weight:
+# **Claim:** `fit(batch_size=16)`. **True:** (7.4)-(7.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them. On one weight:
 
 # %% slideshow={"slide_type": "fragment"}
 def slopes(w_mean, w_var, x, y):
