@@ -11,7 +11,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 76 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
+# **Time** 75 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -464,7 +464,7 @@ assert np.isclose(scaled_up.mean(), free_energy(mu, sigma))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.8 The 32-point sinusoid
 #
-# Now the network: 1-20-20-1 units, ReLU, 481 weights, 962 parameters. The data are 32 points of $10\sin 2\pi x$ on $[-\tfrac12, \tfrac12]$ with noise of standard deviation 1, which we take as known.
+# Now the network: 1-20-20-1 ReLU units, 481 weights, 962 parameters. The data: 32 points of $10\sin 2\pi x$ on $[-\tfrac12, \tfrac12]$ with noise of sd 1, taken as known.
 #
 # The free energy of one draw (3.11), from scratch:
 
@@ -552,9 +552,9 @@ print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
 assert np.mean(left) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# None of the four had arrived: training on takes off more than they differ by. In the same number of steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; and from here on we look at the fit that was trained on.
+# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; and from here on we look at the fit that was trained on.
 #
-# A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, what the family's and what the prior's, what the article's own recipe reaches, and whether it predicts better than one network: that is [chapter 4](04_how_right_is_it.ipynb).
+# A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, the family's or the prior's, what the article's own recipe reaches, and whether it predicts better than one network: [chapter 4](04_how_right_is_it.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Two kinds of uncertainty
@@ -599,7 +599,7 @@ assert covered > 0.9
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.9 The same with TensorFlow Probability
 #
-# `tfp.layers` has this method ready-made. `DenseReparameterization` makes a mean-field Gaussian over its kernel, draws one weight matrix in each call, and adds the KL to the model's losses. Three things to know: biases are *not* random unless you ask; the KL must fit the loss (here a sum over all 32 points, so its weight is 1); and it needs Keras 2, the package `tf_keras`.
+# `tfp.layers` has this method ready-made. `DenseReparameterization` makes a mean-field Gaussian over its kernel, draws one weight matrix in each call, and adds the KL to the model's losses. Know that biases are *not* random unless you ask, that the KL must fit the loss (here a sum over all 32 points: weight 1), and that it needs Keras 2 (`tf_keras`).
 
 # %% slideshow={"slide_type": "fragment"}
 def mixture_prior(dtype, shape, name, trainable, add_variable_fn):
@@ -670,7 +670,7 @@ assert tfp_on.free_energy < tfp_fit.free_energy - 10  # it had not arrived
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
 #
-# Here is the explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. The buttons are presets; their tooltips say what to look for.
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The buttons are presets; tooltips say what to look for.
 
 # %% slideshow={"slide_type": "subslide"}
 explorer
@@ -846,7 +846,7 @@ assert std[[0, -1]].min() > 1.5 * std[(x_curve[:, 0] > 0.05) & (x_curve[:, 0] < 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.13 Pictures: what the network has never seen
 #
-# A classifier puts every picture into one of its classes, also a picture that belongs to none of them. Does a Bayesian one notice, and better than an ordinary one? Train on pictures of clothes (Fashion-MNIST), then show handwritten digits (MNIST).
+# A classifier puts every picture into one of its classes, also a picture that belongs to none of them. Does a Bayesian one notice, and better than an ordinary one? Train on clothes (Fashion-MNIST), then show handwritten digits (MNIST).
 #
 # **The likelihood changes, the method does not.** The network has one output $f_c$ for each class $c$, a *logit*; the class probabilities are their softmax. The likelihood cost of one picture with label $y$ is then the cross-entropy
 #
@@ -866,7 +866,7 @@ assert np.allclose(cross_entropy(logits, labels), twin)
 assert softmax(logits[1])[2] == 0  # whose logarithm is −∞
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The data.** 900 pictures of 28 × 28 pixels in [0, 1], ninety of each of ten kinds. Every fifth is kept for testing. (The whole set has 60,000.)
+# **The data.** 900 pictures of 28 × 28 pixels in [0, 1], ninety a class. Every fifth is for testing. (The whole set has 60,000.)
 
 # %% slideshow={"slide_type": "fragment"}
 from bdl_teach import DatasetUnavailable
@@ -885,7 +885,7 @@ test, names = np.arange(900) % 5 == 0, clothes.class_names
 assert pictures.min() >= 0 and pictures.max() <= 1 and names[0] in ("T-shirt/top", "0")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The network in TFP.** A convolution with 64 windows of 5 × 5 pixels, max-pooling, one dense layer; Keras' mean loss, so the KL is divided by $N$ (3.20). Look at what has a σ (`untransformed_scale`, our ρ) and what has not:
+# **The network in TFP.** A convolution with 64 windows of 5 × 5 pixels, max-pooling, one dense layer; Keras' mean loss, so the KL is divided by $N$ (3.20). What has a σ (`untransformed_scale`, our ρ), and what has not?
 
 # %% slideshow={"slide_type": "fragment"}
 layers = {"kernel_divergence_fn": lambda q, p, _: tfd.kl_divergence(q, p) / 720}
@@ -905,7 +905,7 @@ assert "bias_posterior_untransformed_scale" not in kinds  # the biases are deter
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The biases have no σ.** TFP's `*Reparameterization` layers treat them as ordinary parameters unless they get a `bias_posterior_fn`, as ours of section 3.9 did.
 #
-# `image_classifier.fit` trains these layers. **The recipe is not the book's**, which is made for 60,000 pictures; for 720 we take larger steps, a narrower prior and a fifth of the KL, chosen by trying. The control is an **ordinary network** of the same layers: every σ at 0 and no KL.
+# `image_classifier.fit` trains these layers. **The recipe is not the book's**, made for 60,000 pictures: for 720, larger steps, a narrower prior and a fifth of the KL, chosen by trying. The control is an **ordinary network** of the same layers: every σ at 0 and no KL.
 
 # %% slideshow={"slide_type": "fragment"}
 recipe = {"epochs": 15, "learning_rate": 0.01, "kl_weight": 0.2,
@@ -984,7 +984,7 @@ assert np.isclose(information(sure_of_two)[0], np.log(2)) and abs(information(un
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Does it work? AUROC
 #
-# Take one strange and one known picture at random. The probability that the strange one has the higher score is called AUROC (area under the ROC curve), ties counting half:
+# Take one strange and one known picture at random. The probability that the strange one scores higher is the AUROC (area under the ROC curve), ties counting half:
 #
 # $$\mathrm{AUROC} = P(s_{\text{strange}} > s_{\text{known}}) + \tfrac12\, P(s_{\text{strange}} = s_{\text{known}}) . \tag{3.25}$$
 #
