@@ -265,13 +265,17 @@ def test_the_stages_of_a_training_go_on_from_each_other(trainer: Any) -> None:
     assert len(seeds) == 16  # no stage has the noise of another
 
 
-def test_a_plain_autoencoder_has_no_free_energy_to_lower(trainer: Any) -> None:
+def test_a_plain_autoencoder_has_no_free_energy_to_lower(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, _ = trainer
     order = Order(False, 1.0, 0)
     made.get(order)
     made.wait(60)
+    started: list[Any] = []
+    monkeypatch.setattr(vae_trainer.background, "start", started.append)
     made.look_further(order)
-    assert not made._looking
+    assert not started
 
 
 def test_the_last_24_models_are_kept(trainer: Any) -> None:
