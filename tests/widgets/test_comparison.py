@@ -474,6 +474,58 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
     assert explorer.result.gap == {}
 
 
+# Which have converged.
+
+
+def test_once_the_sliders_rest_the_status_says_which_methods_have_converged(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer._fits.clear()
+    chosen = {"bbb": True, "local": True, "eb": True}
+    shown = explorer.set(**{**START, **chosen}).result
+    assert [*shown.arrivals] == [*chosen], "MAP and PBP have no free energy to be lower"
+    kept = {key[0]: one.fit for key, one in explorer._fits.items()}
+    result = rested(explorer)
+    words = explorer._describe(result)
+    for name in chosen:
+        assert result.arrivals[name].converged is kept[name].converged
+    names = [LABELS[name] for name in chosen if kept[name].converged]
+    assert f"Converged: {', '.join(names)}." in words
+    assert result.predictions == shown.predictions, "the picture stays that of the fits"
+    assert explorer.set(map=False).result.arrivals == result.arrivals, "found once, and kept"
+
+
+def rested(explorer: ComparisonExplorer) -> ComparisonResult:
+    """What is shown when nothing has moved for so long that nothing is left to find."""
+    deadline = time.monotonic() + 60
+    while not all(found.over for found in explorer.result.arrivals.values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return explorer.result
+
+
+def test_a_fit_that_a_longer_run_leaves_behind_is_named_with_the_nats(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = {"bbb": 34.4, "local": 3.0, "eb": 21.0}
+
+    def fit(name: str, problem: GapProblem, epochs: int) -> Any:
+        found = really(name, problem, epochs)
+        if name in below:
+            vars(found)["free_energy"] = 400.0
+            vars(found)["longer"] = lambda k: SimpleNamespace(free_energy=400.0 - below[name])
+        return found
+
+    really = comparison_fits.fit
+    monkeypatch.setattr(comparison_fits, "fit", fit)
+    explorer._fits.clear()
+    words = explorer._describe(explorer.set(**{**START, "local": True, "eb": True}).result)
+    late = "Not converged, a longer run ends lower: BBB by 34, emp. Bayes by 21 nats."
+    said = f"{words} {late} Converged: local, quiet."
+    assert explorer._describe(rested(explorer)) == said
+    explorer._fits.clear()
+
+
 # What is fitted.
 
 

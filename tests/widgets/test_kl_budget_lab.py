@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -142,6 +144,26 @@ def test_the_status_says_the_numbers_of_the_result(
     assert (m, percent) == (values["n_batches"], as_printed(100 * share, 1))
     assert f"on all points {result.cost}." in lab.status
     assert result.cost.kl_weight == lab.state()["kl_weight"]
+
+
+def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
+    lab: KLBudgetLab,
+) -> None:
+    result = lab.preset("32 uniform").result
+    assert result.arrival.converged is None and "onverged" not in lab._describe(result)
+    for gain, words in (
+        (34.4, "Not converged: a longer run ends 34 nats lower."),
+        (19.6, "Converged: no longer run ends 20 nats lower."),
+    ):
+        fit = SimpleNamespace(
+            free_energy=400.0, tolerance=20.0, n_longer=2,
+            longer=lambda k, gain=gain: SimpleNamespace(free_energy=400.0 - k * gain),
+        )  # fmt: skip
+        one, k = replace(result, fit=fit), 0
+        while (better := lab._improve(lab.state(), one)) is not None:
+            one, k = better, k + 1
+        assert k == 2, "the second run is the lower one"
+        assert lab._describe(one) == f"{lab._describe(result)} {words}"
 
 
 def test_the_lab_s_minibatches_are_of_one_size() -> None:

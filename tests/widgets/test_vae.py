@@ -56,6 +56,7 @@ SHORT = 25  # steps of a stage where it does not matter how well a model is trai
 @pytest.fixture(scope="module")
 def explorer() -> Iterator[VAEExplorer]:
     made = VAEExplorer().wait()
+    made._trainer.look_further = lambda order: None  # seconds, in the midst of other tests
     yield made
     made.close()
 
@@ -68,6 +69,17 @@ def short(explorer: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VA
     monkeypatch.setattr(explorer._trainer, "_finished", {})
     yield explorer
     explorer.wait()
+
+
+@pytest.fixture
+def looking(short: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
+    """Find out of these models whether they have converged."""
+    trainer = short._trainer
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, "look_further", Trainer.look_further.__get__(trainer))
+        yield short
+    while trainer._looking:
+        time.sleep(0.01)
 
 
 @pytest.fixture(params=SETTINGS, ids=("VAE", "plain", "little KL"))
@@ -168,6 +180,51 @@ def test_the_progress_counts_the_steps_of_the_model_asked_for(trained: Any, said
     assert result.progress == said and result.name == "VAE, β = 0.5" and not result.finished
 
 
+def test_once_the_sliders_rest_the_status_says_whether_the_vae_has_converged(
+    looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def status_when_known() -> str:
+        deadline = time.monotonic() + 60
+        while "onverged" not in looking.status and time.monotonic() < deadline:
+            time.sleep(0.05)  # nothing moves
+        return looking.status
+
+    gains = {
+        0.72: "Not converged: trained on, it gains 0.72 nats a digit.",
+        0.48: "Converged: trained on, it gains at most 0.5 nats a digit.",
+    }
+    for seed, (gain, words) in enumerate(gains.items()):
+        below = 1500 * gain  # nats by which a stand-in for the longer run ends lower
+
+        def longer(fit: Any, k: int, below: float = below) -> Any:
+            return SimpleNamespace(free_energy=fit.free_energy - below)
+
+        monkeypatch.setattr(vae.Fit, "longer", longer)
+        before = looking.set(seed=seed + 3)
+        assert "onverged" not in before._describe(before.result)
+        assert f"outside the map. {words} · decoded in" in status_when_known()
+        assert words in looking.set(z1=0.1 * seed + 0.5).status, "found once, and kept"
+
+
+def test_nobody_is_kept_waiting_while_it_is_found_out(
+    looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def longer(fit: Any, k: int) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return fit
+
+    monkeypatch.setattr(vae.Fit, "longer", longer)
+    try:
+        looking.set(seed=5)
+        assert begun.wait(60)
+        assert looking.set(z1=-1.0, seed=6).result.finished
+    finally:
+        go_on.set()
+
+
 # How it is trained.
 
 
@@ -206,6 +263,19 @@ def test_the_stages_of_a_training_go_on_from_each_other(trainer: Any) -> None:
         assert rates == sorted(rates, reverse=True) and rates[0] == 0.004 and rates[-1] < 0.001
         seeds |= {settings["seed"] for _, settings in asked}
     assert len(seeds) == 16  # no stage has the noise of another
+
+
+def test_a_plain_autoencoder_has_no_free_energy_to_lower(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, _ = trainer
+    order = Order(False, 1.0, 0)
+    made.get(order)
+    made.wait(60)
+    started: list[Any] = []
+    monkeypatch.setattr(vae_trainer.background, "start", started.append)
+    made.look_further(order)
+    assert not started
 
 
 def test_the_last_24_models_are_kept(trainer: Any) -> None:
@@ -405,7 +475,7 @@ def test_every_preset_shows_another_picture_and_says_what_to_see(explorer):
 def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
     before = explorer.preset("VAE").result
     after = explorer.set(z1=1.5).result
-    assert after.trained is before.trained
+    assert after.trained.fit is before.trained.fit
     np.testing.assert_allclose(after.image.ravel(), after.trained.fit.decode([[1.5, 0.0]])[0])
     assert np.abs(after.image - before.image).max() > 0.2
 
@@ -420,7 +490,7 @@ def test_beta_trades_kl_against_reconstruction_until_the_code_falls_silent(explo
 
 
 def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch) -> None:
-    before = explorer.preset("VAE").result.trained
+    before = explorer.preset("VAE").result.trained.fit
     slow = vae_trainer._stage
 
     def stage(*arguments: Any) -> Any:
@@ -435,7 +505,7 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch
     assert not explorer.result.finished and "training with seed 0, step" in explorer.status
     said = explorer._progress.get_text()  # the picture itself says so, on the first tick
     assert said.startswith("VAE, β = 0.316: training with seed 0, step")
-    assert explorer.result.trained is before or explorer.result.trained.stage < 8
+    assert explorer.result.trained.fit is before or explorer.result.trained.stage < 8
     explorer._controls["seed"].value = 7  # and another seed, while this one is being trained
     Explorer.wait(explorer)
     assert "training with seed 7" in explorer._progress.get_text()

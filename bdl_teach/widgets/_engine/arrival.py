@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bdl_teach._support.errors import DivergedError
+
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.methods._mean_field import Fit
+    from bdl_teach.methods._variational import Variational
 
 
 @dataclass(frozen=True)
@@ -17,31 +21,46 @@ class Arrival:
         runs: How many longer runs there were.
         gain: Nats by which the lowest of them is below the fit; 0 if none is.
         over: Whether the answer is known.
+        tolerance: Nats that it may be below a fit that is called converged.
     """
 
     runs: int = 0
     gain: float = 0.0
     over: bool = False
+    tolerance: float = 0.0
 
     @property
     def converged(self) -> bool | None:
         """What ``fit.converged`` says; ``None`` as long as it is not known."""
-        from bdl_teach.methods._mean_field import TOLERANCE
+        return self.gain <= self.tolerance if self.over else None
 
-        return self.gain <= TOLERANCE if self.over else None
-
-    def after_one_more(self, fit: Fit) -> Arrival:
-        """Make the next longer run of ``fit``."""
-        from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
-
-        gain = max(self.gain, fit.free_energy - fit.longer(self.runs).free_energy)
-        runs = self.runs + 1
-        return replace(self, runs=runs, gain=gain, over=gain > TOLERANCE or runs == N_LONGER)
+    def after_one_more(self, fit: Variational) -> Arrival:
+        """Make the next longer run of ``fit``; one that diverges has found nothing."""
+        gain, runs, tolerance = self.gain, self.runs + 1, fit.tolerance
+        with suppress(DivergedError):
+            gain = max(gain, fit.free_energy - fit.longer(self.runs).free_energy)
+        return Arrival(runs, gain, gain > tolerance or runs == fit.n_longer, tolerance)
 
     def __str__(self) -> str:
         """Say it, as a sentence of a status line; nothing as long as it is not known."""
         if not self.over:
             return ""
         if self.converged:
-            return "Converged: no longer run ends 20 nats lower."
+            return f"Converged: no longer run ends {self.tolerance:.0f} nats lower."
         return f"Not converged: a longer run ends {self.gain:.0f} nats lower."
+
+
+def of_several(arrivals: Mapping[str, Arrival]) -> str:
+    """Say it of several fits, by their names; nothing of those of which it is not known."""
+    yes = [name for name, arrival in arrivals.items() if arrival.converged]
+    no = [
+        f"{name} by {arrival.gain:.0f}"
+        for name, arrival in arrivals.items()
+        if arrival.over and not arrival.converged
+    ]
+    said = []
+    if no:
+        said.append(f"Not converged, a longer run ends lower: {', '.join(no)} nats.")
+    if yes:
+        said.append(f"Converged: {', '.join(yes)}.")
+    return " ".join(said)

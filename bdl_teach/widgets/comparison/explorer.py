@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import arrival, controls
+from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, GapProblem
+from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Kept
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods._variational import Variational
     from bdl_teach.predictive import Predictive
+
+_Key = tuple[str, GapProblem, int | None]  # method, problem, epochs where it counts in them
 
 X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 _REACH = 1.96  # standard deviations of a 95 % interval
-_KEPT = 60  # predictives kept, over all values of the sliders
+_KEPT = 60  # fits kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
 _DEFAULTS: controls.Values = {
@@ -59,6 +63,8 @@ class ComparisonResult:
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
         gap: Distance to NUTS by method and region, in the units of y: the root mean square over
             x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
+        arrivals: Whether the fit of each chosen variational method has converged, by its short
+            name; the picture stays that of the fit.
     """
 
     data: datasets.Regression1D
@@ -69,6 +75,7 @@ class ComparisonResult:
     nuts: Predictive | None = None
     nuts_report: str = ""
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    arrivals: Mapping[str, Arrival] = field(default_factory=dict)
 
 
 class ComparisonExplorer(Explorer[ComparisonResult]):
@@ -153,7 +160,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 
     def _make_rows(self) -> list[controls.Widget]:
         self._nuts = NutsRunner(X_GRID, self._request)
-        self._fits: dict[Any, Predictive] = {}
+        self._fits: dict[_Key, Kept] = {}
         sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
         chosen = [self._controls[name] for name in (*METHODS, "nuts")]
         return [
@@ -185,30 +192,50 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return canvas
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
-        problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+        problem = _problem(values)
         chosen = [name for name in METHODS if values[name]]
-        done: dict[str, Predictive] = {}
+        done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
             if done and self.state() != values:  # the sliders moved on: their tick is next
                 break
-            slow, epochs = METHODS[name].pace == "slow", "epochs" in METHODS[name].takes
-            key = (name, problem, values["epochs"] if epochs else None)
+            slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
             if late or (slow and key not in self._fits):
-                self._show(_result(problem, done), chosen[len(done) :])
+                self._show(_result(problem, _predictions(done)), chosen[len(done) :])
                 shown = time.perf_counter()
             fitted |= key not in self._fits
-            done[name] = self._predict(key, values["epochs"])
+            done[name] = self._keep(key, values["epochs"])
         job = partial(comparison_fits.sample, problem)
         gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
-        return _result(problem, done, gold.prediction, gold.report)
+        result = _result(problem, _predictions(done), gold.prediction, gold.report)
+        arrivals = {n: kept.arrival for n, kept in done.items() if kept.arrival is not None}
+        return replace(result, arrivals=arrivals)
 
-    def _predict(self, key: tuple[str, GapProblem, int | None], epochs: int) -> Predictive:
-        """Return a method's predictive, fitted unless it has been before."""
+    def _improve(
+        self, values: controls.Values, result: ComparisonResult
+    ) -> ComparisonResult | None:
+        """Make one longer run of the first method of which it is not known what they find.
+
+        Not before all programs are there: a movement would wait for what it compiles.
+        """
+        if not self._warmed.is_set():
+            return None
+        for name, so_far in result.arrivals.items():
+            if not so_far.over:
+                key = _key(name, _problem(values), values)
+                kept = self._fits[key]
+                found = so_far.after_one_more(cast("Variational", kept.fit))
+                self._fits[key] = kept._replace(arrival=found)
+                return replace(result, arrivals={**result.arrivals, name: found})
+        return None
+
+    def _keep(self, key: _Key, epochs: int) -> Kept:
+        """Return a method's fit and its predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
-            self._fits[key] = comparison_fits.fit(name, problem, epochs).predict(X_GRID, 200)
+            fit = comparison_fits.fit(name, problem, epochs)
+            self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, 200))
             while len(self._fits) > _KEPT:
                 self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
@@ -241,17 +268,34 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         if result.gap:
             gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
-        return f"{sentence}. {result.nuts_report}".strip()
+        named = {METHODS[name].label: found for name, found in result.arrivals.items()}
+        said = f"{sentence}.", arrival.of_several(named), result.nuts_report
+        return " ".join(part for part in said if part)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the methods that are not chosen yet."""
+        """Compile the methods that are not chosen yet, and the longer runs; then look again."""
         for name in METHODS:
-            yield partial(comparison_fits.fit, name, GapProblem(), 10)
+            yield partial(comparison_fits.warm, name)
+        yield self._request
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
+
+
+def _problem(values: controls.Values) -> GapProblem:
+    """The problem that the sliders ask for."""
+    return GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+
+
+def _key(name: str, problem: GapProblem, values: controls.Values) -> _Key:
+    """What a method's fit depends on."""
+    return name, problem, values["epochs"] if "epochs" in METHODS[name].takes else None
+
+
+def _predictions(kept: Mapping[str, Kept]) -> dict[str, Predictive]:
+    return {name: one.prediction for name, one in kept.items()}
 
 
 def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
+from bdl_teach.widgets._engine.arrival import Arrival
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import NutsFit
+    from bdl_teach.predictive import Predictive
 
 ROOM = 32  # points that everything is compiled for
 WIDTH = 20  # units of the one hidden layer
@@ -98,6 +100,37 @@ def fit(name: str, problem: GapProblem, epochs: int, **own: object) -> Fitted:
     if method.repeats:
         fitted = replace(fitted, noise_std=problem.noise_std)
     return cast(Fitted, fitted)
+
+
+class Kept(NamedTuple):
+    """A fit that was shown, for when the sliders come back.
+
+    Attributes:
+        fit: The fit.
+        prediction: Its predictive on the explorer's grid.
+        arrival: Whether it has converged; ``None`` where no free energy is minimised.
+    """
+
+    fit: Fitted
+    prediction: Predictive
+    arrival: Arrival | None
+
+
+def kept(fit: Fitted, prediction: Predictive) -> Kept:
+    """Keep a fit of which no longer run has been made."""
+    from bdl_teach.methods._variational import Variational
+
+    return Kept(fit, prediction, Arrival() if isinstance(fit, Variational) else None)
+
+
+def warm(name: str) -> None:
+    """Compile a method, and what its longer runs take."""
+    from bdl_teach.methods._variational import Variational
+
+    fitted = fit(name, GapProblem(), 10)
+    if isinstance(fitted, Variational):
+        for k in range(2):  # one that trains on, and one that starts elsewhere
+            Arrival(runs=k).after_one_more(fitted)
 
 
 def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> NutsFit:

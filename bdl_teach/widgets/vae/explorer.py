@@ -13,10 +13,11 @@ from matplotlib.image import AxesImage
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.vae.trainer import RATES, STEPS, Order, Trained, Trainer, pictures
+from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
 REACH = 3.5  # of the sliders and the map
 _ROWS = 5  # of the generated pictures
@@ -207,6 +208,10 @@ class VAEExplorer(Explorer[VAEResult]):
             generated=fit.sample(_ROWS**2, seed=0).reshape(-1, 8, 8),
         )
 
+    def _improve(self, values: controls.Values, result: VAEResult) -> None:
+        """Ask whether the model has converged; a tick follows when that is known."""
+        self._trainer.look_further(result.order)
+
     def _draw(self, result: VAEResult) -> None:
         inside = np.clip(result.codes, -REACH - 0.15, REACH + 0.15)
         for digit, artist in enumerate(self._classes):
@@ -226,8 +231,9 @@ class VAEExplorer(Explorer[VAEResult]):
         elbo, reconstruction, kl = trained.scores
         return (
             f"{name}: for a held-out digit, ELBO {elbo:.1f} nats = reconstruction "
-            f"{reconstruction:.1f} − KL {kl:.2f}; {outside:.0%} of the codes outside the map."
-        )
+            f"{reconstruction:.1f} − KL {kl:.2f}; {outside:.0%} of the codes outside the map. "
+            f"{_arrived(trained.arrival)}"
+        ).rstrip()
 
     def wait(self, timeout: float = 120.0) -> VAEExplorer:
         """Wait for the picture of the latest values, their model trained to the end."""
@@ -240,6 +246,16 @@ class VAEExplorer(Explorer[VAEResult]):
         """Stop the worker, and the training with it, and take the widgets away."""
         self._trainer.close()
         super().close()
+
+
+def _arrived(arrival: Arrival) -> str:
+    """Say whether a VAE has converged, in nats a digit that it was trained on."""
+    if not arrival.over:
+        return ""
+    if arrival.converged:
+        most = arrival.tolerance / N_TRAIN
+        return f"Converged: trained on, it gains at most {most:g} nats a digit."
+    return f"Not converged: trained on, it gains {arrival.gain / N_TRAIN:.2f} nats a digit."
 
 
 def _picture(canvas: Canvas, ax: Axes, title: str, side: int) -> AxesImage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ import ipywidgets
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine.arrival import Arrival
 
 if TYPE_CHECKING:
     from bdl_teach.methods import vae
@@ -46,12 +47,14 @@ class Trained:
         stage: Stages done; ``len(RATES)`` is the end.
         fit: The model.
         scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
+        arrival: Whether training on would gain much (VAE).
     """
 
     order: Order
     stage: int
     fit: vae.Fit
     scores: tuple[float, float, float] | None
+    arrival: Arrival = Arrival()
 
     @property
     def finished(self) -> bool:
@@ -84,7 +87,7 @@ class Trainer:
         self._finished: dict[Order, Trained] = {}
         self._errors: dict[Order, Exception] = {}
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._closed = self._looking = False
         self.newest: Trained | None = None
         self.bar = ipywidgets.IntProgress(
             description="training", bar_style="success", max=len(RATES),
@@ -107,6 +110,28 @@ class Trainer:
                 self._thread = self._thread or background.start(self._work)
             self._changed.notify_all()
             return self.newest
+
+    def look_further(self, order: Order) -> None:
+        """Find out whether the finished VAE for ``order`` has converged, and then call back.
+
+        That takes some seconds, on a thread of its own: no picture and no training waits for it.
+        """
+        with self._changed:
+            trained = self._finished.get(order)
+            if trained is None or not trained.fit.variational:
+                return
+            if trained.arrival.over or self._looking:
+                return
+            self._looking = True
+
+        def look() -> None:
+            try:
+                self._look(trained)
+                self._on_stage()
+            finally:
+                self._looking = False
+
+        background.start(look)
 
     def wait(self, timeout: float) -> None:
         """Wait until nothing is being trained.
@@ -151,6 +176,14 @@ class Trainer:
                 if self._order == order:
                     self._order = None
                 self._changed.notify_all()
+
+    def _look(self, trained: Trained) -> None:
+        arrival = Arrival()
+        while not arrival.over and not self._closed:
+            arrival = arrival.after_one_more(trained.fit)
+        with self._changed:
+            if self._finished.get(trained.order) is trained:
+                self._finished[trained.order] = replace(trained, arrival=arrival)
 
     def _publish(self, trained: Trained) -> None:
         with self._changed:
