@@ -283,3 +283,43 @@ class WeightArtists(Artists):
         scaled = (self._grid.astype(np.float32) - mean) / std  # [n_weights, grid]
         each = np.exp(-0.5 * scaled**2) / (std * np.sqrt(2 * np.pi))
         self._marginal.set_ydata(np.maximum(each.mean(axis=0), self._floor))
+
+
+def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) -> list[Line2D]:
+    """Draw a network of one input and one output, with two densities on each connection.
+
+    Dashed is the prior N(0, σ_p²), solid the posterior N(μ, σ²), each with its largest value as
+    high as the other's; the short upright line is at w = 0. Biases are left out. Blundell et al.
+    2015, figure 1.
+
+    Args:
+        ax: Where to draw.
+        mean: μ of the weights, in to hidden and hidden to out ``[2, k]``.
+        std: Their σ ``[2, k]``.
+        prior_std: σ_p, > 0.
+
+    Returns:
+        The posteriors' lines, those of the first layer first.
+    """
+    mean, std = np.asarray(mean), np.asarray(std)
+    reach = max(3 * prior_std, float((np.abs(mean) + 3 * std).max()))
+    w = np.linspace(-reach, reach, 301)
+    height = -np.arange(mean.shape[1], dtype=float)
+    lines = []
+    for layer, (means, stds) in enumerate(zip(mean, std, strict=True)):
+        for y, m, s in zip(height, means, stds, strict=True):
+            ends = (height.mean(), y) if layer == 0 else (y, height.mean())
+            ax.plot((layer, layer + 1), ends, "-", color=GREY, lw=0.8, zorder=1)
+            x = layer + (0.62 if layer == 0 else 0.38)  # where the connections lie apart
+            low = np.interp(x, (layer, layer + 1), ends)
+            ax.plot((x, x), (low, low + 0.1), "-", color=BLACK, lw=1.0)
+            place = x + 0.17 * w / reach
+            prior, posterior = (
+                np.exp(-(((w - c) / d) ** 2) / 2) for c, d in ((0, prior_std), (m, s))
+            )
+            ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
+            lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
+    units = [(0, height.mean()), *((1, y) for y in height), (2, height.mean())]
+    ax.plot(*np.transpose(units), "o", ms=16, mfc="white", mec=BLACK, zorder=3)
+    ax.set_axis_off()
+    return lines

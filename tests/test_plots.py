@@ -264,3 +264,21 @@ def test_a_regression_without_draws_can_be_drawn(ax: Axes) -> None:
     plots.draw_predictive(ax, X, closed)
     _, low, high = band(ax, "±2 sd total")
     np.testing.assert_allclose(high - low, 4 * (X**2 + 1))
+
+
+def test_each_connection_has_its_prior_and_its_posterior(ax: Axes) -> None:
+    mean, std = np.array([[1.0, -4.0], [0.5, 2.0]]), np.array([[0.5, 0.2], [1.0, 0.1]])
+    lines = plots.draw_beliefs(ax, mean, std, prior_std=1.5)
+    priors = [each for each in ax.lines if each.get_linestyle() == "--"]
+    zeros = [each for each in ax.lines if each.get_color() == plots.BLACK and each.get_lw() == 1.0]
+    assert len(lines) == len(priors) == len(zeros) == 4
+    widest = 4.0 + 3 * 0.2
+    for each, prior, zero, m, s in zip(lines, priors, zeros, mean.flat, std.flat, strict=True):
+        w = (each.get_xdata() - zero.get_xdata()[0]) / 0.17 * widest
+        low = zero.get_ydata()[0]
+        inside = np.abs(w - m) < 3 * s
+        density = np.exp(-(((w - m) / s) ** 2) / 2)
+        np.testing.assert_allclose((each.get_ydata() - low)[inside], 0.5 * density[inside])
+        bell = np.exp(-((w / 1.5) ** 2) / 2)
+        np.testing.assert_allclose(prior.get_ydata() - low, 0.5 * bell, atol=1e-12)
+    assert all(a.get_xdata().max() < 1 < b.get_xdata().min() for a in lines[:2] for b in lines[2:])

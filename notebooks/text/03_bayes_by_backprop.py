@@ -11,7 +11,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 75 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 8 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
+# **Time** 76 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -466,7 +466,7 @@ assert np.isclose(scaled_up.mean(), free_energy(mu, sigma))
 #
 # Now the network: 1-20-20-1 units, ReLU, 481 weights, 962 parameters. The data are 32 points of $10\sin 2\pi x$ on $[-\tfrac12, \tfrac12]$ with noise of standard deviation 1, which we take as known.
 #
-# The free energy of one draw, from scratch. The network is a function of one flat weight vector, so (3.11) is five lines:
+# The free energy of one draw (3.11), from scratch:
 
 # %% slideshow={"slide_type": "fragment"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
@@ -494,7 +494,7 @@ package = elbo.complexity_cost(eps, std, prior.log_prob(w)) + elbo.likelihood_co
 assert np.isclose(network_free_energy(mu_0, rho_0, eps), package, rtol=1e-4)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And the training loop, from scratch: draw ε, differentiate, step. Adam takes the place of plain steps, and its learning rate falls to 0.
+# The training loop: draw ε, differentiate, step. Adam replaces plain steps, and its rate falls to 0.
 
 # %% slideshow={"slide_type": "fragment"}
 theta = [tf.Variable(mu_0), tf.Variable(rho_0)]
@@ -513,7 +513,7 @@ for t in range(1500):
     train_step(tf.constant(rng.standard_normal(481), tf.float32))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package does the same in one compiled loop, which is what the sliders live on (`python3 -m bdl_teach bench live` measures how much faster it is on your machine). What a fit has reached is `fit.free_energy`: the mean over 1000 fresh draws, on all data, so that no lucky last step flatters it.
+# The package does the same in one compiled loop (`python3 -m bdl_teach bench live` times it). What a fit has reached is `fit.free_energy`: the mean over 1000 fresh draws, on all data: no lucky last step flatters it.
 
 # %% slideshow={"slide_type": "fragment"}
 fit = bbb.fit(data.x, data.y, prior=prior, noise_std=1.0, hidden_units=(20, 20))
@@ -521,6 +521,16 @@ scratch = replace(fit, mean=theta[0].numpy(), std=softplus(theta[1].numpy()))
 for name, q in (("from scratch", scratch), ("package", fit)):
     print(f"{name:13s} {q.cost()}")
 assert abs(scratch.free_energy - fit.free_energy) < 60  # about four sd between two runs
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# What has been learnt is a distribution on every connection. Drawn for four hidden units: prior N(0, 3²) dashed, posterior solid, a mark at $w = 0$. Three units carry this wave. The fourth is not needed: its weights keep nearly the prior.
+
+# %% slideshow={"slide_type": "fragment"}
+small = local_reparam.fit(data.x, data.y, prior=densities.Gaussian(3.0), hidden_units=(4,),
+                          starts=4, **local_reparam.QUIET)
+mean, std = (np.stack([v[:4], v[8:12]]) for v in (small.mean, small.std))  # the rest are biases
+lines = plots.draw_beliefs(plt.figure().subplots(), mean, std, prior_std=3.0)
+assert sum(std.max(axis=0) < 0.6) >= 3 and std.max() < 3.0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
@@ -842,7 +852,7 @@ assert std[[0, -1]].min() > 1.5 * std[(x_curve[:, 0] > 0.05) & (x_curve[:, 0] < 
 #
 # $$-\log P(y\mid x, w) = \log\sum_c e^{f_c(x,w)} - f_y(x,w) . \tag{3.22}$$
 #
-# In this form it is finite for all logits. A softmax *activation* with a logarithm after it is not: a probability that is rounded to 0 costs infinity.
+# In this form it is finite for all logits; the logarithm of a softmax that is rounded to 0 is not.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.22
@@ -856,7 +866,7 @@ assert np.allclose(cross_entropy(logits, labels), twin)
 assert softmax(logits[1])[2] == 0  # whose logarithm is −∞
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The data.** 900 labelled pictures of 28 × 28 pixels, ninety of each of ten kinds, with pixels in [0, 1]. Every fifth one is kept for testing. (The whole set has 60,000.)
+# **The data.** 900 pictures of 28 × 28 pixels in [0, 1], ninety of each of ten kinds. Every fifth is kept for testing. (The whole set has 60,000.)
 
 # %% slideshow={"slide_type": "fragment"}
 from bdl_teach import DatasetUnavailable
@@ -893,7 +903,7 @@ assert "kernel_posterior_untransformed_scale" in kinds
 assert "bias_posterior_untransformed_scale" not in kinds  # the biases are deterministic
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The biases have no σ.** TFP's `*Reparameterization` layers treat them as ordinary parameters unless they get a `bias_posterior_fn`, as ours of section 3.9 did: worth knowing when someone calls such a network "fully Bayesian".
+# **The biases have no σ.** TFP's `*Reparameterization` layers treat them as ordinary parameters unless they get a `bias_posterior_fn`, as ours of section 3.9 did.
 #
 # `image_classifier.fit` trains these layers. **The recipe is not the book's**, which is made for 60,000 pictures; for 720 we take larger steps, a narrower prior and a fifth of the KL, chosen by trying. The control is an **ordinary network** of the same layers: every σ at 0 and no KL.
 

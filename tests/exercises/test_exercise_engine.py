@@ -139,6 +139,44 @@ def test_an_answer_may_call_the_package_and_the_line_is_still_the_learner_s() ->
     assert f"in line {mine.__code__.co_firstlineno + 1}: `return metrics.rmse" in say(mine)
 
 
+@pytest.mark.parametrize(
+    "argument",
+    [
+        (np.ones(2), (3.0, np.ones(3))),
+        ([1.0], [2.0, 3.0]),
+        (np.array([np.nan, 1.0]), float("nan")),
+        ("words", None, np.sum),
+    ],
+)
+def test_no_argument_makes_every_answer_right(argument: Any) -> None:
+    first = Exercise("1.1", "", "1.4", lambda x: len(x), ((argument,),))
+    session = Session({"1.1": first})
+    assert session.check("1.1", lambda x: len(x))
+    assert not session.check("1.1", lambda x: len(x) + 1.0)
+
+
+def test_a_ragged_argument_is_written_part_by_part() -> None:
+    first = Exercise("1.1", "", "1.4", lambda x: x[0], (((1.0, (np.ones(2), [2.0])),),))
+    message = Session({"1.1": first}).check("1.1", lambda x: 3.0).message
+    assert "for x=(1, ([1 1], [2])) expected 1, got 3." in message
+
+
+def test_a_change_deep_in_an_argument_is_seen() -> None:
+    nested = Exercise("1.1", "", "1.4", lambda x: x[0], (((1.0, (np.ones(2), [2.0])),),))
+    session = Session({"1.1": nested})
+
+    def doubles(x: Any) -> Any:
+        x[1][0][1] *= 2
+        return x[0]
+
+    def appends(x: Any) -> Any:
+        x[1][1].append(3.0)
+        return x[0]
+
+    for answer in (doubles, appends):
+        assert "it changed its argument" in session.check("1.1", answer).message
+
+
 def test_an_answer_that_ends_python_is_a_sentence() -> None:
     assert "your function raised SystemExit" in say(lambda x: exit())
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises
-from bdl_teach.exercises._engine import Session
+from bdl_teach.exercises._engine import Session, outcome
 
 NUMBERS = list(exercises.REGISTRY)
 MODULES = sorted(Path(exercises.__path__[0]).glob("chapter*.py"))
@@ -52,6 +52,15 @@ def test_the_reference_and_another_right_answer_pass(number: str) -> None:
         result = quiet_check(number, answer)
         assert result
         assert result.message == f"✓ {number} right."
+
+
+@pytest.mark.parametrize("number", FUNCTIONS)
+def test_the_reference_computes_numbers_in_every_case(number: str) -> None:
+    """What it raised, an answer that raises the same would be right with."""
+    exercise = exercises.REGISTRY[number]
+    for case in exercise.cases:
+        found = outcome(exercise.reference, case)
+        assert isinstance(found, np.ndarray), found
 
 
 @pytest.mark.parametrize(("number", "answer"), ALSO)

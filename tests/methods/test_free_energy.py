@@ -321,6 +321,31 @@ def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):
     assert not poor.converged
 
 
+def test_a_longer_run_that_diverges_says_nothing(monkeypatch):
+    fit = small()
+    poor = replace(fit, mean=fit.mean + 5.0)
+
+    def longer(self, k):
+        if k == 1:
+            raise DivergedError(3, "begin elsewhere")
+        return fit if k == 3 else poor
+
+    monkeypatch.setattr(bbb.Fit, "longer", longer)
+    assert fit.converged and not poor.converged
+
+
+def test_the_new_starts_of_empirical_bayes_are_strong_and_step_in_the_mean(monkeypatch):
+    """Adam's first step moves each number by the learning rate, or by less."""
+    monkeypatch.setattr(empirical_bayes, "_LONGER", 1)
+    fit = empirical()
+    for k, (strength, rho) in enumerate(empirical_bayes._AFRESH, start=1):
+        run = fit.longer(k)
+        draw = np.random.default_rng(run.problem.seed).standard_normal(len(fit.mean))
+        start = strength * draw * np.logaddexp(0.0, rho)
+        moved = np.abs(run.mean / fit.model.unit - start)
+        assert moved.max() == pytest.approx(empirical_bayes.QUIET["learning_rate"], rel=1e-2)
+
+
 def test_one_of_the_longer_runs_finds_what_a_start_near_zero_gives_up():
     """KL weight 10 on the sinusoid: a tick is flat, some 300 nats above what a wide start finds."""
     data = datasets.sinusoid(seed=201)

@@ -1,0 +1,54 @@
+"""Whether a fit has arrived, asked one longer run at a time."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
+from bdl_teach.widgets._engine.arrival import Arrival
+
+
+@dataclass
+class Toy:
+    """A fit of 100 nats whose longer runs end where they are told to."""
+
+    ends: tuple[float, ...] = ()
+    free_energy: float = 100.0
+    asked: list[int] = field(default_factory=list)
+
+    def longer(self, k: int) -> "Toy":
+        self.asked.append(k)
+        return Toy(free_energy=self.ends[k])
+
+
+def answers(fit: Any) -> list[Arrival]:
+    """What is known after each longer run, up to the one that decides."""
+    said = [Arrival()]
+    while not said[-1].over and len(said) <= N_LONGER:
+        said.append(said[-1].after_one_more(fit))
+    return said[1:]
+
+
+def test_the_first_longer_run_that_ends_far_lower_decides() -> None:
+    fit = Toy((105.0, 88.0, 70.0, 40.0))
+    before, after = answers(fit)[:-1], answers(fit)[-1]
+    assert [one.gain for one in before] == [0.0, 12.0]
+    assert [one.converged for one in before] == [None, None]
+    assert [str(one) for one in before] == ["", ""]
+    assert after == Arrival(runs=3, gain=30.0, over=True)
+    assert after.converged is False
+    assert str(after) == "Not converged: a longer run ends 30 nats lower."
+    assert fit.asked == 2 * [0, 1, 2]
+
+
+@pytest.mark.parametrize("gain", [-5.0, 0.0, TOLERANCE])
+def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> None:
+    """Their largest gain counts, not the last."""
+    fit = Toy((100.0 - gain, *(N_LONGER - 1) * (103.0,)))
+    *before, last = answers(fit)
+    assert not any(one.over for one in before)
+    assert last == Arrival(runs=N_LONGER, gain=max(gain, 0.0), over=True)
+    assert last.converged is True
+    assert str(last) == f"Converged: no longer run ends {TOLERANCE:.0f} nats lower."
+    assert fit.asked == list(range(N_LONGER))
