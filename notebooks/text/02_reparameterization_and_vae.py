@@ -11,7 +11,7 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Time** 57 minutes · **Section times** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · exercises: as long as you like
+# **Time** 56 minutes · **Section times** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -1075,7 +1075,6 @@ assert abs(by_path.mean() - numeric) < 5 * error
 # - Rezende, Mohamed, Wierstra (2014). Stochastic backpropagation and approximate inference in deep generative models. [arXiv:1401.4082](https://arxiv.org/abs/1401.4082)
 # - Williams (1992). Simple statistical gradient-following algorithms for connectionist reinforcement learning. [doi:10.1007/BF00992696](https://doi.org/10.1007/BF00992696)
 # - Mohamed, Rosca, Figurnov, Mnih (2020). Monte Carlo gradient estimation in machine learning. [arXiv:1906.10652](https://arxiv.org/abs/1906.10652)
-# - Higgins et al. (2017). β-VAE: learning basic visual concepts with a constrained variational framework. ICLR.
 # - Burgess et al. (2018). Understanding disentangling in β-VAE. [arXiv:1804.03599](https://arxiv.org/abs/1804.03599)
 # - Burda, Grosse, Salakhutdinov (2016). Importance weighted autoencoders. [arXiv:1509.00519](https://arxiv.org/abs/1509.00519)
 # - Loaiza-Ganem, Cunningham (2019). The continuous Bernoulli: fixing a pervasive error in variational autoencoders. [arXiv:1907.06845](https://arxiv.org/abs/1907.06845)

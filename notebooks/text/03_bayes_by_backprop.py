@@ -11,7 +11,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 76 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
+# **Time** 75 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · 3.13: 11 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -825,7 +825,7 @@ for name, ranking in (("lowest |μ|/σ first", order), ("at random", at_random))
     assert (errors[0.9] < 1.2 * errors[0]) == (ranking is order)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$ (try our default start here, too, and compare $F$). The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
+# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$. The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
 
 # %% slideshow={"slide_type": "fragment"}
 curve, x_curve = datasets.blundell_curve(n=32), np.linspace(-0.4, 0.9, 201)[:, None]

@@ -1113,12 +1113,11 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - MacKay (1992a). Bayesian interpolation. [doi:10.1162/neco.1992.4.3.415](https://doi.org/10.1162/neco.1992.4.3.415)
 # - MacKay (1992b). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
 # - Tipping (2001). Sparse Bayesian learning and the relevance vector machine. [doi:10.1162/15324430152748236](https://doi.org/10.1162/15324430152748236)
-# - Faul, Tipping (2002). Analysis of sparse Bayesian learning. Advances in Neural Information Processing Systems 14.
 # - Blundell, Cornebise, Kavukcuoglu, Wierstra (2015). Weight uncertainty in neural networks. [arXiv:1505.05424](https://arxiv.org/abs/1505.05424)
 # - Kingma, Salimans, Welling (2015). Variational dropout and the local reparameterization trick. [arXiv:1506.02557](https://arxiv.org/abs/1506.02557)
 # - Molchanov, Ashukha, Vetrov (2017). Variational dropout sparsifies deep neural networks. [arXiv:1701.05369](https://arxiv.org/abs/1701.05369)
 #
-# The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
+# Faul and Tipping's paper is "Analysis of sparse Bayesian learning" (NIPS 2002). The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Previous:** [5 · Local reparameterization](05_local_reparameterization.ipynb) · **Next:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb): no gradient descent at all.
