@@ -825,7 +825,7 @@ for name, ranking in (("lowest |μ|/σ first", order), ("at random", at_random))
     assert (errors[0.9] < 1.2 * errors[0]) == (ranking is order)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$ (try our default start here, too, and compare $F$). The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
+# **The curve of the paper.** Blundell et al. show Bayes by Backprop on $y = x + 0.3\sin 2\pi(x+\varepsilon) + 0.3\sin 4\pi(x+\varepsilon) + \varepsilon$, $\varepsilon\sim\mathcal N(0, 0.02^2)$ (the paper prints "$\mathcal N(0, 0.02)$"; we read 0.02 as the standard deviation). A prior has a scale, so the data must have one that suits it: we stretch $x$ to $[-1, 1]$ and $y$ by 20. Of three starts, from the prior's whole width, we keep the one with the lowest $F$. The band opens where the data end. <!-- claim: curve-opens-where-the-data-end -->
 
 # %% slideshow={"slide_type": "fragment"}
 curve, x_curve = datasets.blundell_curve(n=32), np.linspace(-0.4, 0.9, 201)[:, None]

@@ -1117,7 +1117,7 @@ assert results["weight decay"][-1][1] > results["classic"][-1][1] - 0.01
 # - Kingma, Salimans, Welling (2015). Variational dropout and the local reparameterization trick. [arXiv:1506.02557](https://arxiv.org/abs/1506.02557)
 # - Molchanov, Ashukha, Vetrov (2017). Variational dropout sparsifies deep neural networks. [arXiv:1701.05369](https://arxiv.org/abs/1701.05369)
 #
-# The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
+# Faul and Tipping's paper is "Analysis of sparse Bayesian learning" (NIPS 2002). The derivation and the experiment are those of D. K. Basov's paper on empirical Bayesian neural networks (in Russian). The data are R. El Kharoua's "Alzheimer's Disease Dataset" (Kaggle, 2024), a synthetic table, CC BY 4.0.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Previous:** [5 · Local reparameterization](05_local_reparameterization.ipynb) · **Next:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb): no gradient descent at all.
