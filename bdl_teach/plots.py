@@ -319,6 +319,8 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
             )
             ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
             lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
+    for line, name in ((ax.lines[2], "prior"), (lines[0], "posterior")):
+        line.set_label(name)
     units = [(0, height.mean()), *((1, y) for y in height), (2, height.mean())]
     ax.plot(*np.transpose(units), "o", ms=16, mfc="white", mec=BLACK, zorder=3)
     ax.set_axis_off()

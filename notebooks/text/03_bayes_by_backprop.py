@@ -513,7 +513,7 @@ for t in range(1500):
     train_step(tf.constant(rng.standard_normal(481), tf.float32))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The package does the same in one compiled loop (`python3 -m bdl_teach bench live` times it). What a fit has reached is `fit.free_energy`: the mean over 1000 fresh draws, on all data: no lucky last step flatters it.
+# The package does the same in one compiled loop. What a fit has reached is `fit.free_energy`: the mean over 1000 fresh draws, on all data: no lucky last step flatters it.
 
 # %% slideshow={"slide_type": "fragment"}
 fit = bbb.fit(data.x, data.y, prior=prior, noise_std=1.0, hidden_units=(20, 20))
@@ -530,6 +530,7 @@ small = local_reparam.fit(data.x, data.y, prior=densities.Gaussian(3.0), hidden_
                           starts=4, **local_reparam.QUIET)
 mean, std = (np.stack([v[:4], v[8:12]]) for v in (small.mean, small.std))  # the rest are biases
 lines = plots.draw_beliefs(plt.figure().subplots(), mean, std, prior_std=3.0)
+panel(plt.gca(), "A belief about every weight", "", "")
 assert sum(std.max(axis=0) < 0.6) >= 3 and std.max() < 3.0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -866,7 +867,7 @@ assert np.allclose(cross_entropy(logits, labels), twin)
 assert softmax(logits[1])[2] == 0  # whose logarithm is −∞
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The data.** 900 pictures of 28 × 28 pixels in [0, 1], ninety a class. Every fifth is for testing. (The whole set has 60,000.)
+# **The data.** 900 pictures of 28 × 28 pixels in [0, 1], ninety a class. Every fifth is for testing.
 
 # %% slideshow={"slide_type": "fragment"}
 from bdl_teach import DatasetUnavailable
