@@ -130,9 +130,9 @@ def test_samples_are_of_each_draw_of_one_network_or_there_are_none(fitted, name)
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_predicts_in_the_units_of_y(fitted, name):
-    """Within two standard deviations of the noise of a sine of amplitude 10."""
+    """Within three standard deviations of the noise; a flat line is seven away from the sine."""
     p = fitted(name).predict(X, n_samples=100)
-    assert metrics.rmse(DATA.truth(X)[AMONG, 0], p.mean[AMONG]) < 2.0
+    assert metrics.rmse(DATA.truth(X)[AMONG, 0], p.mean[AMONG]) < 3.0
     assert 0.9 <= p.aleatoric_std.mean() < 3.0  # given as 1, or learnt by PBP
 
 

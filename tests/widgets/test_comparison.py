@@ -30,6 +30,7 @@ from explorer_claims import (
 )
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
+from waiting import until
 
 from bdl_teach import DivergedError, calibration, datasets
 from bdl_teach._support.compiled import trace_count
@@ -497,10 +498,10 @@ def test_once_the_sliders_rest_the_status_says_which_methods_have_converged(
 
 def rested(explorer: ComparisonExplorer) -> ComparisonResult:
     """What is shown when nothing has moved for so long that nothing is left to find."""
-    deadline = time.monotonic() + 60
-    while not all(found.over for found in explorer.result.arrivals.values()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(
+        lambda: all(found.over for found in explorer.result.arrivals.values()),
+        "the last of the longer runs",
+    )
     return explorer.result
 
 

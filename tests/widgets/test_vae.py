@@ -17,6 +17,7 @@ from explorer_claims import (
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
 )
+from waiting import until
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach._support.compiled import trace_count
@@ -78,8 +79,7 @@ def looking(short: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAE
     with monkeypatch.context() as patch:
         patch.setattr(trainer, "look_further", Trainer.look_further.__get__(trainer))
         yield short
-    while trainer._looking:
-        time.sleep(0.01)
+    until(lambda: not trainer._looking, "the end of the look further")
 
 
 @pytest.fixture(params=SETTINGS, ids=("VAE", "plain", "little KL"))

@@ -15,6 +15,8 @@ class Toy:
 
     ends: tuple[float, ...] = ()
     free_energy: float = 100.0
+    tolerance: float = TOLERANCE
+    n_longer: int = N_LONGER
     asked: list[int] = field(default_factory=list)
 
     def longer(self, k: int) -> "Toy":
@@ -36,7 +38,7 @@ def test_the_first_longer_run_that_ends_far_lower_decides() -> None:
     assert [one.gain for one in before] == [0.0, 12.0]
     assert [one.converged for one in before] == [None, None]
     assert [str(one) for one in before] == ["", ""]
-    assert after == Arrival(runs=3, gain=30.0, over=True)
+    assert after == Arrival(runs=3, gain=30.0, over=True, tolerance=TOLERANCE)
     assert after.converged is False
     assert str(after) == "Not converged: a longer run ends 30 nats lower."
     assert fit.asked == 2 * [0, 1, 2]
@@ -48,7 +50,7 @@ def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> N
     fit = Toy((100.0 - gain, *(N_LONGER - 1) * (103.0,)))
     *before, last = answers(fit)
     assert not any(one.over for one in before)
-    assert last == Arrival(runs=N_LONGER, gain=max(gain, 0.0), over=True)
+    assert last == Arrival(N_LONGER, max(gain, 0.0), over=True, tolerance=TOLERANCE)
     assert last.converged is True
     assert str(last) == f"Converged: no longer run ends {TOLERANCE:.0f} nats lower."
     assert fit.asked == list(range(N_LONGER))
