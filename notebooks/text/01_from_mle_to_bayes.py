@@ -667,7 +667,7 @@ panel(ax, "Reverse KL settles on one hill, forward KL covers both", "w", "densit
 #
 # $$\text{reverse: } \sigma_j^2 = \frac{1}{(\Sigma^{-1})_{jj}}, \qquad \text{forward: } \sigma_j^2 = \Sigma_{jj} . \tag{1.22}$$
 #
-# The first is the width of a *slice* of the posterior, the other weights held fixed; the second is that of its *shadow*, the other weights averaged over. A slice is never wider than the shadow. So an independent $q$ beside a Gaussian posterior reports *weights* that are surer than they should be, as soon as they are correlated.
+# The first is the width of a *slice* of the posterior, the other weights held fixed; the second is that of its *shadow*, the other weights averaged over. A slice is never wider than the shadow. So an independent $q$ that minimises KL[q‖p] to a Gaussian posterior reports *weights* that are surer than they should be, as soon as they are correlated.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 1.22
@@ -950,7 +950,7 @@ assert exercises.check("1.7", solution_7, record=False)
 # ### 1.8 Extend: how much too sure?
 # The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Take the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$, and return for each weight the sd that $q$ reports over the posterior's own: an array of ratios.
 #
-# <details><summary>Hint</summary>Slice over shadow: (1.22) has both. Where must the ratio be 1?</details>
+# <details><summary>Hint</summary>What width does each of the two KLs of section 1.7 give? Where must the ratio be 1?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_too_sure(cov):

@@ -332,7 +332,7 @@ h = 1e-6  # the same ε, a slightly different σ: that is what ∂z/∂σ means
 assert np.allclose((mu + (sigma + h) * eps - z_draws) / h, eps, atol=1e-4)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It is not about Gaussians. Whenever $z = g(\varepsilon, \theta)$ is differentiable in θ, the noise does not depend on θ and $f$ is continuous with a slope almost everywhere (a ReLU is, a step is not), the expectation is over ε, the derivative may go inside, and
+# It is not about Gaussians. Whenever $z = g(\varepsilon, \theta)$ is differentiable in θ, the noise does not depend on θ and $f$ is continuous and piecewise differentiable (a ReLU is, a step is not), the expectation is over ε, the derivative may go inside, and
 #
 # $$\frac{\partial}{\partial\theta}\,\mathbb E_{q(z\mid\theta)}[f(z)] = \mathbb E_\varepsilon\Big[f'\big(g(\varepsilon,\theta)\big)\,\frac{\partial g}{\partial\theta}(\varepsilon,\theta)\Big]. \tag{2.9}$$
 #
@@ -436,7 +436,7 @@ assert estimate.var() < 0.1 * (f * eps).var()
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.6 A VAE from scratch
 #
-# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: the cross-entropy. (A grey value $x_j$ is no coin toss. But toss a coin with that probability for each pixel, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$: the cross-entropy is linear in $x$, so with grey values it is the *mean* of $\log p(\tilde x\mid z)$ over such tosses. With β = 1, what we minimise is then a bound, too: on the mean of $-\log p(\tilde x)$ over random black-and-white versions of the picture.) The loss is
+# Everything is there. The encoder outputs μ and ρ for each coordinate, with σ = softplus(ρ) = log(1 + e^ρ) > 0. The decoder outputs, for each pixel, the **logit** $a$ of a Bernoulli, $p = 1/(1+e^{-a})$, so that $\log p(x\mid z) = \sum_j \big(x_j a_j - \log(1 + e^{a_j})\big)$: minus the cross-entropy. (A grey value $x_j$ is no coin toss. But toss a coin with that probability for each pixel, $\tilde x_j\sim\mathrm{Bernoulli}(x_j)$: the cross-entropy is linear in $x$, so with grey values it is the *mean* of $-\log p(\tilde x\mid z)$ over such tosses. With β = 1, what we minimise is then a bound, too: on the mean of $-\log p(\tilde x)$ over random black-and-white versions of the picture.) The loss is
 #
 # $$\mathcal L_\beta(x) = -\frac1S\sum_{s=1}^S\log p(x\mid \mu+\sigma\odot\varepsilon_s) + \beta\,\mathrm{KL}\big[q(z\mid x)\,\|\,p(z)\big], \tag{2.13}$$
 #
@@ -531,7 +531,7 @@ print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
 assert right > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# No single code is spread like the prior. Its σ is below a half: <!-- claim: one-code-is-narrow --> the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
+# A single code is not spread like the prior. On average its σ is below a half: <!-- claim: one-code-is-narrow --> the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
 #
 # $$\frac1N\sum_{n=1}^N q(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p(x\mid z) . \tag{2.14}$$
 #
@@ -624,7 +624,7 @@ print(f"loss: {history[0]:.1f} after one epoch, {history[-1]:.1f} after 40 (600 
 assert history[-1] < 27.5 and history[-1] < history[0]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is the cross-entropy again.
+# Always measure what a library adds to your loss. Here: the KL averaged over the batch, as in (2.13), once. `KLDivergenceAddLoss`, the other way that TFP offers, adds the *sum* over the batch. A KL over *weights*, as in chapter 3, is not averaged either: it must be scaled by hand. And `p_x.log_prob` of an `IndependentBernoulli` for grey pixels is minus the cross-entropy again.
 
 # %% slideshow={"slide_type": "fragment"}
 q_z = tfp_encoder(test)
@@ -649,7 +649,7 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Sliders can be moved from Python. The cells below move each as a user would, wait for the picture, and assert what must happen.
 #
-# **z₁ and z₂** only decode: the model stays, the picture changes smoothly with the place. In the middle of a cluster it is that digit; between two it is a mixture of both.
+# **z₁ and z₂** only decode: the model stays, the picture changes smoothly with the place. Look what it is in the middle of a cluster, and what between two.
 
 # %% slideshow={"slide_type": "fragment"}
 home = explorer.preset("VAE").result
@@ -852,7 +852,7 @@ assert exercises.check("2.6", solution_6, record=False)
 # ### 2.7 Extend: a baseline for the score function
 # `f` and `score` hold cost and score of $S\ge 2$ draws. Use as the baseline (2.12) of each draw the mean cost of the *other* draws, and return the mean over the draws of the cost less its baseline, times the score: one number. (Why not the mean of all? Then the baseline knows the draw, and the estimate is biased.)
 #
-# <details><summary>Hint</summary>The sum of the others is the sum of all, less one's own.</details>
+# <details><summary>Hint</summary>Can you have all S baselines from one number that knows every draw?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_baseline_gradient(f, score):
@@ -902,7 +902,7 @@ assert log_w.mean() < bounds[5] < bounds[50]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.9 Experiment: where the score function is quieter
-# The cost is $f(z) = \tfrac c2(z-1)^2 + a\cos 10z$: the bowl of (2.11) with a ripple. At $a = 0$ the score function is the noisier of the two; with large ripples it is the quieter. For given `mu`, `sigma` and `curvature` $c$, return the amplitude $a$ at which the two estimates of the gradient by μ have the same variance, to a fifth. Draw first: both variances over $a$, on logarithmic axes, from the same draws. Which of the two curves does the ripple lift, and why?
+# The cost is $f(z) = \tfrac c2(z-1)^2 + a\cos 10z$: the bowl of (2.11) with a ripple. At $a = 0$ the score function is the noisier of the two; with large ripples, and a σ well above a tenth, it is the quieter. For given `mu`, `sigma` and `curvature` $c$, return the amplitude $a$ at which the two estimates of the gradient by μ have the same variance, to a fifth. Draw first: both variances over $a$, on logarithmic axes, from the same draws. Which of the two curves does the ripple lift, and why?
 #
 # <details><summary>Hint</summary>One line of `two_gradients` must change for the ripple: a cost and its slope. `eps` holds draws enough. Then look for the first amplitude at which the curves have crossed.</details>
 
@@ -1011,7 +1011,7 @@ print(f"different digits: {digits_made(right):.1f} with ε, {digits_made(wrong):
 assert wrong.var(axis=0).sum() < 0.75 * right.var(axis=0).sum()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64, and already at 4 the code collapses. <!-- claim: a-dear-code-says-nothing --> The same happens to the cross-entropy, below. Where a VAE "needs KL annealing", look for this first.
+# **Claim:** "the VAE loss is squared error + KL." **True** only for a decoder variance of ½, see (2.7). In Keras the squared error is moreover the *mean* over the pixels, which divides the reconstruction by 64 here and leaves the KL as it is: that is β = 64. With the cross-entropy the code has collapsed at β = 4 already, <!-- claim: a-dear-code-says-nothing --> and a mean over the pixels does the same to it, below. Where a VAE "needs KL annealing", look for this first.
 
 # %% slideshow={"slide_type": "fragment"}
 fits = {name: vae.fit(train, beta=beta) for name, beta in (("sum", 1.0), ("mean", 64.0))}

@@ -240,7 +240,7 @@ assert np.isclose(softplus(np.log(np.expm1(0.7))), 0.7)  # the inverse: ρ = log
 #
 # $$\frac{\partial}{\partial\theta}\,\mathbb E_{q(w\mid\theta)}[f(w,\theta)] = \mathbb E_{\varepsilon}\left[\frac{\partial f}{\partial w}\frac{\partial w}{\partial\theta} + \frac{\partial f}{\partial\theta}\right]. \tag{3.10}$$
 #
-# The same works for any $w = g(\varepsilon, \theta)$ that is differentiable in $\theta$, as long as the noise does not depend on $\theta$, and for any continuous $f$ with a derivative almost everywhere. A ReLU network is one; a network of step functions is not.
+# The same works for any $w = g(\varepsilon, \theta)$ that is differentiable in $\theta$, as long as the noise does not depend on $\theta$, and for any continuous, piecewise differentiable $f$. A ReLU network is one; a network of step functions is not.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.9
@@ -523,7 +523,7 @@ for name, q in (("from scratch", scratch), ("package", fit)):
 assert abs(scratch.free_energy - fit.free_energy) < 60  # about four sd between two runs
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What has been learnt is a distribution on every connection. Drawn for four hidden units: prior N(0, 3²) dashed, posterior solid, a mark at $w = 0$. Three units carry this wave. The fourth is not needed: its weights keep nearly the prior.
+# What has been learnt is a distribution on every connection. For four hidden units: prior N(0, 3²) dashed, posterior solid, a mark at 0. Three units carry this wave. The fourth is not needed: its weights keep nearly the prior.
 
 # %% slideshow={"slide_type": "fragment"}
 small = local_reparam.fit(data.x, data.y, prior=densities.Gaussian(3.0), hidden_units=(4,),
@@ -531,7 +531,7 @@ small = local_reparam.fit(data.x, data.y, prior=densities.Gaussian(3.0), hidden_
 mean, std = (np.stack([v[:4], v[8:12]]) for v in (small.mean, small.std))  # the rest are biases
 lines = plots.draw_beliefs(plt.figure().subplots(), mean, std, prior_std=3.0)
 panel(plt.gca(), "A belief about every weight", "", "")
-assert sum(std.max(axis=0) < 0.6) >= 3 and std.max() < 3.0
+assert sum(std.max(axis=0) < 0.6) == 3 and 2.0 < std.max() < 3.0
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### An illusion of one run
@@ -550,10 +550,10 @@ for name, fits in ways.items():
     print(f"{name:26s} F = {', '.join(f'{q.free_energy:.0f}' for q in fits)} nats")
 left = [a.free_energy - b.free_energy for a, b in zip(*list(ways.values())[:2], strict=True)]
 print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
-assert np.mean(left) > 5
+assert min(left) > np.ptp([q.free_energy for q in starts]) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; and from here on we look at the fit that was trained on.
+# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on.
 #
 # A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, the family's or the prior's, what the article's own recipe reaches, and whether it predicts better than one network: [chapter 4](04_how_right_is_it.ipynb).
 
@@ -600,7 +600,7 @@ assert covered > 0.9
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.9 The same with TensorFlow Probability
 #
-# `tfp.layers` has this method ready-made. `DenseReparameterization` makes a mean-field Gaussian over its kernel, draws one weight matrix in each call, and adds the KL to the model's losses. Know that biases are *not* random unless you ask, that the KL must fit the loss (here a sum over all 32 points: weight 1), and that it needs Keras 2 (`tf_keras`).
+# `tfp.layers` has this method ready-made. `DenseReparameterization` makes a mean-field Gaussian over its kernel, draws one weight matrix in each call, and adds the KL to the model's losses. Know that biases are *not* random unless you ask, that the KL must fit the loss (here a sum: weight 1), and that it needs Keras 2 (`tf_keras`).
 
 # %% slideshow={"slide_type": "fragment"}
 def mixture_prior(dtype, shape, name, trainable, add_variable_fn):
@@ -657,16 +657,17 @@ print(f"TFP's F: {draws.mean():.0f} by its own losses, {tfp_fit.free_energy:.0f}
 assert abs(draws.mean() - tfp_fit.free_energy) < 5 * draws.std() / np.sqrt(300)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The same objective, family and data, and another number than ours. Before we compare two libraries by their pictures, the question of section 3.8: have they arrived?
+# The same objective, family and data, and another number. Before we compare their pictures, the question of section 3.8: have they arrived?
 
 # %% slideshow={"slide_type": "fragment"}
 tfp_on = tfp_fit.refined(4000)
 print(f"TFP: F = {tfp_fit.free_energy:.0f}, trained on {tfp_on.free_energy:.0f}; "
       f"ours: {starts[0].free_energy:.0f}, trained on {fit.free_energy:.0f} nats")
-assert tfp_on.free_energy < tfp_fit.free_energy - 10  # it had not arrived
+before, after = tfp_fit.free_energy - starts[0].free_energy, tfp_on.free_energy - fit.free_energy
+assert abs(after) < 0.5 * before  # nats between the two
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# It had not: most of the nats between the two were the *optimisers'*. What is left of the difference between their pictures when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
+# They had not: most of the nats between the two were the *optimisers'*. What is left between their pictures when both have been trained on is for [chapter 4](04_how_right_is_it.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
@@ -805,7 +806,7 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches cost little, with either scheme; <!-- claim: eight-minibatches-cost-little, shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> Only with calm steps (rate 0.02) does the scheme show: geometric shares end higher. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: eight minibatches with uniform shares cost less than 25 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty
@@ -1192,7 +1193,7 @@ assert exercises.check("3.8", solution_8, record=False)
 # ### 3.9 Extend: drop the weights whose sign is open
 # Section 3.12 removes a *share* of the weights. Here each is judged by itself: return a copy of `mean` in which every weight is 0 that, under $q$, has the *other* sign than its mean with a probability above `level`. `mean` and `std` have one entry a weight.
 #
-# <details><summary>Hint</summary>The probability is a tail of a Gaussian, beyond |μ|/σ standard deviations: `scipy.stats.norm.sf`. And do not change the array that you were given.</details>
+# <details><summary>Hint</summary>On which side of 0 is the other sign, and how many standard deviations from the mean does it begin? And do not change the array that you were given.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_decided(mean, std, level):
@@ -1433,7 +1434,7 @@ print(f"step at the seams / step elsewhere: {pieces:.1f} by default, {whole:.1f}
 assert pieces > 2 * whole
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** `log(π · N(w|0,σ₁²) + (1−π) · N(w|0,σ₂²))`. **True** on paper. In float32 the densities underflow: from $|w| = 21.4$ on at the latest the logarithm is −∞ and the gradient NaN, which then destroys every weight (exercise 3.7).
+# **Claim:** `log(π · N(w|0,σ₁²) + (1−π) · N(w|0,σ₂²))`. **True** on paper. In float32 the densities underflow: with σ₁ = 1.5 from $|w| = 21.4$ on at the latest the logarithm is −∞ and the gradient NaN, which then destroys every weight (exercise 3.7).
 #
 # **Claim:** $\pi_i = 2^{M-i}/(2^M-1)$, as code. **True** for whole numbers; in floating point it overflows from $M = 1024$ on. (Exercise 3.8.)
 #

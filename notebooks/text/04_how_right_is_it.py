@@ -11,7 +11,7 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Time** 36 minutes · **Section times** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · exercises: as long as you like
+# **Time** 37 minutes · **Section times** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -100,10 +100,12 @@ print(f"KL {kl(*early):.2f} nats = optimisation {optimisation:.2f} + family {fam
 # since at the minimum of $F$ each $\sigma_i^2$ is $1/\Lambda_{ii}$, the variance that $w_i$ has left when all others are *held fixed*. Neither is always the larger.
 
 # %% slideshow={"slide_type": "fragment"}
-# eq. 4.2
-def along(u, cov):
-    u = np.array(u) / np.linalg.norm(u)
-    return np.sqrt(u @ cov @ u), np.sqrt(np.sum(u**2 / np.diag(np.linalg.inv(cov))))
+# eq. 4.2, by draws
+def along(u, cov, n=100_000):
+    rng, u = np.random.default_rng(0), np.array(u) / np.linalg.norm(u)
+    drawn = rng.multivariate_normal([0, 0], cov, n)
+    independent = rng.normal(0, np.diag(np.linalg.inv(cov)) ** -0.5, (n, 2))
+    return (drawn @ u).std(), (independent @ u).std()
 
 
 stiff, loose = along([1, 1], truth.cov), along([1, -1], truth.cov)  # data speak of w₁ + w₂
@@ -130,7 +132,7 @@ panel(ax, "Wider than the posterior one way, narrower the other", "w₁", "w₂"
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.3 The optimiser's part, on a network
 #
-# For a network $\log P(D)$ is unknown, and with it the KL to the posterior. But (4.1) needs no $\log P(D)$ for its first part: $F(q) - F(q^*)$ is a difference of two free energies. $q^*$ is not known either; the lowest $F$ that anybody has found takes its place, so that what we measure is *at least* this much.
+# For a network $\log P(D)$ is unknown, and with it the KL to the posterior. But (4.1) needs no $\log P(D)$ for its first part: $F(q) - F(q^*)$ is a difference of two free energies. $q^*$ is not known either; the lowest $F$ that anybody has found takes its place, so that what we measure is a lower bound: the optimiser's part is *at least* this much.
 #
 # The problem of this chapter: the sinusoid of chapter 3, but nobody measured between 0.1 and 0.4, where the sine has its peak. One hidden layer of 32 units; the prior of each weight is $\mathcal N(0, \sigma_p^2)$. `fit.free_energy` takes 1000 fresh draws and all the data, so that no lucky last step can flatter it.
 
@@ -151,7 +153,7 @@ for name, settings in (("N(0, 3²)", wide), ("N(0, 1)", narrow)):
     print(f"prior {name}: F = {said} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks for both: no longer run, from here or from other starts, may end more than 20 nats lower.
+# `fit.refined` trains on from where the fit stands; `initial=` starts from a posterior of your own: here from the means of the best single network, each with σ = 0.1. In world after world, training on gains more than 20 nats under the wide prior. <!-- claim: training-on-lowers-f --> Under the narrow one training on is not enough: a start at the mode ends more than another 20 nats lower. <!-- claim: a-mode-is-a-better-start-under-a-narrow-prior --> Not to have arrived is one fault; to have arrived in a minimum that is not the lowest is another. `fit.converged` asks a few: none of five longer runs, one from here and four from fresh starts, ends more than 20 nats lower. It is no proof: at random settings it is right in more than 85 of a hundred cases. <!-- claim: converged-knows -->
 
 # %% slideshow={"slide_type": "fragment"}
 gain = {name: fits["defaults"].free_energy - min(f.free_energy for f in fits.values())
@@ -204,7 +206,7 @@ print(f"one layer of 32: up to {math.lgamma(33):.1f} nats; "
 #
 # $$\mathrm{Var}[f(r)] \;\le\; \mathrm{Var}[f(p)] + \mathrm{Var}[f(q)] . \tag{4.4}$$
 #
-# Sure at $p$ and sure at $q$: then it *cannot* be unsure between, whatever the data, the prior and the optimiser. The variance has a closed form, since the units are independent; two thousand random $q$ may try.
+# Sure at $p$ and sure at $q$: then it *cannot* be unsure at any such $r$, whatever the data, the prior and the optimiser. The variance has a closed form, since the units are independent; two thousand random $q$ may try.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 4.4
@@ -633,7 +635,7 @@ for correlation in (0.5, 0.9, 0.99):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
-# - Gap to the truth = optimisation + family + prior. The first two add up to $\mathrm{KL}[q\|P(w\mid D)]$, the third is in the posterior itself.
+# - A gap to the truth has three parts: optimisation, family, prior. In nats the first two add up to $\mathrm{KL}[q\|P(w\mid D)]$; the third is in the posterior itself. As distances they do not add up.
 # - The optimiser's part is a difference of free energies: train on, start elsewhere, keep the lowest.
 # - The family's part points in directions: too unsure along what the data know, too sure along what they leave open. Some of it, up to $\log K$, is copies and means nothing.
 # - The prior's part is what NUTS gets wrong.

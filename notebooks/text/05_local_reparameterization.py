@@ -489,7 +489,7 @@ found_here = claims.show(
 assert not any(finding.falls for finding in found_here[1:3])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Outside the data** a Bayesian network is far ahead of one network, which announces its guess with the sd of the noise, and is wrong. <!-- claim: bbb-beats-mle-outside --> **Among the data** the two are alike, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and the nats of $F$ that local draws gain are worth less than a quarter of a nat a point: <!-- claim: a-lower-f-is-worth-little-among-the-data --> a tenth of the KL, which is no lower $F$ at all, scores higher there. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ compares members of one family under one prior. Whether family and prior are any good it cannot say; chapter 4 takes that apart.
+# **Outside the data** a Bayesian network is far ahead of one network, which announces its guess with the sd of the noise, and is wrong. <!-- claim: bbb-beats-mle-outside --> **Among the data** the two are alike, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than a quarter of a nat a point: <!-- claim: a-lower-f-is-worth-little-among-the-data --> a tenth of the KL, which is no lower $F$ at all, scores higher there. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ compares members of one family under one prior. Whether family and prior are any good it cannot say; chapter 4 takes that apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.9 The quiet estimator: what need not be drawn
@@ -620,7 +620,7 @@ measured = explorer.result.measured["local"][-1]
 assert abs(measured / large["local"] - 1) < 5 * np.sqrt(2 / 800)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **The weights' σ.** Gradients along a path get their noise from σ: half the σ, a quarter of the variance. The score function divides by σ: it gets *louder* as the posterior gets sharper.
+# **The weights' σ.** The gradient for μ along a path gets its noise from σ: half the σ, a quarter of the variance. (For σ a part is left that does not shrink with σ, (5.11).) The score function divides by σ: it gets *louder* as the posterior gets sharper.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("shared or local").set(score=True, sigma=0.4)

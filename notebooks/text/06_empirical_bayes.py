@@ -11,7 +11,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · exercises: as long as you like
+# **Time** 59 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -493,11 +493,11 @@ print(f"largest |γ|: {np.abs(fits['all'].gamma).max():.0f} in steps of μ, "
 assert max(again, above[0]) < 15 and 30 < above[1] < 120
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends where the sweep does. <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
+# The learnt prior is in the right place: set by hand, it does as well as the best of the sweep to within ten nats, <!-- claim: learnt-prior-is-as-good-as-a-sweep-s --> and the fit that learnt it ends on average where the sweep does. <!-- claim: learnt-prior-arrives-where-the-sweep-does -->
 #
-# **The same bound, other steps.** The nine steps, in γ and ρ as written in section 6.5, stop on average more than 30 nats above steps in μ and ρ from the same start at the same rate. <!-- claim: steps-of-gamma-stop-far-above --> We once put that down to the method. It is the *coordinates*. A weight that the data speak about has a large γ, here up to about a hundred. Adam moves a coordinate by about η a step: 1500 steps of a falling 0.08 do not lead there. And when σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
+# **The same bound, other steps.** The nine steps, in γ and ρ as written in section 6.5, stop on average more than 30 nats above steps in μ and ρ from the same start at the same rate. <!-- claim: steps-of-gamma-stop-far-above --> We once put that down to the method. It is the *coordinates*. A weight that the data speak about has a large γ: see the cell. (Its two fits also differ in estimator, rate and start; those of the claim do not.) When σ shrinks, as it must, it takes μ = γσ along, though the data want μ where it is. The change of variables is good for *writing* the KL; it is a poor set of coordinates to walk in.
 #
-# **A weak spot** is of the same kind. In steps of γ a weight that is switched off early, before it was of use, does not come back (section 6.7): start with weak weights, γ around 1, and the network ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up --> In steps of μ the slope of the likelihood does not die with σ, and the two starts end within ten nats of each other. <!-- claim: in-steps-of-mu-no-start-gives-up -->
+# **A weak spot** is of the same kind. In steps of γ a weight that is switched off early, before it was of use, does not come back (section 6.7). With a prior for each weight, start with weak weights, γ around 1, and the network ends more than 30 nats above a start from strong ones. <!-- claim: a-weak-start-gives-up --> In steps of μ the slope of the likelihood does not die with σ, and a weak and a strong start (of the quiet estimator's own) end on average within ten nats of each other. <!-- claim: in-steps-of-mu-no-start-gives-up -->
 #
 # **Does it beat the point estimate?** That is one network by maximum likelihood, with the same width and the true noise. One run could say anything. So take *worlds*, each a data set and a start of its own, give all the ways the same ones, and score them on new points: among the data, and outside.
 
@@ -511,7 +511,7 @@ assert not any(finding.falls for finding in found[:4])
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Four worlds are a sample; `python3 -m bdl_teach claims` takes twenty, and others if you like.
 #
-# **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight scores lower than that, by less than a tenth of a nat. <!-- claim: a-prior-each-trails-one-for-all-among-the-data -->
+# **Among the data: no.** One network that is told the noise is hard to beat on 32 points. One prior for all is level with it, to a quarter of a nat a point, in most worlds. <!-- claim: one-prior-for-all-is-level-among-the-data --> A prior for *each* weight scores lower than that, on average by less than a tenth of a nat. <!-- claim: a-prior-each-trails-one-for-all-among-the-data -->
 #
 # **Outside: yes, by far.** <!-- claim: learnt-priors-win-outside --> The point estimate knows no doubt. But look at the prior for each weight: what it has pruned cannot be unsure either, and in more than four of five worlds it scores lower than one prior for all. <!-- claim: what-is-pruned-cannot-be-unsure -->
 
@@ -631,7 +631,7 @@ for name, fit in fits.items():
               f"log likelihood {ll:6.3f} nats a patient")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Averaging may change the order of the patients, and with it the AUC: it is the *probabilities* that are averaged, after the bend of the logistic function. Here it changes little, and the log likelihood by less than 0.02 nats a patient: <!-- claim: few-weights-are-left-to-average --> few uncertain weights are left to be averaged over. Compare the classic network's figure with that of a coin, $\ln 2 = 0.69$ nats a patient.
+# Averaging may change the order of the patients, and with it the AUC: it is the *probabilities* that are averaged, after the bend of the logistic function. Here it changes little; with 16 units, over many splits, the log likelihood by less than 0.02 nats a patient: <!-- claim: few-weights-are-left-to-average --> few uncertain weights are left to be averaged over. Compare the classic network's figure with that of a coin, $\ln 2 = 0.69$ nats a patient.
 #
 # All this was one split. Over others (the first line of each is what may be said):
 
@@ -646,7 +646,7 @@ except DatasetUnavailable:
     print("The patients are not here: nothing is claimed of them.")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So the source's claim stands, on this table: with 60 units the training AUC is less than 0.05 above the test AUC, <!-- claim: sixty-units-do-not-overfit --> 60 units rank new patients as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep hardly more weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set, gains more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.) `python3 -m bdl_teach reproduce eb-alzheimers` has the source's whole table.
+# So the source's claim stands, on this table: with 60 units the training AUC is less than 0.05 above the test AUC, <!-- claim: sixty-units-do-not-overfit --> 60 units rank new patients as 16 do, <!-- claim: sixty-units-rank-as-sixteen-do --> and keep less than one and a half times as many weights in use. <!-- claim: sixty-units-use-few-more-weights --> The classic network is worse by more than 0.05 in AUC. <!-- claim: empirical-bayes-beats-the-classic-network --> But that is a straw man: weight decay, tuned by a validation set, gains more than half of the same distance. <!-- claim: weight-decay-closes-most-of-it --> The honest statement is: **not behind a tuned weight decay, with no validation set.** <!-- claim: empirical-bayes-is-not-behind-a-tuned-decay --> (It is not free of choices: start, step size and number of steps were chosen, too.) `python3 -m bdl_teach reproduce eb-alzheimers` has the source's whole table.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6.10 A correlation of 0.97
@@ -655,7 +655,7 @@ except DatasetUnavailable:
 #
 # $$r = \frac{\sum_i (a_i-\bar a)(b_i-\bar b)}{\sqrt{\sum_i(a_i-\bar a)^2\,\sum_i(b_i-\bar b)^2}} , \tag{6.20}$$
 #
-# and Spearman's is the same of the *ranks*. What are the pairs? Widths, on one split: among them networks with one or two units, bad at both. On the source's own scale, 59 widths on one split, `reproduce eb-alzheimers` measures Pearson 0.973 and Spearman 0.745. What may be concluded?
+# and Spearman's is the same of the *ranks*. What are the pairs? Widths, on one split: among them networks with one or two units, bad at both. The source's 0.97 is over 59 widths on one split (Pearson 0.973, Spearman 0.745); `reproduce eb-alzheimers` puts its own beside these, from 60 widths on five splits. What may be concluded?
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 6.20
@@ -741,7 +741,7 @@ assert len(explorer.set(n=8).result.data.x) == 8 and explorer.set(seed=1).result
 state = explorer.preset("by hand").state()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: about as many (section 6.9); <!-- claim: sixty-units-use-few-more-weights --> the new ones are switched off. 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
+# **Answers.** 1: nothing. μ/σ → 0, and ½ ln(1 + 0) = 0, however small σ is. 2: less than one and a half times as many, not four times (section 6.9). <!-- claim: sixty-units-use-few-more-weights --> 3: no; the bound is one on the type-II evidence (6.14). 4: no; in the one-weight model a third of the useless weights survive (6.19).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -1049,7 +1049,7 @@ assert np.isclose(np.std(w_draws @ x_row), true_sd, rtol=0.02)
 assert abs(wrong_sd / true_sd - 1) > 0.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "the ELBO is a lower bound of the log evidence." **True** for a fixed prior. Once the prior is chosen by maximising it, it bounds the *largest* log evidence over all priors, and exceeds the one of σ_p = 1 (section 6.6). Comparing it with the ELBO of a fixed-prior model is comparing two different bounds:
+# **Claim:** "the ELBO is a lower bound of the log evidence." **True** for a fixed prior. Once the prior is chosen by maximising it, it bounds the *largest* log evidence over all priors, and may exceed the one of σ_p = 1, as in section 6.6. Comparing it with the ELBO of a fixed-prior model is comparing two different bounds:
 
 # %% slideshow={"slide_type": "fragment"}
 for prior_std in (0.2, 1.0, 5.0):

@@ -726,7 +726,7 @@ assert ll_cured > ll_sick + 0.4 and ll_full > ll_sick + 0.4
 assert cured.alpha > 0.7 * len(x_train) / 2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds and 40 epochs as well. Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67.
+# For California housing, `python3 -m bdl_teach reproduce california` runs five seeds, and 40 epochs as well (the listing's with one seed). Then the listing's noise variance is in the ten thousands, its LL −6.5; PBP gets about −0.67.
 #
 # **Morals.** A "safe" division is not safe where small denominators carry the answer. RMSE cannot see a wrong variance: look at the log-likelihood. And a quantity that you can predict by counting (α ≈ N·epochs/2) is a cheap test.
 
@@ -929,7 +929,7 @@ assert exercises.check("7.3", solution_3, record=False)
 # ### 7.4 Compute: a Gaussian through a ReLU
 # Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise; it is tried down to $m = -50\sqrt v$, and small values must be right as well. `ndtr` is Φ.
 #
-# <details><summary>Hint</summary>E[b²] has a closed form, too, but subtracting squares loses digits far below 0: what does (7.9) do instead?</details>
+# <details><summary>Hint</summary>Two closed forms do: (7.8) with (7.9), or E[b²] − E[b]². Which form divides by Φ, and what happens to that far below 0?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_relu(m, v):

@@ -378,7 +378,7 @@ among = masks["among the data"]
 #
 # **Coverage is not everything.** Announce the same $\mathcal N(\bar y, \mathrm{sd}(y)^2)$ everywhere: the cell after next finds 95 % and more inside your 95 % interval. It is useless all the same, and at other levels it is not even calibrated. Among calibrated forecasts prefer the *sharp* one; the log score weighs both.
 #
-# **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: 96 % and more are covered among the data, <!-- claim: pbp-covers-too-much-among-the-data --> and fewer than two fifths in the gap. <!-- claim: pbp-misses-the-gap -->
+# **Averages hide.** Coverage over all $x$ mixes too wide with too narrow. PBP shows it: 96 % and more are covered among the data, <!-- claim: pbp-covers-too-much-among-the-data --> and on average fewer than two fifths in the gap. <!-- claim: pbp-misses-the-gap -->
 #
 # **One truth is one draw.** All the new points in the gap share *one* function. Where the true function runs above the posterior mean, that one deviation is counted at every point, and even the PIT of a perfect method leans. A posterior is calibrated on average over the functions that its prior could have given, not for each single one. A linear model, whose posterior is exact, shows it:
 
@@ -450,7 +450,7 @@ assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Which of the two is ahead depends on the data set: of six, most often each wins at least one. <!-- claim: map-and-bbb-trade-places-in-the-gap --> So does coverage: between the best and the worst of six data sets, the share of the gap inside the interval of the MAP network, which is nothing but noise, changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck --> A seed that shows either is easy to find. It is no property of MAP.
 #
-# What does *not* depend on the data set is worth a sentence:
+# What holds in most data sets, or on average, is worth a sentence:
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("nuts-covers-the-gap", "nuts-widens-in-the-gap",
@@ -484,7 +484,7 @@ ax.set_title("From milliseconds to seconds, for 61 weights", loc="left", fontsiz
 assert cost["NUTS"] > 3 * max(cost["MLE"], cost["BBB"])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each draw (its longest path here). For Gaussian-like targets the number of these steps that a draw takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
+# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here). For Gaussian-like targets the number of these steps that a transition takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.7 BBB or PBP?
@@ -540,8 +540,8 @@ assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 # - **You can afford NUTS** (tens to hundreds of weights, not too many points): use it, and read R-hat and ESS. Its lead over BBB and PBP is more than two nats a point in the gap, <!-- claim: nuts-leads-bbb-in-the-gap, nuts-leads-pbp-in-the-gap --> and more than one and a half outside. <!-- claim: nuts-leads-bbb-outside, nuts-leads-pbp-outside -->
 # - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
 # - **Only points like the training points matter**: the MAP network is quick, and here not beaten by BBB. <!-- claim: map-leads-bbb-among-the-data -->
-# - **You do not know the prior's width**: empirical Bayes learns one; among the data it is no better than a fit that was given a good one. <!-- claim: eb-gains-nothing-among-the-data -->
-# - **BBB or PBP in a gap**: neither; each covers fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
+# - **You do not know the prior's width**: empirical Bayes learns one; among the data it is on average less than 0.15 nats a point ahead of a fit that was given one. <!-- claim: eb-gains-nothing-among-the-data -->
+# - **BBB or PBP in a gap**: neither; each covers on average fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
 # - **A large network, or layers that nobody has derived moments for**: BBB and its relatives, of the methods here; they need gradients only. PBP needs no learning rate, and learns the noise.
 #
 # This is one problem with one network. Of others it says nothing: repeat it on yours, in pairs.
@@ -549,7 +549,7 @@ assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.8 Acting on it: Thompson sampling
 #
-# Uncertainty pays when there is something to *decide*. In a **contextual bandit** you see a context, choose an action, and learn the reward of the chosen action only. Here is a mushroom stand in the manner of Blundell et al. (synthetic, and with rewards of our own): each mushroom is of one of ten kinds, and you see which. Leave it: reward 0. Eat it: +5 if it is edible; if it is poisonous, −15 or +5 with equal chances. Some kinds are mostly edible, some mostly not; none is certain.
+# Uncertainty pays when there is something to *decide*. In a **contextual bandit** you see a context, choose an action, and learn the reward of the chosen action only. Here is a mushroom stand in the manner of Blundell et al. (synthetic, and with rewards of our own): each mushroom is of one of ten kinds, and you see which. Leave it: reward 0. Eat it: +5 if it is edible; if it is poisonous, −15 or +5 with equal chances. Some kinds are mostly edible, some mostly not, one never; even that one harms only every second time.
 
 # %% slideshow={"slide_type": "fragment"}
 RUNS, ROUNDS, D = 40, 2000, 10
@@ -607,7 +607,7 @@ assert np.allclose(np.linalg.inv(precision[0]), at_once.cov)
 #
 # $$R_T = \sum_{t=1}^T \Big( \max_a \bar r_a(x_t) - \bar r_{a_t}(x_t) \Big). \tag{10.10}$$
 #
-# A third agent, **ε-greedy**, is greedy but eats at random in 5 % of the rounds.
+# A third agent, **ε-greedy**, is greedy, but in 5 % of the rounds a coin decides.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.10
@@ -796,7 +796,7 @@ assert exercises.check("10.3", solution_3, record=False)
 # - **e** Of a posterior with two modes, variational inference may keep one; moment matching spreads over both.
 # - **f** When all R-hat are 1.00, the chains have found every mode.
 #
-# <details><summary>Hint</summary>For (a), think of the interval from −1000 to 1000; for (c), of how few test points the gap has; for (f), of what a chain that never left its mode can know.</details>
+# <details><summary>Hint</summary>What does each score see, and what not? What can a chain tell that has seen one mode?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...

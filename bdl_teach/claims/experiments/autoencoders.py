@@ -85,7 +85,7 @@ DIGITS = Experiment(
         ),
         Claim(
             "one-code-is-narrow",
-            "One code of a VAE has an sd below a half, where the prior's is 1.",
+            "On average a code of a VAE has an sd below a half, where the prior's is 1.",
             "mean sd of one code",
             "",
             below(0.5, share=0.9),
