@@ -305,7 +305,8 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
     reach = max(3 * prior_std, float((np.abs(mean) + 3 * std).max()))
     w = np.linspace(-reach, reach, 301)
     height = -np.arange(mean.shape[1], dtype=float)
-    lines = []
+    priors: list[Line2D] = []
+    lines: list[Line2D] = []
     for layer, (means, stds) in enumerate(zip(mean, std, strict=True)):
         for y, m, s in zip(height, means, stds, strict=True):
             ends = (height.mean(), y) if layer == 0 else (y, height.mean())
@@ -317,10 +318,10 @@ def draw_beliefs(ax: Axes, mean: ArrayLike, std: ArrayLike, prior_std: float) ->
             prior, posterior = (
                 np.exp(-(((w - c) / d) ** 2) / 2) for c, d in ((0, prior_std), (m, s))
             )
-            ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
+            priors += ax.plot(place, low + 0.5 * prior, "--", color=GREY, lw=1.2)
             lines += ax.plot(place, low + 0.5 * posterior, "-", color=BLUE, lw=2.0)
-    for line, name in ((ax.lines[2], "prior"), (lines[0], "posterior")):
-        line.set_label(name)
+    priors[0].set_label("prior")
+    lines[0].set_label("posterior")
     units = [(0, height.mean()), *((1, y) for y in height), (2, height.mean())]
     ax.plot(*np.transpose(units), "o", ms=16, mfc="white", mec=BLACK, zorder=3)
     ax.set_axis_off()

@@ -88,8 +88,7 @@ def refresh(name: str) -> None:
     if said := stand_in(notebook):
         raise SystemExit(f"{name}: not stored. {said} Fetch it: python3 -m bdl_teach data")
     name_pictures(notebook)
-    (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
-    print(f"{name}: {len(notebook.cells)} cells")
+    store(name, notebook)
 
 
 def take_prose(name: str) -> None:
@@ -98,15 +97,20 @@ def take_prose(name: str) -> None:
     Raises:
         SystemExit: Its code has changed, too.
     """
-    path = NOTEBOOKS / f"{name}.ipynb"
-    stored = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    before = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    stored = [cell for cell in before.cells if cell.cell_type == "code"]
     notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if [cell.source for cell in code] != [cell.source for cell in stored]:
         raise SystemExit(f"{name}: not written. Its code has changed, too: run it.")
     for new, old in zip(code, stored, strict=True):
         new.outputs, new.execution_count = old.outputs, old.execution_count
-    path.write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
+    store(name, notebook)
+
+
+def store(name: str, notebook: Any) -> None:
+    """Write a notebook, normalised, and say so."""
+    (NOTEBOOKS / f"{name}.ipynb").write_text(dumps(normalise(notebook)), "utf-8", newline="\n")
     print(f"{name}: {len(notebook.cells)} cells")
 
 
