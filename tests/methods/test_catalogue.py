@@ -19,6 +19,7 @@ import mutate
 import pytest
 
 from bdl_teach import methods
+from bdl_teach.methods import empirical_bayes, local_reparam
 from bdl_teach.methods.catalogue import CATALOGUE, MODULES, OTHER_TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,3 +145,9 @@ def test_the_tests_for_every_method_pass_the_new_one_and_fail_the_wrong_ones(cop
     assert "same_kind_of_prediction" in failed["one_place"]
     assert "given_by_name" in failed["by_place"]
     assert "cannot_be_changed" in failed["not_frozen"]
+
+
+def test_the_comparison_fits_quietly_by_the_settings_of_that_name() -> None:
+    """They stand in the catalogue once more, since reading it must not load TensorFlow."""
+    assert CATALOGUE["local"].compared == local_reparam.QUIET
+    assert CATALOGUE["eb"].compared == {"tie": "all", **empirical_bayes.QUIET}
