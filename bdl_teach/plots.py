@@ -27,6 +27,9 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
 
+# Points of an explorer's smallest letters: 14 pixels high where the picture has its design's size.
+LETTERS = 10.1
+
 alt_text.speak_in_notebooks()
 
 
@@ -56,25 +59,33 @@ def panel(ax: Axes, title: str, xlabel: str, ylabel: str, **legend: object) -> N
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     """Give an explorer's panel its title and labels, and take off its upper and right edges."""
     ax.set_title(title, fontsize=11, loc="left")
-    ax.set_xlabel(xlabel, fontsize=10)
-    ax.set_ylabel(ylabel, fontsize=10)
-    ax.tick_params(labelsize=9)
+    ax.set_xlabel(xlabel, fontsize=LETTERS, labelpad=1)
+    ax.set_ylabel(ylabel, fontsize=LETTERS, labelpad=1)
+    ax.tick_params(labelsize=LETTERS)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int) -> None:
-    """Put the legend of the visible artists between a panel's title and its frame."""
+def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
+    """Put the legend of the visible artists between a panel's title and its frame.
+
+    Args:
+        ax: The panel.
+        columns: Entries in a row.
+        markers: Size of the legend's markers, in those of the panel.
+    """
     shown = [
         (handle, label)
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
         if handle.get_visible()
     ]
     rows = -(-len(shown) // columns)
-    ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=4 + 13 * rows)
-    ax.legend(
+    ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
+    legend = ax.legend(
         *zip(*shown, strict=True), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
-        fontsize=8.5, frameon=False, columnspacing=1.2, handlelength=1.8, borderpad=0.2,
+        fontsize=LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3, borderpad=0.1,
+        handletextpad=0.4, labelspacing=0.15, markerscale=markers,
     )  # fmt: skip
+    legend.set_in_layout(False)  # the title has made room for it
 
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
@@ -137,7 +148,7 @@ class PredictiveArtists(Artists):
         ax.add_collection(self._functions, autolim=False)
         (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label=f"{name}mean", zorder=3)
         if n_functions:
-            self._functions.set_label(f"{n_functions} drawn functions")
+            self._functions.set_label(f"{n_functions} draws")
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:
@@ -169,7 +180,7 @@ class FitArtists(Artists):
         self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
         self._truth = draw_truth(ax, x, truth)
         self._points = draw_data(ax, [], [])
-        legend_above(ax, columns=3)
+        legend_above(ax, columns=6)
         self.artists = [*self._band.artists, self._truth, self._points]
 
     def update(self, data: Regression1D, prediction: Predictive) -> None:
@@ -226,7 +237,7 @@ class HistoryArtists(Artists):
     """Free energy, complexity cost and likelihood cost against the optimiser's step."""
 
     _SERIES = (
-        ("free_energy", "-", BLACK, "free energy"),
+        ("free_energy", "-", BLACK, "F"),
         ("complexity_cost", "--", PURPLE, "complexity"),
         ("likelihood_cost", ":", RED, "likelihood"),
     )
@@ -246,7 +257,7 @@ class HistoryArtists(Artists):
 
 def history_panel(ax: Axes) -> HistoryArtists:
     """Set up a panel of the free energy over 1500 steps: linear near 0, logarithmic above."""
-    tidy(ax, "How the free energy fell", "Adam step", "nats")
+    tidy(ax, "How the free energy F fell", "Adam step", "nats")
     ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
     ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
     ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])

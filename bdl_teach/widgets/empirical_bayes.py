@@ -82,6 +82,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "The prior, set or learnt"
     ALT: ClassVar[str] = (
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the KL term "
         "against the prior's σ, with its lowest point marked; the prior's σ of each weight, sorted."
@@ -96,6 +97,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         "and for such weights the prior is the best one there is. The closed form knows the "
         "weights that were found, not those that might have been.",
         "prior_std",
+        target=10**-1.0,
     )
     PRESETS: ClassVar[controls.Presets] = {
         # claim: by-hand-the-star-is-further-right
@@ -139,13 +141,13 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         d = _DEFAULTS
         made = {
             "prior_std": controls.log_slider(
-                "prior σ", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
+                "σ", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
             ),
-            "width": controls.count_slider("hidden width", d["width"], 1, ROOM[1][0], "ReLU units"),
-            "n": controls.count_slider("data points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
+            "width": controls.count_slider("width", d["width"], 1, ROOM[1][0], "ReLU units"),
+            "n": controls.count_slider("points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
             "prior": ipywidgets.ToggleButtons(
                 options=list(MODES),
@@ -166,36 +168,33 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         """Disable the slider of the prior's σ while σ is learnt: it would move nothing."""
         self._controls["prior_std"].disabled = change["new"] != "fixed"
 
-    def _make_rows(self) -> list[controls.Widget]:
-        *sliders, prior = self._controls.values()
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
+        c = self._controls
         best = controls.button(
             "σ ← best", "set the prior by hand to the best one for these weights", self._to_best
         )
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
-        return [
-            controls.grid(sliders, columns=3),
-            controls.row([prior, best, resample]),
-            controls.row(self._preset_buttons()),
-        ]
+        return {
+            "PRIOR": [c["prior"], c["prior_std"], best],
+            "MODEL": [c["noise_std"], c["width"]],
+            "DATA": [c["n"], c["seed"], resample],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.35, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
-            wspace=0.19, hspace=0.85,
-        )  # fmt: skip
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.4, 1))
         self._fit = plots.FitArtists(
-            canvas.figure.add_subplot(grid[:, 0]),
+            canvas.figure.add_subplot(grid[0, :]),
             "What the network believes about y",
             X_GRID,
             datasets.sinusoid().truth(X_GRID),
         )
         canvas.animate(self._fit.artists)
-        best, each = (canvas.figure.add_subplot(grid[i, 1]) for i in range(2))
+        best, each = (canvas.figure.add_subplot(grid[1, i]) for i in range(2))
         plots.tidy(best, "KL by σ of one prior for all", "prior σ", "nats above")
         best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
         self._best = BestPriorArtists(best)
-        plots.legend_above(best, columns=3)
+        plots.legend_above(best, columns=3, markers=0.6)
         plots.tidy(each, "σ of each weight's prior", "weights, from the widest", "σ")
         each.set(yscale="log", xlim=(0, 3 * ROOM[1][0] + 2), ylim=(1e-3, 40))
         self._each = SortedArtists(each)
@@ -298,10 +297,8 @@ class BestPriorArtists(plots.Artists):
     """KL[q ‖ N(0, σ_p²)] of all weights against σ_p, for the q that was found; its lowest point."""
 
     def __init__(self, ax: Axes) -> None:
-        (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL, q held")
-        (self._best,) = ax.plot(
-            [], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best, in closed form"
-        )
+        (self._curve,) = ax.plot(_GRID, _GRID, "-", color=plots.BLUE, lw=2, label="KL")
+        (self._best,) = ax.plot([], [], "*", color=plots.GREEN, ms=14, clip_on=False, label="best")
         (self._now,) = ax.plot(  # a ring: the star may stand in it
             [], [], "o", mfc="none", mec=plots.RED, mew=2.4, ms=17, clip_on=False, label="now"
         )
@@ -326,10 +323,8 @@ class SortedArtists(plots.Artists):
     """σ_p of each weight's prior, and the σ_p that would be best for it alone, sorted by that."""
 
     def __init__(self, ax: Axes) -> None:
-        (self._wanted,) = ax.plot(
-            [], [], ".", color=plots.ORANGE, ms=7, label="best for it alone: √(μ² + σ²)"
-        )
-        (self._prior,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="prior in use")
+        (self._wanted,) = ax.plot([], [], ".", color=plots.ORANGE, ms=7, label="best: √(μ² + σ²)")
+        (self._prior,) = ax.plot([], [], "-", color=plots.BLACK, lw=1.8, label="in use")
         self._floor = float(ax.get_ylim()[0])
         self.artists = [self._prior, self._wanted]
 

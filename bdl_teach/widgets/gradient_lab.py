@@ -73,6 +73,7 @@ class GradientLab(Explorer[GradientResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "Two gradients of one mean"
     ALT: ClassVar[str] = (
         "Three plots: the cost over z with the density of z; errors of 250 gradient estimates of "
         "each kind; the variance of both estimators by number of draws."
@@ -112,6 +113,7 @@ class GradientLab(Explorer[GradientResult]):
         "The pathwise estimator sees the slope, which a constant does not have. The score "
         "function multiplies the value of the cost, constant and all, with noise.",
         "offset",
+        target=10.0,
     )
     WORK: ClassVar[str] = "drawn in"
 
@@ -121,7 +123,7 @@ class GradientLab(Explorer[GradientResult]):
             "mu": controls.slider("mean μ", d["mu"], -2.0, 2.0, 0.05, "mean of z"),
             "sigma": controls.log_slider("sd σ", d["sigma"], -1.5, 0.3, ".3f", "sd of z"),
             "curvature": controls.log_slider(
-                "curvature c", d["curvature"], -1, 1, ".2f", "of the bowl ½ c (z − 1)²"
+                "bowl c", d["curvature"], -1, 1, ".2f", "of the bowl ½ c (z − 1)²"
             ),
             "offset": controls.slider(
                 "offset b", d["offset"], -10.0, 10.0, 0.5, "a constant added to the cost"
@@ -136,25 +138,20 @@ class GradientLab(Explorer[GradientResult]):
             "parameter": ipywidgets.ToggleButtons(
                 options=["μ", "σ"],
                 value=d["parameter"],
-                description="gradient by",
+                description="by",
                 tooltips=["derivative by the mean", "derivative by the standard deviation"],
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         *sliders, parameter = self._controls.values()
-        return [
-            controls.grid(sliders, columns=3),
-            controls.row([parameter, *self._preset_buttons()]),
-        ]
+        return {"PROBLEM": [*sliders, parameter]}
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.2)
-        grid = canvas.figure.add_gridspec(
-            1, 3, left=0.065, right=0.985, top=0.80, bottom=0.125, wspace=0.3
-        )
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2)
         cost, cloud, curve = (
-            canvas.figure.add_subplot(cell) for cell in (grid[0], grid[1], grid[2])
+            canvas.figure.add_subplot(cell) for cell in (grid[0, 0], grid[:, 1], grid[1, 0])
         )
         self._make_cost_panel(canvas, cost)
         self._make_cloud_panel(canvas, cloud)
@@ -180,7 +177,7 @@ class GradientLab(Explorer[GradientResult]):
         ticks = (-100, -30, -10, -3, 0, 3, 10, 30, 100)
         ax.set_yticks(ticks, [f"{tick}".replace("-", "−") for tick in ticks])
         ax.minorticks_off()
-        ax.set_xticks([0, 1], ["score function", "pathwise"], fontsize=10)
+        ax.set_xticks([0, 1], ["score function", "pathwise"], fontsize=plots.LETTERS)
         jitter = np.random.default_rng(0).uniform(-0.32, 0.32, REPEATS)
         self._jitter = {kind: i + jitter for i, kind in enumerate(_NAMES)}
         self._clouds = {

@@ -56,6 +56,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "Who pays the KL"
     ALT: ClassVar[str] = (
         "Three plots: the share of the KL of each minibatch; the free energy by training step; "
         "the network's mean and its ±2 sd bands."
@@ -66,6 +67,8 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         1,
         "The shares halve from batch to batch: ten batches carry 1 − 2⁻¹⁰ = 99.9 % of the KL.",
         "scheme",
+        target="geometric",
+        before=(("n_batches", 32),),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
@@ -81,7 +84,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         # claim: whole-kl-in-each-batch-flattens-the-mean
         "1/M forgotten": (
             "The whole KL in each of 8 batches: a KL weight of 8; the mean flattens",
-            {**_DEFAULTS, "kl_weight": 8.0},
+            {**_DEFAULTS, "kl_weight": 10**0.9},
         ),
     }
 
@@ -89,7 +92,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         d = _DEFAULTS
         return {
             "n_batches": controls.choice_slider(
-                "minibatches M", d["n_batches"], _BATCHES, "minibatches in an epoch of 32 points"
+                "batches M", d["n_batches"], _BATCHES, "minibatches in an epoch of 32 points"
             ),
             "kl_weight": controls.log_slider(
                 "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
@@ -97,22 +100,20 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "scheme": ipywidgets.ToggleButtons(
                 options=["uniform", "geometric"],
                 value=d["scheme"],
-                description="KL shares",
+                description="shares",
                 tooltips=["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         batches, weight, scheme = self._controls.values()
-        return [controls.grid([batches, weight]), controls.row([scheme, *self._preset_buttons()])]
+        return {"TRAIN": [batches, weight, scheme]}
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.0)
-        grid = canvas.figure.add_gridspec(
-            1, 3, left=0.06, right=0.985, top=0.79, bottom=0.125, wspace=0.3
-        )
-        shares, history, function = (
-            canvas.figure.add_subplot(cell) for cell in (grid[0], grid[1], grid[2])
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.3, 1))
+        function, shares, history = (
+            canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 1], grid[1, 0])
         )
         self._make_share_panel(canvas, shares)
         self._history = plots.history_panel(history)
@@ -126,7 +127,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         none = np.full(_BATCHES[-1], np.nan)
         edges = np.arange(0.5, _BATCHES[-1] + 1)
         self._bars = ax.stairs(none, edges, fill=True, color=plots.SKY, label="of batch i")
-        (self._sum,) = ax.plot([], [], "o-", ms=3.5, color=plots.RED, label="of batches 1 to i")
+        (self._sum,) = ax.plot([], [], "o-", ms=3.5, color=plots.RED, label="sum so far")
         plots.legend_above(ax, columns=2)
         canvas.animate([self._bars, self._sum])
 
@@ -136,7 +137,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         data = datasets.sinusoid()
         points = plots.draw_data(ax, data.x, data.y)
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=4)
         canvas.animate([*self._band.artists, points])
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:

@@ -79,6 +79,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "Exact Bayes, point by point"
     ALT: ClassVar[str] = (
         "Four plots: points of a sine with the exact predictive's mean, its ±2 sd bands and ten "
         "drawn functions; the posterior of two weights inside their prior; the log evidence "
@@ -131,64 +132,63 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         d = _DEFAULTS
         return {
             "n": controls.count_slider(
-                "data points N", d["n"], 0, MOST_POINTS, "points that have arrived, at random x"
+                "points N", d["n"], 0, MOST_POINTS, "points that have arrived, at random x"
             ),
             "prior_std": controls.log_slider(
-                "prior σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
+                "σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise, in data and model"
             ),
             "n_features": controls.count_slider(
-                "features d", d["n_features"], int(COUNTS[0]), int(COUNTS[-1]), "weights"
+                "how many d", d["n_features"], int(COUNTS[0]), int(COUNTS[-1]), "weights"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
             "kind": ipywidgets.ToggleButtons(
                 options=features.KINDS,
+                description="features",
                 value=d["kind"],
                 tooltips=["d bell curves side by side", "powers of 2x up to degree d − 1"],
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
-        *sliders, kind = self._controls.values()
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
+        c = self._controls
         resample = controls.button("resample", "next seed: other data", self._resample)
-        return [
-            controls.grid(sliders, columns=3),
-            controls.row([kind, resample, *self._preset_buttons()]),
-        ]
+        return {
+            "PRIOR": [c["prior_std"]],
+            "MODEL": [c["noise_std"], c["kind"], c["n_features"]],
+            "DATA": [c["n"], c["seed"], resample],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            2, 3, width_ratios=(1.75, 1.05, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
-            wspace=0.33, hspace=0.62,
-        )  # fmt: skip
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.35, 1), width_ratios=(1.3, 1, 1))
         self._fit = plots.FitArtists(
-            canvas.figure.add_subplot(grid[:, 0]),
+            canvas.figure.add_subplot(grid[0, :]),
             "What the model believes about y",
             X_GRID,
             datasets.sinusoid().truth(X_GRID),
         )
         canvas.animate(self._fit.artists)
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[:, 1]))
-        prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[0, 2], grid[1, 2]))
-        plots.tidy(prior, "Log evidence by prior σ", "prior σ", "nats from best")
+        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
+        prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[1, 1], grid[1, 2]))
+        plots.tidy(prior, "Log evidence by σ", "prior σ", "nats from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
-        plots.tidy(count, "… by number of features", "features d", "nats from best")
-        count.set(xlim=(1.5, 14.5), ylim=(-_DEPTH, 2), xticks=range(2, 15, 2))
+        plots.tidy(count, "… by features", "features d", "nats from best")
+        count.set(xlim=(1.5, 14.5), ylim=(-_DEPTH, 2), xticks=range(2, 15, 4))
         for ax in (prior, count):
             ax.set_yticks([0, -10, -_DEPTH], ["0", "−10", f"≤ −{_DEPTH:.0f}"])
         self._by_prior = EvidenceArtists(prior, PRIOR_STDS)
         self._by_count = EvidenceArtists(count, COUNTS)
-        plots.legend_above(prior, columns=2)
+        plots.legend_above(prior, columns=2, markers=0.7)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
         return canvas
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "Two of the weights", "one weight / prior σ", "another / prior σ")
+        plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._ellipses = EllipseArtists(ax)
-        plots.legend_above(ax, columns=1)
+        plots.legend_above(ax, columns=2)
         canvas.animate(self._ellipses.artists)
 
     def _compute(self, values: controls.Values) -> LinearResult:
@@ -291,10 +291,10 @@ class EllipseArtists(plots.Artists):
         self._ax, self._reach = ax, _REACH
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
         black, blue = plots.BLACK, plots.BLUE
-        (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior, 2 sd")
-        (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior, 2 sd")
-        (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="10 draws")
-        (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean = MAP")
+        (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
+        (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
+        (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
+        (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
         self._name = ax.text(0.03, 0.03, "", fontsize=9, transform=ax.transAxes)
         self.artists = [self._area, self._prior, self._draws, self._mean, self._name]
 

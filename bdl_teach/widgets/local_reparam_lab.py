@@ -120,6 +120,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "Noise of a gradient"
     ALT: ClassVar[str] = (
         "Three plots: the variance of the gradient against the batch size, drawn and in theory, "
         "for the chosen estimators; the drawn gradients at one batch size; the outputs of two "
@@ -133,6 +134,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
         "All points of the batch share the same draw of W, so their errors do not average out. "
         "Only noise that is drawn for each point falls as 1/M.",
         "size",
+        target=128,
     )
     PRESETS: ClassVar[controls.Presets] = {
         "shared or local": (
@@ -169,7 +171,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
         d = _DEFAULTS
         return {
             "size": controls.choice_slider(
-                "batch size M", d["size"], SIZES, "data points in the minibatch"
+                "batch M", d["size"], SIZES, "data points in the minibatch"
             ),
             "sigma": controls.slider(
                 "weights' σ", d["sigma"], 0.05, 1.0, 0.05, "sd of each weight"
@@ -184,7 +186,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
             "parameter": ipywidgets.ToggleButtons(
                 options=["μ", "σ"],
                 value=d["parameter"],
-                description="gradient for",
+                description="for",
                 tooltips=["mean of the first weight", "its standard deviation"],
             ),
             **{kind: self._estimator_toggle(kind) for kind in KINDS},
@@ -196,22 +198,14 @@ class LocalReparamLab(Explorer[VarianceResult]):
         made.value = _SHOWN[kind]
         return made
 
-    def _make_rows(self) -> list[controls.Widget]:
-        widgets = list(self._controls.values())
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         resample = controls.button("resample", "next seed", self._resample)
-        return [
-            controls.grid(widgets[:5], columns=3),
-            controls.row([*widgets[5:]]),
-            controls.row([resample, *self._preset_buttons()]),
-        ]
+        return {"LAYER": [*self._controls.values(), resample]}
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            1, 3, width_ratios=(1.5, 1.05, 1.0), left=0.075, right=0.985, top=0.83, bottom=0.15,
-            wspace=0.36,
-        )  # fmt: skip
-        axes = [canvas.figure.add_subplot(cell) for cell in (grid[0], grid[1], grid[2])]
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.3, 1), width_ratios=(1.5, 1))
+        axes = [canvas.figure.add_subplot(cell) for cell in (grid[0, :], grid[1, 0], grid[1, 1])]
         self._make_variance_panel(canvas, axes[0])
         self._make_draw_panel(canvas, axes[1])
         self._make_row_panel(canvas, axes[2])
@@ -241,12 +235,12 @@ class LocalReparamLab(Explorer[VarianceResult]):
         plots.tidy(
             ax,
             "Gradients drawn at this M",
-            "error / sd with one shared W\n(at ±4: further out)",
+            "error / sd with one shared W (±4: further)",
             "",
         )
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        names = ("local", "Flipout", "W per\nexample", "one\nshared W", "score\nfunction")
-        ax.set_yticks(range(len(KINDS)), names, fontsize=9)
+        names = ("local", "Flipout", "W per example", "one shared W", "score function")
+        ax.set_yticks(range(len(KINDS)), names, fontsize=plots.LETTERS)
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {
             kind: ax.plot([], [], "o", ms=2.6, mew=0, alpha=0.55, color=_STYLES[kind][1])[0]
@@ -256,14 +250,14 @@ class LocalReparamLab(Explorer[VarianceResult]):
 
     def _make_row_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Outputs of two data points", "first / its sd", "second / its sd")
-        ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="N")
+        ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="C")
         self._clouds = {}
         for kind in ("shared", "local"):
             name, colour, _, mark = _STYLES[kind]
             (self._clouds[kind],) = ax.plot(
                 [], [], mark, ms=3.2, mew=0, alpha=0.6, color=colour, label=name
             )
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=1)
         canvas.animate(self._clouds.values())
 
     def _compute(self, values: controls.Values) -> VarianceResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +27,10 @@ MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
 _FRAMES = 12.0  # pictures a second while playing
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+_SIX = math.log10(6.0)  # α of the paper: its slider can stand there
 _DEFAULTS: controls.Values = {
     "step": 33,
-    "speed": 8.0,
+    "speed": 10**0.9,  # where its slider can stand: 8
     "n": 32,
     "noise_std": 1.0,
     "alpha": 6.0,
@@ -68,6 +70,7 @@ class PBPStepper(Explorer[StepperResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "PBP, step by step"
     ALT: ClassVar[str] = (
         "Three plots: points of a sine, those learned so far marked, with the network's mean, its "
         "±2 sd bands and the mean before the last step; α and β of the noise by step; the noise "
@@ -87,6 +90,8 @@ class PBPStepper(Explorer[StepperResult]):
         "ADF takes each visit of a point for a new point. Passing over the data again improves "
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
+        target=330,
+        before=(("step", 33),),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
@@ -108,7 +113,7 @@ class PBPStepper(Explorer[StepperResult]):
         # claim: a-confident-guess-is-not-unlearned
         "sure of a wrong noise": (
             "α = 79 says that the noise is twice y's spread: 40 epochs do not unlearn it",
-            {**_DEFAULTS, "alpha": 10.0**1.9, "guess": 2.0, "step": MOST_STEPS},
+            {**_DEFAULTS, "alpha": 10.0 ** (_SIX + 1.1), "guess": 2.0, "step": MOST_STEPS},
         ),
         # claim: alpha-counts-points-not-noise
         "loud noise": ("σ = 3: α counts points all the same", {**_DEFAULTS, "noise_std": 3.0}),
@@ -123,20 +128,18 @@ class PBPStepper(Explorer[StepperResult]):
         d = _DEFAULTS
         made = {
             "step": controls.count_slider(
-                "steps taken", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
+                "steps", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
             ),
-            "speed": controls.log_slider(
-                "steps a second", d["speed"], 0, 2, ".0f", "how fast play goes"
-            ),
-            "n": controls.count_slider("data points N", d["n"], 4, 32, "points on [−½, ½]"),
+            "speed": controls.log_slider("a second", d["speed"], 0, 2, ".0f", "how fast play goes"),
+            "n": controls.count_slider("points N", d["n"], 4, 32, "points on [−½, ½]"),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise in the data"
             ),
             "alpha": controls.log_slider(
-                "noise prior α", d["alpha"], 0.3, 2, ".1f", "how sure the first guess is"
+                "prior α", d["alpha"], _SIX - 0.5, _SIX + 1.2, ".1f", "how sure the first guess is"
             ),
             "guess": controls.slider(
-                "noise guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
+                "guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
             "sorted": controls.toggle("sorted by x", "learn the points in order of x"),
@@ -145,20 +148,20 @@ class PBPStepper(Explorer[StepperResult]):
         made["play"].observe(self._on_play, names="value")
         return made
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._stop = threading.Event()
         self._trail: tuple[Any, pbp_replay.Trail] | None = None
-        *sliders, order, play = self._controls.values()
+        c = self._controls
         moves = [
             controls.button("◀ back", "undo the last step", lambda: self._move(-1)),
             controls.button("step ▶", "one step more", lambda: self._move(+1)),
             controls.button("epoch ▶▶", "to the end of this epoch", self._next_epoch),
         ]
-        return [
-            controls.row([play, *moves, order]),
-            controls.grid(sliders, columns=3),
-            controls.row(self._preset_buttons()),
-        ]
+        return {
+            "STEPS": [c["play"], *moves, c["step"], c["speed"]],
+            "NOISE": [c["alpha"], c["guess"]],
+            "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"]],
+        }
 
     def _check(self, values: controls.Values, state: controls.Values) -> None:
         if values.get("play") and state["step"] >= MOST_STEPS:
@@ -168,15 +171,12 @@ class PBPStepper(Explorer[StepperResult]):
             )
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.6, 1), left=0.06, right=0.975, top=0.86, bottom=0.105,
-            wspace=0.19, hspace=0.85,
-        )  # fmt: skip
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
-        gamma, noise = (canvas.figure.add_subplot(grid[row, 1]) for row in (0, 1))
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
+        gamma, noise = (canvas.figure.add_subplot(grid[1, column]) for column in (0, 1))
         self._noise = NoiseArtists(canvas, gamma, noise, MOST_STEPS)
-        self._speed = canvas.figure.text(0.985, 0.975, "", ha="right", va="top", fontsize=9)
+        self._speed = canvas.figure.text(0.985, 0.995, "", ha="right", va="top", fontsize=9)
         canvas.animate([self._speed])
         return canvas
 
@@ -185,7 +185,7 @@ class PBPStepper(Explorer[StepperResult]):
         ax.set(xlim=(-1.5, 1.5), ylim=(-30, 30))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         (self._old,) = ax.plot(
-            [], [], "--", color=plots.BLACK, lw=1.4, label="mean before the step", zorder=3.5
+            [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5
         )
         truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         style: dict[str, Any] = {"ls": "", "zorder": 5, "mew": 1.6}
@@ -195,7 +195,7 @@ class PBPStepper(Explorer[StepperResult]):
             [], [], "o", color=plots.ORANGE, ms=13, mfc="none", label="learned last",
             ls="", mew=2.6, zorder=6,
         )  # fmt: skip
-        plots.legend_above(ax, columns=4)
+        plots.legend_above(ax, columns=4, markers=0.7)
         points = [self._waiting, self._seen, self._last]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
 
@@ -232,7 +232,7 @@ class PBPStepper(Explorer[StepperResult]):
         last = [] if replay.point is None else [replay.point]
         self._last.set_data(x[last], y[last])
         self._noise.update(replay, result.data.noise_std)
-        self._speed.set_text(f"play takes {result.speed:.3g} steps a second")
+        self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
         replay, sd = result.replay, result.prediction.epistemic_std
@@ -301,8 +301,8 @@ class NoiseArtists:
         self._most_steps = most_steps
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
         gamma.set(yscale="log", ylim=(0.05, 2000))
-        (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α, counts points")
-        (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β, adds up squares")
+        (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
+        (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
         (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6)
         plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
         noise.set(ylim=(0, 15))

@@ -1,4 +1,4 @@
-"""A figure that is drawn once and then only blitted: fixed limits, moving artists."""
+"""A figure at the size of its place in the page, drawn once and then only blitted."""
 
 from __future__ import annotations
 
@@ -11,28 +11,55 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
+
+from bdl_teach.widgets._engine.picture import Place
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
 
+_DPI = 100.0  # of the design: a letter of 10 points is 14 pixels high
+_STILL = 1.5  # device pixels to a pixel of the design, in committed outputs
+_SMALLEST, _LARGEST = 0.6, 4.0  # how far letters shrink and grow with the place
+
 
 class Canvas:
-    """A figure, a cached background, and the artists that move over it.
+    """A figure, cached backgrounds, and the artists that move over them.
+
+    The panels are arranged anew for each size, and letters grow with it: a place twice as large
+    holds the same picture with letters of twice the size.
+
+    Args:
+        width: Of the design, in pixels: where letters have the size that they were given.
+        height: Likewise.
 
     Attributes:
         figure: The figure; give it axes before the first picture.
     """
 
-    def __init__(self, width: float, height: float, dpi: float = 100.0) -> None:
-        self.figure = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
+    def __init__(self, width: float = 640.0, height: float = 450.0) -> None:
+        self._design = width, height
+        self._still = self._place = Place(width, height, _STILL)
+        size = (width / _DPI, height / _DPI)
+        self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
+        self._arranger = (
+            ConstrainedLayoutEngine()
+        )  # not the figure's own: each drawing would ask it
         self._agg: Any = FigureCanvasAgg(self.figure)  # matplotlib leaves it half typed
-        self._background: Any = None
+        self._backgrounds: dict[Place, Any] = {}
+        self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
         self._moving: list[Artist] = []
+        self._resize()
+
+    @property
+    def place(self) -> Place:
+        """Where the next picture will be shown."""
+        return self._place
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Width and height of the picture, in pixels."""
+        """Width and height of the picture, in device pixels."""
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
@@ -40,24 +67,87 @@ class Canvas:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)
+            artist.set_in_layout(False)  # what moves must not move the panels
             self._moving.append(artist)
 
-    def redraw_background(self) -> None:
-        """Draw everything anew for the next picture: something that does not move has changed."""
-        self._background = None
+    def redraw_background(self, *, arrange: bool = False) -> None:
+        """Draw everything anew for the next picture: something that does not move has changed.
+
+        Args:
+            arrange: Whether the panels must be placed anew, too: a legend takes other room.
+        """
+        self._backgrounds.clear()
+        if arrange:
+            self._arranged = None
+
+    def fit(self, place: Place) -> None:
+        """Draw the next pictures for ``place``; call with ``RENDER_LOCK`` held."""
+        if place != self._place:
+            if (place.width, place.height) != (self._place.width, self._place.height):
+                self._backgrounds.clear()
+            self._place = place
+            self._resize()
+
+    def _resize(self) -> None:
+        """Give the figure the size and resolution of its place."""
+        place, (width, height) = self._place, self._design
+        scale = min(place.width / width, place.height / height)
+        scale = min(max(scale, _SMALLEST), _LARGEST)
+        self.figure.set_dpi(_DPI * scale * place.ratio)
+        inches = place.width / (_DPI * scale), place.height / (_DPI * scale)
+        self.figure.set_size_inches(*inches, forward=False)
 
     def render(self) -> Image.Image:
         """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
-        if self._background is None:
-            self._agg.draw()
-            self._background = self._agg.copy_from_bbox(self.figure.bbox)
-        self._agg.restore_region(self._background)
+        background = self._backgrounds.get(self._place)
+        if background is None:
+            background = self._draw_background()
+        else:
+            self._agg.get_renderer()  # of this size
+        self._agg.restore_region(background)
         for artist in self._moving:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
             else:
                 artist.axes.draw_artist(artist)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
+
+    def _draw_background(self) -> Any:
+        self._arrange()
+        self._agg.draw()
+        self._backgrounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
+        return self._backgrounds[self._place]
+
+    def _arrange(self) -> None:
+        """Place the panels, unless they stand for this size: it takes as long as a drawing."""
+        size = self._place.width, self._place.height
+        if self._arranged != size:
+            self._arranger.execute(self.figure)
+            self._arranged = size
+
+    def still(self) -> bytes:
+        """Encode the picture at the size of the design, whatever the page's; keep the page's."""
+        shown = self._place
+        self.fit(self._still)
+        try:
+            return as_png(self.render())
+        finally:
+            self.fit(shown)
+
+    def as_svg(self) -> bytes:
+        """Draw all as vectors, at the size of the design; call with ``RENDER_LOCK`` held."""
+        out, shown = io.BytesIO(), self._place
+        self.fit(self._still)
+        self._arrange()
+        for artist in self._moving:
+            artist.set_animated(False)
+        try:
+            self.figure.savefig(out, format="svg", dpi=self.figure.dpi)
+        finally:
+            for artist in self._moving:
+                artist.set_animated(True)
+            self.fit(shown)
+        return out.getvalue()
 
 
 def as_png(picture: Image.Image) -> bytes:

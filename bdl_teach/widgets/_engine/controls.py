@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
 Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says where to look, values
 
-_STYLE = {"description_width": "9.5em"}
+_STYLE = {"description_width": "6.2em"}
 _WIDE = {"width": "auto"}
 
 
@@ -61,6 +62,16 @@ def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
     return widget
 
 
+def same(one: Values, other: Values) -> bool:
+    """Whether both give the same controls the same values, but for what a page rounds."""
+    return one.keys() == other.keys() and all(
+        math.isclose(value, other[name], rel_tol=1e-9)
+        if isinstance(value, float)
+        else value == other[name]
+        for name, value in one.items()
+    )
+
+
 def check(name: str, control: Widget, value: object) -> None:
     """Refuse a value that the control would refuse, or change into another.
 
@@ -88,37 +99,29 @@ def _range(control: Widget) -> str:
     return f"a value between {low:g} and {high:g}"
 
 
-def for_screen_readers(words: str) -> Widget:
-    """A sentence that is read out, and takes no room."""
-    hidden = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)"
-    value = f'<p style="{hidden}">{html.escape(words)}</p>'
-    return ipywidgets.HTML(value=value, layout={"height": "0", "margin": "0"})
+def words(text: str, *classes: str) -> Widget:
+    """A line of text, with names for the style sheet."""
+    made = ipywidgets.HTML(value=html.escape(text))
+    for name in classes:
+        made.add_class(name)
+    return made
 
 
-def preset_buttons(presets: Presets, choose: Callable[[str], object]) -> list[Widget]:
-    """One button a preset; its tooltip says what to look for."""
-    return [button(name, hint, partial(choose, name)) for name, (hint, _) in presets.items()]
+def box(name: str, children: Iterable[Widget]) -> Widget:
+    """A box with a name for the style sheet, which lays it out."""
+    made = ipywidgets.Box(list(children))
+    made.add_class(name)
+    return made
 
 
-def grid(widgets: Iterable[Widget], columns: int = 2) -> Widget:
-    """Lay widgets out in columns of equal width."""
-    return ipywidgets.GridBox(
-        list(widgets),
-        layout={"grid_template_columns": f"repeat({columns}, minmax(0, 1fr))", "width": "100%"},
-    )
-
-
-def row(widgets: Iterable[Widget]) -> Widget:
-    """Lay widgets out in a row that wraps."""
-    placed = [_in_line(widget) for widget in widgets]
-    return ipywidgets.Box(placed, layout={"flex_flow": "row wrap", "width": "100%"})
-
-
-def _in_line(widget: Widget) -> Widget:
-    """Put the label of toggle buttons beside them; left alone it stands above, out of line."""
-    if isinstance(widget, ipywidgets.ToggleButtons):
-        widget.layout.display, widget.layout.margin = "flex", "2px 0 0 2px"  # as other buttons
-        widget.description += "\N{NO-BREAK SPACE}"
-        widget.style.button_width = "auto"
-        widget.style.description_width = "initial"
-    return widget
+def group(name: str, widgets: Iterable[Widget]) -> Widget:
+    """Controls that belong together, under their name; its buttons share rows."""
+    rows: list[Widget] = []
+    for widget in widgets:
+        if not isinstance(widget, ipywidgets.Button | ipywidgets.ToggleButton):
+            rows.append(widget)
+        elif rows and "bdl-buttons" in rows[-1]._dom_classes:
+            rows[-1].children = [*rows[-1].children, widget]
+        else:
+            rows.append(box("bdl-buttons", [widget]))
+    return box("bdl-group", [words(name, "bdl-name"), *rows])

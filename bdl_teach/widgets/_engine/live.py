@@ -15,21 +15,26 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import ipywidgets
 from matplotlib.text import Text
 
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine import background, controls, frame
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
+from bdl_teach.widgets._engine.frame import Start
+from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
 REST = 0.8  # seconds without a movement before a result is improved
+SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
 Result = TypeVar("Result")  # what a tick computes
@@ -47,20 +52,22 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     It sets:
         ALT: What the picture shows, for those who cannot see it, without its figures: these are in
             the status line.
-        PRESETS: ``{name: (sentence, values)}``. The name is on a button and says what to see; the
-            sentence is the button's hint and says where to look; the values are of all controls.
-            What they say must hold whatever the seed, and the explorer's tests say that it does.
+        TITLE: What it is called, in its first line.
+        PRESETS: ``{name: (sentence, values)}``. The name is in the menu and says what to see; the
+            sentence stands below while it is shown, and says where to look; the values are of all
+            controls. What they say must hold whatever the seed, and the explorer's tests say that
+            it does.
         QUESTION: What to predict before a control is moved; ``None`` for nothing.
         WORK: What a tick does, in the status line before its time.
+        WIDE: Whether the picture needs the whole width, and the controls stand under it.
 
     It defines, in the order in which they are called:
         ``_make_controls() -> {name: widget}``: Once. The name is the keyword of the constructor and
             of ``set``. ``controls.py`` makes the widgets.
         ``_make_canvas() -> Canvas``: Once, with ``RENDER_LOCK`` held. Makes the axes and all the
             artists that there will ever be; those that move go to ``canvas.animate``.
-        ``_make_rows() -> [widget]``: Once. What stands under the picture: every control, and the
-            buttons of the presets (``self._preset_buttons()``), in grids and rows. What runs beside
-            it (NUTS, a training) is made here.
+        ``_make_groups() -> {name: [widget]}``: Once. What stands beside the picture: every control,
+            in named groups of few. What runs beside it (NUTS, a training) is made here.
         ``_compute(values) -> Result``: On the worker, on every tick. ``values`` is a snapshot: look
             at no control. Imports what loads TensorFlow inside. Nothing is random but by a seed
             among the values. What it raises is said over the picture.
@@ -86,9 +93,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     """
 
     ALT: ClassVar[str]
+    TITLE: ClassVar[str]
     PRESETS: ClassVar[Presets] = {}
     QUESTION: ClassVar[Question | None] = None
     WORK: ClassVar[str] = "refit"
+    WIDE: ClassVar[bool] = False
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -98,7 +107,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             TypeError: It does; the message says what is missing.
         """
         super().__init_subclass__()
-        left_out = [] if hasattr(cls, "ALT") else ["ALT"]
+        left_out = [name for name in ("ALT", "TITLE") if not hasattr(cls, name)]
         for name, method in vars(Explorer).items():
             if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
                 left_out.append(name)
@@ -110,24 +119,32 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self.ticks = 0
         self._process = os.getpid()
         self._slot: LatestValue[Values] = LatestValue()
+        self._shown_at: Place | None = None  # of the picture, once the page has said it
+        self._asked = self._answered = 0  # what of the slot asks for more than another size
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
-        self._status = ipywidgets.HTML(value="", layout={"min_height": "1.6em"})
+        self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
-        self._image = _make_image(*self._canvas.pixels)
-        asked = self.QUESTION
-        question = [] if asked is None else [QuestionBox(asked, self._controls[asked.control])]
-        words = controls.for_screen_readers(self.ALT)
-        super().__init__(children=[*question, self._image, words, self._status, *self._make_rows()])
+        self._picture = Picture(alt=self.ALT)
+        self._start = Start(self.PRESETS, self._choose)
+        super().__init__(children=self._make_frame())
+        self.add_class("bdl-explorer")
+        if self.WIDE:
+            self.add_class("bdl-wide")
+        self._defaults = self.state()
         try:
             self._assign(values)
         except ValueError:
             self.close()
             raise
+        self._past = History(self.state())
+        self._show_state()
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
+        self._picture.on_place(self._on_place)
+        self._picture.on_call({"undo": self.undo, "redo": self.redo})
         self._replace_the_one_before()
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -144,8 +161,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Make the figure with all its artists."""
 
     @abstractmethod
-    def _make_rows(self) -> list[Widget]:
-        """Lay out what stands under the picture."""
+    def _make_groups(self) -> dict[str, list[Widget]]:
+        """Say which controls belong together, and under which name."""
 
     @abstractmethod
     def _compute(self, values: Values) -> Result:
@@ -187,8 +204,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             DivergedError: The fit diverged; whatever else a tick raises comes through as well.
         """
         self._must_live()
-        self._assign(values)
-        self._request()
+        self._go(values)
         return self.wait()
 
     def wait(self, timeout: float = 120.0) -> Self:
@@ -226,9 +242,35 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return html.unescape(self._status.value)
 
     def png(self) -> bytes:
-        """Return the current picture as PNG."""
+        """Return the current picture as PNG, of the same size whatever the page's."""
         with RENDER_LOCK:
-            return as_png(self._canvas.render())
+            return self._canvas.still()
+
+    def svg(self) -> bytes:
+        """Return the current picture as SVG."""
+        with RENDER_LOCK:
+            return self._canvas.as_svg()
+
+    def code(self) -> str:
+        """Return the line of Python that rebuilds this state: only what is not its default."""
+        given = ", ".join(
+            f"{name}={_rounded(value)!r}"
+            for name, value in self.state().items()
+            if value != self._defaults[name]
+        )
+        return f"widgets.{type(self).__name__}({given})"
+
+    def undo(self) -> None:
+        """Go back to the state before the last movement."""
+        self._go(self._past.undo())
+
+    def redo(self) -> None:
+        """Go forward to the state that was undone last."""
+        self._go(self._past.redo())
+
+    def reset(self) -> None:
+        """Go back to the state that it began with; this can be undone."""
+        self._go(self._past.first)
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -311,25 +353,79 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         finally:
             self._quiet = False
 
-    def _preset_buttons(self) -> list[Widget]:
-        """Make the presets' buttons, for ``_make_rows`` to lay out."""
-        return controls.preset_buttons(self.PRESETS, self._choose)
+    def _make_frame(self) -> list[Widget]:
+        """Lay out everything: see ``frame.py``."""
+        acts = self._acts = {
+            name: controls.button(name, hint, act)
+            for name, hint, act in (
+                ("undo", "the movement before (Ctrl+Z)", self.undo),
+                ("redo", "what was undone (Ctrl+Y)", self.redo),
+                ("reset", "all as it was at the start", self.reset),
+                ("full screen", "for a lecture room; Esc ends it", _in_the_page),
+                ("save picture", "as SVG and PNG", self._offer_picture),
+                ("share", "copy the line of Python that rebuilds this", self._on_share),
+            )
+        }
+        acts["full screen"].add_class("bdl-full")
+        acts["share"].add_class("bdl-share")
+        asked = self.QUESTION
+        question = [] if asked is None else [self._ask(asked)]
+        return [
+            frame.head(self.TITLE, self._start if self.PRESETS else None, acts.values()),
+            *([self._start.look] if self.PRESETS else []),
+            *question,
+            frame.body(self._picture, self._make_groups()),
+            self._status,
+        ]
+
+    def _ask(self, asked: Question) -> Widget:
+        return QuestionBox(asked, self._controls[asked.control], self._go)
 
     def _choose(self, name: str) -> None:
-        """Answer a click on a preset's button."""
-        self._assign(self.PRESETS[name][1])
-        self._request()
+        """Answer the choice of a preset."""
+        self._go(self.PRESETS[name][1])
+
+    def _go(self, values: Values | None) -> None:
+        """Take controls to ``values``, if there are any, without waiting for the picture."""
+        if values is not None:
+            self._assign(values)
+            self._request()
+
+    def _offer_picture(self) -> None:
+        """Have the page save the picture, as vectors and as pixels."""
+        name = type(self).__name__
+        self._picture.offer(f"{name}.svg", "image/svg+xml", self.svg())
+        self._picture.offer(f"{name}.png", "image/png", self.png())
+
+    def _on_share(self) -> None:
+        """Say what the page has copied."""
+        self._say(f"Copied: {self.code()}")
 
     def _resample(self) -> None:
         """Answer a click on "resample": the next seed, where there is a slider of that name."""
-        self._assign({"seed": (self._controls["seed"].value + 1) % 100})
-        self._request()
+        self._go({"seed": (self._controls["seed"].value + 1) % 100})
 
     def _on_change(self, _change: Any) -> None:
         if not self._quiet:
             self._request()
 
     def _request(self) -> None:
+        """Ask for a picture of the controls' values, whatever has changed."""
+        self._past.note(self.state(), time.monotonic())
+        self._show_state()
+        self._asked += 1
+        self._slot.put(self.state())
+
+    def _show_state(self) -> None:
+        """Say in the head what state this is, and whether there is a way back."""
+        self._start.show(self.state())
+        self._acts["undo"].disabled = not self._past.behind
+        self._acts["redo"].disabled = not self._past.ahead
+        self._picture.line = self.code()
+
+    def _on_place(self, place: Place) -> None:
+        """Have the worker draw the same again, for another size of its place."""
+        self._shown_at = place
         self._slot.put(self.state())
 
     def _work(self) -> None:
@@ -341,6 +437,12 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _answer(self, version: int, values: Values) -> tuple[int, Values] | None:
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
+        asked = self._asked
+        if asked == self._answered:
+            self._show_picture(sharp=False)
+            self._slot.done(version, None)
+            return self._rest(values)
+        self._answered = asked
         try:
             self._tick(values)
         except BaseException as raised:  # handed to whoever waits, and said in the status
@@ -354,15 +456,19 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, Values] | None:
-        """Improve what is shown until something moves, or nothing is left to improve."""
-        pause = REST
+        """Sharpen and improve what is shown until something moves, or nothing is left to do."""
+        if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
+            return job
+        self._show_picture(sharp=True)
+        self._picture.alt = f"{self.ALT} {self.status}"
+        pause = REST - SHARPEN
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             shown, better = self.result, None
             with suppress(Exception):  # what is shown already stands
                 better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
-            self._paint(better)
+            self._paint(better, sharp=True)
             self._say(self._describe(better))
             pause = 0.0
         return job
@@ -376,13 +482,26 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
         self._say(f"{self._describe(result)}{spent}")
 
-    def _paint(self, result: Result) -> None:
+    def _paint(self, result: Result, *, sharp: bool = False) -> None:
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
-            picture = as_data_url(self._canvas.render())
+            self._show_picture(sharp=sharp)
         self.result = result
-        self._image.value = picture
+
+    def _show_picture(self, *, sharp: bool) -> None:
+        """Send what the artists show, for the place in the page.
+
+        Where that has more than one device pixel to a pixel, a picture of as many pixels takes
+        longer to draw and to send: not while something moves.
+        """
+        with RENDER_LOCK:
+            place = self._shown_at
+            if place is not None:
+                self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
+            picture = as_data_url(self._canvas.render())
+        if picture != self._picture.value:
+            self._picture.value = picture
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""
@@ -391,7 +510,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         with RENDER_LOCK:
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
-            self._image.value = as_data_url(self._canvas.render())
+            self._show_picture(sharp=True)
         self._say(sentence)
 
     def _do_chores(self) -> None:
@@ -412,16 +531,13 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _make_image(width: int, height: int) -> Widget:
-    """Make the picture's widget.
+def _in_the_page() -> None:
+    """Nothing: the page's script answers this button."""
 
-    It has its size from the start, so that the browser keeps its place. Without, a picture that
-    comes while its cell is out of sight may stay without height for ever (Chromium). It has no
-    tooltip, though that would be its title: with one, JupyterLab shows no newer picture. And no
-    alternative text, since ipywidgets has none: its words come after it.
-    """
-    layout = {"width": "100%", "max_width": f"{width}px"}
-    return ipywidgets.Image(format="url", width=str(width), height=str(height), layout=layout)
+
+def _rounded(value: object) -> object:
+    """A value as it may be written: 0.1 and not 0.10000000000000002."""
+    return float(f"{value:.10g}") if isinstance(value, float) else value
 
 
 def _make_notice(canvas: Canvas) -> Text:

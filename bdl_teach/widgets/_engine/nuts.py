@@ -62,7 +62,9 @@ class NutsRunner:
         self._closed = False
         self._failed: tuple[Hashable, str] | None = None  # for which key, and what to say
         self.bar = ipywidgets.IntProgress(
-            description="NUTS", bar_style="success", layout={"width": "100%", "display": "none"}
+            description="NUTS",
+            bar_style="success",
+            layout={"width": "100%", "visibility": "hidden"},
         )
 
     def ask(self, wanted: bool, key: Hashable, job: Job) -> GoldStandard:
@@ -123,7 +125,7 @@ class NutsRunner:
                 raise _Superseded
             self.bar.max, self.bar.value = total, done
 
-        self.bar.value, self.bar.layout.display = 0, None
+        self.bar.value, self.bar.layout.visibility = 0, "visible"
         try:
             fit = job(progress)
             self._results[key] = GoldStandard(fit.predict(self._x_grid), fit.report)
@@ -134,7 +136,7 @@ class NutsRunner:
         except Exception as error:  # a sentence in the status line, not a dead thread
             self._failed = key, f"NUTS failed: {error}"
         finally:
-            self.bar.layout.display = "none"
+            self.bar.layout.visibility = "hidden"
             with self._changed:
                 if self._job is not None and self._job[0] == key:
                     self._job = None

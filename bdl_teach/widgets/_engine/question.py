@@ -1,12 +1,15 @@
-"""Predict first: say what a slider will do, then move it; only then is the answer shown."""
+"""Predict first: say what a control will do, then take it there; only then comes the answer."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import ipywidgets
 
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Widget
 
 
@@ -15,11 +18,13 @@ class Question:
     """A question about an explorer that the learner answers before trying.
 
     Attributes:
-        text: What will happen, and which control to move to see it.
+        text: What will happen, and which control to take where to see it.
         choices: Possible answers, as the learner may choose them.
         answer: Position of the right one in ``choices``.
-        because: Why it is so, in a sentence or two; shown when the control has been moved.
+        because: Why it is so, in a sentence or two; shown when the control has got there.
         control: Name of the control to move.
+        target: The value that the question speaks of, or ``None`` for one step from where it is.
+        before: Values of other controls that the question takes for granted.
     """
 
     text: str
@@ -27,42 +32,84 @@ class Question:
     answer: int
     because: str
     control: str
+    target: Any = None
+    before: tuple[tuple[str, Any], ...] = ()
 
 
 class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
-    """The question with its choices; the answer appears once both are done.
+    """The question with its choices; the verdict takes its place once the control has got there.
 
     Args:
         question: What to ask.
-        control: The control that must be moved after a choice has been made.
+        control: The control that must reach the target after a choice has been made.
+        take: Called with values to set: what "take me there" does.
     """
 
-    def __init__(self, question: Question, control: Widget) -> None:
-        self._question, self._moved = question, False
-        text = ipywidgets.HTML(f"<b>Predict first.</b> {html.escape(question.text)}")
+    def __init__(
+        self, question: Question, control: Widget, take: Callable[[dict[str, Any]], object]
+    ) -> None:
+        self._question, self._control, self._take = question, control, take
+        self._from = control.value
+        self._locked = False
+        asked = f"<b>Predict first.</b> {html.escape(question.text)}"
+        self._said = ipywidgets.HTML(asked)
+        self._said.add_class("bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}
         )
-        self._answer = ipywidgets.HTML("Choose, then move the control.")
-        super().__init__(children=[text, self._choices, self._answer])
-        self._choices.observe(lambda _: self._look(), names="value")
+        self._there = controls.button(
+            "take me there", "choose an answer first; then this moves the control", self._go
+        )
+        self._there.disabled = True
+        answers = controls.box("bdl-answers", [self._choices, self._there])
+        super().__init__(children=[self._said, answers])
+        self.add_class("bdl-question")
+        self._choices.observe(lambda _: self._on_choice(), names="value")
         control.observe(lambda _: self._on_move(), names="value")
 
     @property
     def unlocked(self) -> bool:
-        """Whether the answer is shown: a choice was made, and the control moved after it."""
-        return self._moved
+        """Whether the answer is shown: a choice was made, and then the control got there."""
+        return self._locked
+
+    @property
+    def target(self) -> Any:
+        """The value at which the answer is to be seen."""
+        question, control = self._question, self._control
+        if question.target is not None:
+            return question.target
+        step = 1 if self._from < control.max else -1
+        return self._from + step
+
+    def _on_choice(self) -> None:
+        if self._locked or self._choices.value is None:
+            return
+        self._from = self._control.value
+        self._there.disabled = False
 
     def _on_move(self) -> None:
-        if self._choices.value is not None and not self._moved:
-            self._moved = True
-            self._look()
+        if not self._locked and self._choices.value is not None and self._reached():
+            self._lock()
 
-    def _look(self) -> None:
-        if not self._moved:
-            self._answer.value = "Now move the control, and look."
-            return
+    def _reached(self) -> bool:
+        """Whether the control stands at the target, or beyond it as seen from where it was."""
+        value, target = self._control.value, self.target
+        if isinstance(target, bool | str) or isinstance(value, bool | str):
+            return bool(value == target)
+        near = abs(value - target) <= 1e-6 * max(1.0, abs(target))
+        return bool(near or min(self._from, value) < target < max(self._from, value))
+
+    def _go(self) -> None:
+        if self._choices.value is not None:
+            self._take({**dict(self._question.before), self._question.control: self.target})
+            self._on_move()
+
+    def _lock(self) -> None:
+        """Hold the choice, and say whether it was right, where the question stood."""
+        self._locked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]
         verdict = "As you said" if right else f"You said otherwise; it is: {expected}"
-        self._answer.value = html.escape(f"{verdict}. {self._question.because}")
+        mark = "✓" if right else "✗"
+        said = f"{verdict}. {self._question.because}"
+        self._said.value = f"<b>{mark}</b> {html.escape(said)}"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
-from bdl_teach import datasets
+from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import arrival, controls
 from bdl_teach.widgets._engine.arrival import Arrival
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.question import Question
@@ -88,6 +88,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    WIDE: ClassVar[bool] = True
+    TITLE: ClassVar[str] = "All methods on one problem"
     ALT: ClassVar[str] = (
         f"{_NUMBERS.get(len(METHODS), 'Many')} small plots, one a method: data points with a gap, "
         "the method's mean and ±2 sd bands, and NUTS if chosen. Beside them, for each method, "
@@ -137,14 +139,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         d = _DEFAULTS
         made = {
             "n": controls.choice_slider(
-                "data points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
+                "points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.3, 3.0, 0.1, "sd of the noise, in data and models"
             ),
-            "gap": controls.slider(
-                "width of the gap", d["gap"], 0.0, 0.4, 0.02, "no data around x = ¼"
-            ),
+            "gap": controls.slider("gap", d["gap"], 0.0, 0.4, 0.02, "no data around x = ¼"),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and noise"),
             "epochs": controls.choice_slider(
                 "PBP epochs", d["epochs"], _EPOCHS, "passes over the data; moves PBP only"
@@ -154,28 +154,25 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             made[name] = controls.toggle(method.label, method.hint)
             made[name].value = d[name]
         made["nuts"] = controls.toggle(
-            "compare with NUTS", "sample the true posterior in the background: some seconds"
+            "NUTS", "sample the true posterior in the background: some seconds"
         )
         return made
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._nuts = NutsRunner(X_GRID, self._request)
         self._fits: dict[_Key, Kept] = {}
-        sliders = [self._controls[name] for name in ("n", "noise_std", "gap", "seed", "epochs")]
-        chosen = [self._controls[name] for name in (*METHODS, "nuts")]
-        return [
-            self._nuts.bar,
-            controls.grid(sliders, columns=3),
-            controls.row(chosen),
-            controls.row(self._preset_buttons()),
-        ]
+        c = self._controls
+        return {
+            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"]],
+            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.bar],
+            "TRAIN": [c["epochs"]],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 5.0)
+        canvas = Canvas(960, 360)
         rows = -(-len(METHODS) // 3)
-        left = canvas.figure.add_gridspec(
-            rows, 3, left=0.06, right=0.66, top=0.83, bottom=0.105, wspace=0.1, hspace=0.27
-        )
+        halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
+        left = halves[0].subgridspec(rows, 3)
         truth = datasets.sinusoid().truth(X_GRID)
         self._panels = {
             name: MethodPanel(canvas, left[i // 3, i % 3], method.label, X_GRID[:, 0], truth)
@@ -183,12 +180,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         }
         first = next(iter(self._panels.values()))
         canvas.figure.legend(
-            *first.legend(), loc="upper left", bbox_to_anchor=(0.035, 1.0), ncols=4,
-            fontsize=8.5, frameon=False, columnspacing=1.2, handlelength=1.8,
+            *first.legend(), loc="outside upper left", ncols=8,
+            fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
         )  # fmt: skip
-        right = canvas.figure.add_gridspec(1, 1, left=0.775, right=0.985, top=0.83, bottom=0.105)
         names = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
-        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(right[0]), names)
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(halves[1]), names)
         return canvas
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
@@ -247,8 +243,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             for name in waiting:
                 self._panels[name].say("being fitted …")
             self._notice.set_visible(False)
-            picture = as_data_url(self._canvas.render())
-        self._image.value = picture
+            self._show_picture(sharp=False)
 
     def _draw(self, result: ComparisonResult) -> None:
         x, y = result.data.x[:, 0], result.data.y[:, 0]

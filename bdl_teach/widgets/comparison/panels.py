@@ -112,11 +112,7 @@ class CoverageArtists:
         for region, (marker, colour, words) in _MARKS.items():
             (line,) = ax.plot([], [], marker, color=colour, ms=8, mec="white", label=words)
             self._marks[region] = line
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(-0.45, 1.065), ncols=1, fontsize=8.5, frameon=False,
-            borderpad=0.1, labelspacing=0.25, handletextpad=0.2,
-        )  # fmt: skip
-        ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", x=-0.42)
+        plots.legend_above(ax, columns=1)
         canvas.animate(self._marks.values())
 
     def update(self, coverage: Mapping[str, Mapping[str, float]]) -> None:

@@ -28,7 +28,7 @@ _DEFAULTS: controls.Values = {
     "noise_std": 1.0,
     "kl_weight": 1.0,
     "n_samples": 1,
-    "n_predictions": 200,
+    "n_predictions": 10**2.3,  # where its slider can stand: 200
     "width": 20,
     "n": 32,
     "seed": 0,
@@ -50,6 +50,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "Bayes by Backprop, refitted live"
     ALT: ClassVar[str] = (
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
@@ -67,6 +68,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         "A small KL weight lets the likelihood sharpen every weight that the data speak about; "
         "outside the data little pulls on the functions, and they go on disagreeing.",
         "kl_weight",
+        target=0.01,
     )
     PRESETS: ClassVar[controls.Presets] = {
         # claim: bbb-is-wide-outside
@@ -123,12 +125,12 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return {
             # What the model assumes, and how much of its posterior is drawn.
             "sigma1": controls.slider(
-                "prior σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
+                "σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
             ),
             "sigma2": controls.log_slider(
-                "prior σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
+                "σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
             ),
-            "pi": controls.slider("prior π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
+            "pi": controls.slider("π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
             ),
@@ -136,16 +138,16 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
             ),
             "n_predictions": controls.log_slider(
-                "predictive draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
+                "draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
             ),
             # Which data, how many, how large a network, how calm its gradients.
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
-            "n": controls.count_slider("data points N", d["n"], 4, 64, "points on [−½, ½]"),
+            "n": controls.count_slider("points N", d["n"], 4, 64, "points on [−½, ½]"),
             "width": controls.count_slider(
-                "hidden width", d["width"], 2, 20, "units in each of the two hidden layers"
+                "width", d["width"], 2, 20, "units in each of the two hidden layers"
             ),
             "n_samples": controls.count_slider(
-                "samples per step", d["n_samples"], 1, 10, "weight draws in each gradient"
+                "samples", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
             # How it is fitted, and what may be drawn beside it.
             "estimator": ipywidgets.ToggleButtons(
@@ -166,28 +168,27 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "compare with NUTS", "sample the true posterior in the background: half a minute"
+                "NUTS", "sample the true posterior in the background: half a minute"
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._nuts = NutsRunner(X_GRID, self._request)
-        *sliders, estimator, prior, nuts = self._controls.values()
+        c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
-        return [
-            self._nuts.bar,
-            controls.grid(sliders, columns=3),
-            controls.row([estimator, prior, nuts, resample, *self._preset_buttons()]),
-        ]
+        return {
+            "PRIOR": [c["sigma1"], c["sigma2"], c["pi"]],
+            "MODEL": [c["noise_std"], c["width"]],
+            "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
+            "DATA": [c["n"], c["seed"], resample],
+            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.bar],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
-            wspace=0.19, hspace=0.85,
-        )  # fmt: skip
-        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[:, 0]))
-        self._history = plots.history_panel(canvas.figure.add_subplot(grid[0, 1]))
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
+        self._history = plots.history_panel(canvas.figure.add_subplot(grid[1, 0]))
         canvas.animate(self._history.artists)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
         return canvas
@@ -201,13 +202,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
         truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
-        plots.legend_above(ax, columns=4)
+        plots.legend_above(ax, columns=6)
         self._function_axes = ax
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "Prior against the fitted weights", "weight w", "density (log)")
+        plots.tidy(ax, "Prior and fitted weights", "weight w", "density (log)")
         edges = np.linspace(-5, 5, 61)
         ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
         self._weights = plots.WeightArtists(ax, edges)
@@ -249,8 +250,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         self._band.update(result.prediction)
         if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
-            plots.legend_above(self._function_axes, columns=4)
-            self._canvas.redraw_background()
+            plots.legend_above(self._function_axes, columns=6)
+            self._canvas.redraw_background(arrange=True)
         self._history.update(result.fit.history)
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 

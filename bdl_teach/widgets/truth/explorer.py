@@ -46,6 +46,7 @@ class TruthExplorer(Explorer[TruthResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "How right is it?"
     ALT: ClassVar[str] = (
         "Three plots: points of a sine with a gap in them, the mean-field fit with its ±2 sd "
         "band, the mean of the fit whose free energy is the lowest found, and NUTS if chosen; "
@@ -55,7 +56,7 @@ class TruthExplorer(Explorer[TruthResult]):
     )
     # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
-        "NUTS draws from the posterior itself: press “compare with NUTS”. With σ_p = 3 its band "
+        "NUTS draws from the posterior itself: press “NUTS”. With σ_p = 3 its band "
         "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
         ("all of it: NUTS is exact", "about half", "next to nothing"),
         2,
@@ -63,6 +64,8 @@ class TruthExplorer(Explorer[TruthResult]):
         "are improbable where no data ask for them: that miss is the prior's, and no better "
         "inference mends it.",
         "prior_std",
+        target=1.0,
+        before=(("nuts", True),),
     )
     PRESETS: ClassVar[controls.Presets] = {
         # claim: mean-field-stays-narrower-in-the-gap-than-outside
@@ -102,52 +105,49 @@ class TruthExplorer(Explorer[TruthResult]):
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         return {
-            "gap": controls.slider(
-                "width of the gap", d["gap"], 0.0, 0.4, 0.05, "no data around x = ¼"
-            ),
+            "gap": controls.slider("gap", d["gap"], 0.0, 0.4, 0.05, "no data around x = ¼"),
             "prior_std": controls.slider(
-                "prior σ_p", d["prior_std"], 0.3, 5.0, 0.1, "sd of the Gaussian prior of a weight"
+                "σ_p", d["prior_std"], 0.3, 5.0, 0.1, "sd of the Gaussian prior of a weight"
             ),
             "starts": controls.count_slider(
                 "starts", d["starts"], 1, 8, "quick fits, of which the lowest free energy is kept"
             ),
             "width": controls.count_slider(
-                "hidden width", d["width"], 2, MAX_WIDTH, "units of the one hidden layer"
+                "width", d["width"], 2, MAX_WIDTH, "units of the one hidden layer"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.3, 3.0, 0.1, "sd of the noise, in data and model"
             ),
             "n": controls.choice_slider(
-                "data points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
+                "points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and chains"),
             "prior_functions": controls.toggle(
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "compare with NUTS",
+                "NUTS",
                 "sample the true posterior in the background: ten seconds or more",
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._nuts = NutsRunner(X_GRID, self._request)
-        *sliders, prior, nuts = self._controls.values()
+        c = self._controls
         resample = controls.button("resample", "next seed: other data and starts", self._resample)
-        return [
-            self._nuts.bar,
-            controls.grid(sliders, columns=3),
-            controls.row([prior, nuts, resample, *self._preset_buttons()]),
-        ]
+        return {
+            "PRIOR": [c["prior_std"]],
+            "MODEL": [c["noise_std"], c["width"]],
+            "TRAIN": [c["starts"]],
+            "DATA": [c["gap"], c["n"], c["seed"], resample],
+            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.bar],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.6)
-        grid = canvas.figure.add_gridspec(
-            2, 2, width_ratios=(1.5, 1), left=0.06, right=0.985, top=0.86, bottom=0.105,
-            wspace=0.27, hspace=0.85,
-        )  # fmt: skip
-        self._functions = FunctionPanel(canvas.figure.add_subplot(grid[:, 0]), X_GRID, TRUTH)
-        self._parts = PartsPanel(canvas.figure.add_subplot(grid[0, 1]))
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        self._functions = FunctionPanel(canvas.figure.add_subplot(grid[0, :]), X_GRID, TRUTH)
+        self._parts = PartsPanel(canvas.figure.add_subplot(grid[1, 0]))
         self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID)
         for panel in (self._functions, self._parts, self._spread):
             canvas.animate(panel.artists)
@@ -185,7 +185,7 @@ class TruthExplorer(Explorer[TruthResult]):
             ),
         ]
         if any(changed):
-            self._canvas.redraw_background()
+            self._canvas.redraw_background(arrange=True)
 
     def _describe(self, result: TruthResult) -> str:
         fit, lowest = (round(truth_fits.free_energy(f)) for f in (result.fit, result.search.best))
@@ -221,7 +221,7 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
     """The length of each bar, or why there is none."""
     if not result.regions["gap"].any():
         return dict.fromkeys(PartsPanel.NAMES, "there is no gap")
-    later, without = "when the sliders have rested", "compare with NUTS"
+    later, without = "when the sliders have rested", "press NUTS"
     if result.nuts is None and result.nuts_report:
         without = "NUTS has not come yet"
     family_word = without if result.nuts is None else later

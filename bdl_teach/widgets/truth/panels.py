@@ -149,7 +149,7 @@ class SpreadPanel(plots.Artists):
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
     def __init__(self, ax: Axes, x: Array) -> None:
-        plots.tidy(ax, "How sure each is of the function", "x", "epistemic sd")
+        plots.tidy(ax, "How sure each is", "x", "epistemic sd")
         self._ax, self._x = ax, x[:, 0]
         ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self.LIMITS[0]))
         self._gap = GapStripe(ax)

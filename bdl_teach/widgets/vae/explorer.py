@@ -86,6 +86,7 @@ class VAEExplorer(Explorer[VAEResult]):
         ValueError: No such control, or a value outside its range.
     """
 
+    TITLE: ClassVar[str] = "A map of the latent space"
     ALT: ClassVar[str] = (
         "Three plots: a map of the latent space with digits drawn where they are encoded; the "
         "picture that the chosen z decodes to; 25 pictures generated from the prior."
@@ -123,6 +124,7 @@ class VAEExplorer(Explorer[VAEResult]):
         "already two numbers begin to save less than they cost; the encoder falls silent: "
         "posterior collapse.",
         "beta",
+        target=10.0,
     )
     WORK: ClassVar[str] = "decoded in"
 
@@ -145,26 +147,22 @@ class VAEExplorer(Explorer[VAEResult]):
             ),
         }
 
-    def _make_rows(self) -> list[controls.Widget]:
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._trainer = Trainer(self._request)
-        *sliders, kind = self._controls.values()
-        return [
-            self._trainer.bar,
-            controls.grid(sliders),
-            controls.row([kind, *self._preset_buttons()]),
-        ]
+        c = self._controls
+        return {
+            "PLACE": [c["z1"], c["z2"]],
+            "TRAIN": [c["beta"], c["seed"], c["kind"], self._trainer.bar],
+        }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(10.4, 4.3)
-        grid = canvas.figure.add_gridspec(
-            1, 3, width_ratios=(1.12, 0.9, 1.0), left=0.055, right=0.985, top=0.83, bottom=0.12,
-            wspace=0.16,
-        )  # fmt: skip
-        self._make_map(canvas, canvas.figure.add_subplot(grid[0]))
-        decoded, generated = (canvas.figure.add_subplot(grid[i]) for i in (1, 2))
-        self._decoded = _picture(canvas, decoded, "Decoded: p(x | z) at your z", 8)
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, width_ratios=(1.7, 1))
+        self._make_map(canvas, canvas.figure.add_subplot(grid[:, 0]))
+        decoded, generated = (canvas.figure.add_subplot(grid[i, 1]) for i in (0, 1))
+        self._decoded = _picture(canvas, decoded, "Your z, decoded", 8)
         side = _ROWS * 9 - 1
-        self._generated = _picture(canvas, generated, "Generated: z ~ N(0, I), decoded", side)
+        self._generated = _picture(canvas, generated, "z ~ N(0, I), decoded", side)
         self._progress = canvas.figure.text(0.985, 0.97, "", ha="right", va="top", color=plots.RED)
         canvas.animate([self._progress])
         return canvas

@@ -91,7 +91,7 @@ class Trainer:
         self.newest: Trained | None = None
         self.bar = ipywidgets.IntProgress(
             description="training", bar_style="success", max=len(RATES),
-            layout={"width": "100%", "display": "none"},
+            layout={"width": "100%", "visibility": "hidden"},
         )  # fmt: skip
 
     def get(self, order: Order) -> Trained | None:
@@ -158,7 +158,7 @@ class Trainer:
                 self._train(order)
 
     def _train(self, order: Order) -> None:
-        self.bar.value, self.bar.layout.display = 0, None
+        self.bar.value, self.bar.layout.visibility = 0, "visible"
         fit = None
         try:
             for number in range(len(RATES)):
@@ -171,7 +171,7 @@ class Trainer:
                 self._errors[order] = error
             self._on_stage()
         finally:
-            self.bar.layout.display = "none"
+            self.bar.layout.visibility = "hidden"
             with self._changed:
                 if self._order == order:
                     self._order = None

@@ -1,0 +1,63 @@
+"""The states that an explorer has been in, to go back to."""
+
+from __future__ import annotations
+
+from bdl_teach.widgets._engine.controls import Values, same
+
+_KEPT = 200  # states
+_ONE_MOVE_S = 1.0  # values of one control that follow each other so fast are one movement
+
+
+class History:
+    """States to undo and redo; a drag counts once.
+
+    Args:
+        state: The first one.
+
+    Attributes:
+        first: That one, for good.
+    """
+
+    def __init__(self, state: Values) -> None:
+        self.first = dict(state)
+        self._states, self._at = [dict(state)], 0
+        self._moved: frozenset[str] = frozenset()
+        self._when = float("-inf")
+
+    @property
+    def behind(self) -> bool:
+        """Whether there is a state to go back to."""
+        return self._at > 0
+
+    @property
+    def ahead(self) -> bool:
+        """Whether there is a state that was undone."""
+        return self._at + 1 < len(self._states)
+
+    def note(self, state: Values, when: float) -> None:
+        """Keep ``state``, reached at ``when`` (seconds); what was undone is forgotten by it."""
+        now = self._states[self._at]
+        if same(state, now):
+            return
+        moved = frozenset(name for name in state if state[name] != now[name])
+        goes_on = moved == self._moved and when - self._when < _ONE_MOVE_S and not self.ahead
+        self._moved, self._when = moved, when
+        if goes_on and self.behind:
+            self._states[self._at] = dict(state)
+            return
+        self._states[self._at + 1 :] = [dict(state)]
+        del self._states[:-_KEPT]
+        self._at = len(self._states) - 1
+
+    def undo(self) -> Values | None:
+        """Go back one state and return it; ``None`` at the first."""
+        return self._go(-1) if self.behind else None
+
+    def redo(self) -> Values | None:
+        """Go forward to the state that was undone last; ``None`` where there is none."""
+        return self._go(+1) if self.ahead else None
+
+    def _go(self, step: int) -> Values:
+        self._at += step
+        self._moved = frozenset()
+        return dict(self._states[self._at])

@@ -1,0 +1,185 @@
+// The explorer's part that lives in the page: the picture at the size of its place, the acts of
+// buttons that only a page can do, and names and states for who hears the page.
+
+const LABELLED = ".widget-label";
+const decoder = new TextDecoder();
+
+// The picture.
+
+function show(model, image, wait) {
+  const bytes = model.get("value");
+  image.alt = model.get("alt");
+  if (!bytes || !bytes.byteLength) return;
+  image.src = decoder.decode(bytes);
+  image.hidden = false;
+  wait.hidden = true;
+}
+
+// Say how large the picture's place is, at most once a frame, and only when that changed.
+function measure(model, stage) {
+  const { width, height } = stage.getBoundingClientRect();
+  if (width < 120 || height < 100) return;
+  const place = { width: Math.round(width), height: Math.round(height), ratio: devicePixelRatio };
+  if (JSON.stringify(place) === JSON.stringify(model.get("place"))) return;
+  model.set("place", place);
+  model.save_changes();
+}
+
+function save(name, kind, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type: kind }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+// Names and states: what core widgets leave out.
+
+const set = (element, attributes) => {
+  for (const [name, value] of Object.entries(attributes))
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+};
+
+const nameOf = (box) => box.querySelector(LABELLED)?.textContent.trim() || "";
+
+function dressSlider(box) {
+  const handle = box.querySelector("[role=slider]");
+  const readout = box.querySelector(".widget-readout");
+  if (!handle) return;
+  set(handle, { "aria-label": nameOf(box), tabindex: "0" });
+  if (readout) {
+    set(handle, { "aria-valuetext": readout.textContent.trim() });
+    set(readout, { tabindex: "-1", role: "textbox", "aria-label": `${nameOf(box)}, typed` });
+  }
+  const off = box.querySelector("[disabled]") !== null;
+  if (off) set(handle, { "aria-disabled": "true" });
+  else handle.removeAttribute("aria-disabled");
+}
+
+function dressChoices(box) {
+  set(box, { role: "radiogroup", "aria-label": nameOf(box) || box.title || "choice" });
+  for (const button of box.querySelectorAll("button"))
+    set(button, { role: "radio", "aria-checked": String(button.matches(".mod-active")) });
+}
+
+function dress(root) {
+  for (const box of root.querySelectorAll(".widget-slider")) dressSlider(box);
+  for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
+  for (const button of root.querySelectorAll(".widget-toggle-button"))
+    if (!button.closest(".widget-toggle-buttons"))
+      set(button, { "aria-pressed": String(button.matches(".mod-active")) });
+  for (const box of root.querySelectorAll(".widget-radio")) {
+    const asked = root.querySelector(".bdl-question .widget-html-content")?.textContent.trim();
+    set(box, { role: "radiogroup", "aria-label": asked || "choice" });
+  }
+  for (const box of root.querySelectorAll(".widget-dropdown"))
+    box.querySelector("select")?.setAttribute("aria-label", nameOf(box) || "choice");
+  for (const line of root.querySelectorAll(".bdl-status .widget-html-content, .bdl-answer"))
+    set(line, { role: "status", "aria-live": "polite" });
+  for (const group of root.querySelectorAll(".bdl-group"))
+    set(group, { role: "group", "aria-label": group.querySelector(".bdl-name")?.textContent.trim() });
+  for (const bar of root.querySelectorAll("[role=progressbar], .widget-inline-hbox .progress"))
+    set(bar, { "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
+}
+
+// Keys: undo and redo, kept from the notebook round it.
+function keys(event, model) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  if (event.target.matches("input, textarea, [contenteditable=true]")) return;
+  const key = event.key.toLowerCase();
+  const call = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
+  if (!call) return;
+  event.preventDefault();
+  event.stopPropagation();
+  model.send({ call });
+}
+
+function clicks(event, model, root) {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.matches(".bdl-full")) {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else root.requestFullscreen?.();
+  }
+  if (button.matches(".bdl-share")) copy(model.get("line"));
+}
+
+export default {
+  render({ model, el }) {
+    const image = document.createElement("img");
+    const wait = document.createElement("p");
+    image.className = "bdl-picture";
+    image.hidden = true;
+    image.draggable = false;
+    wait.className = "bdl-wait";
+    wait.textContent = "The picture comes when TensorFlow has loaded …";
+    el.classList.add("bdl-place");
+    el.append(image, wait);
+    const update = () => show(model, image, wait);
+    model.on("change:value", update);
+    model.on("change:alt", update);
+    const message = (content, buffers) => {
+      if (content.save) save(content.save, content.kind, buffers[0]);
+    };
+    model.on("msg:custom", message);
+    update();
+
+    const undo = [];
+    const attach = () => {
+      const root = el.closest(".bdl-explorer");
+      if (!root) return;
+      const stage = el.closest(".bdl-stage") ?? el;
+      let frame = 0;
+      const again = (act) => () => {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(act);
+      };
+      const sizes = new ResizeObserver(again(() => measure(model, stage)));
+      sizes.observe(stage);
+      const ratio = () => measure(model, stage);
+      window.addEventListener("resize", ratio);
+      const watch = new MutationObserver(() => dress(root));
+      const what = { subtree: true, childList: true, characterData: true };
+      watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled"] });
+      const onKey = (event) => keys(event, model);
+      const onClick = (event) => clicks(event, model, root);
+      root.addEventListener("keydown", onKey, true);
+      root.addEventListener("click", onClick);
+      dress(root);
+      measure(model, stage);
+      undo.push(() => {
+        sizes.disconnect();
+        watch.disconnect();
+        window.removeEventListener("resize", ratio);
+        root.removeEventListener("keydown", onKey, true);
+        root.removeEventListener("click", onClick);
+      });
+    };
+    // It is drawn before it hangs in the page.
+    const wait_for_root = setInterval(() => {
+      if (!el.closest(".bdl-explorer")) return;
+      clearInterval(wait_for_root);
+      attach();
+    }, 20);
+    return () => {
+      clearInterval(wait_for_root);
+      model.off("change:value", update);
+      model.off("change:alt", update);
+      model.off("msg:custom", message);
+      for (const act of undo) act();
+    };
+  },
+};

@@ -1,0 +1,80 @@
+"""The picture in the page: it says how large it is shown there, and carries its words.
+
+An ``anywidget``, and not ``ipywidgets.Image``: the page measures the place that the picture has and
+its pixel ratio, so that letters are drawn at their own size and sharp. Its script also does what
+core widgets leave out for who hears the page, or uses the keyboard: ``page.js``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a picture is shown: the page's own pixels, and device pixels to each of them."""
+
+    width: float
+    height: float
+    ratio: float = 1.0
+
+
+class Picture(anywidget.AnyWidget):
+    """A picture as large as its place in the page, with buttons' acts that only a page can do.
+
+    Attributes:
+        value: The picture as a ``data:`` address; empty before the first.
+        alt: What it shows, for who cannot see it.
+        line: The line of Python that rebuilds what is shown; "share" copies it.
+        place: Width, height and pixel ratio, from the page; empty where there is none.
+        failed: Whether the picture is overlaid by what went wrong.
+    """
+
+    _esm: ClassVar[Path] = _HERE / "page.js"
+    _css: ClassVar[Path] = _HERE / "page.css"
+    value = traitlets.Bytes(b"").tag(sync=True)
+    alt = traitlets.Unicode("").tag(sync=True)
+    line = traitlets.Unicode("").tag(sync=True)
+    place = traitlets.Dict({}).tag(sync=True)
+
+    def on_place(self, act: Callable[[Place], object]) -> None:
+        """Call ``act`` with each place that the page gives the picture."""
+
+        def read(change: Any) -> None:
+            place = _read(change["new"])
+            if place is not None:
+                act(place)
+
+        self.observe(read, names="place")
+
+    def on_call(self, acts: dict[str, Callable[[], object]]) -> None:
+        """Call ``acts[name]()`` when the page asks for it by a key or a button."""
+
+        def answer(_widget: Any, content: Any, _buffers: Any) -> None:
+            act = acts.get(content.get("call", "")) if isinstance(content, dict) else None
+            if act is not None:
+                act()
+
+        self.on_msg(answer)
+
+    def offer(self, name: str, kind: str, content: bytes) -> None:
+        """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""
+        self.send({"save": name, "kind": kind}, [content])
+
+
+def _read(given: Any) -> Place | None:
+    """A place that makes sense; what a page may report while it is laid out does not."""
+    try:
+        place = Place(float(given["width"]), float(given["height"]), float(given["ratio"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    fits = 120 <= place.width <= 8000 and 100 <= place.height <= 8000 and 0.2 <= place.ratio <= 8
+    return place if fits else None
