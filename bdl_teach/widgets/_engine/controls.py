@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any
 
 import ipywidgets
