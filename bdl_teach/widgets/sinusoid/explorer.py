@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
+from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -195,7 +196,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        ax.set_xlim(-1.5, 1.5)
+        self._room = plots.Room(ax)
         x = X_GRID[:, 0]
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
@@ -206,6 +208,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._function_axes = ax
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
+        canvas.animate(self._room.artists)
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior and fitted weights", "weight w", "density (log)")
@@ -252,6 +255,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
             plots.legend_above(self._function_axes, columns=6)
             self._canvas.redraw_background(arrange=True)
+        if self._room.hold(_curves(result)):
+            self._canvas.redraw_background()
         self._history.update(result.fit.history)
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
@@ -282,6 +287,17 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
+
+
+def _curves(result: SinusoidResult) -> dict[str, Array]:
+    """What the function panel must have room for; of prior functions the middle ones."""
+    curves = plots.edges(result.prediction)
+    if result.nuts is not None:
+        reach = 2 * result.nuts.epistemic_std
+        curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
+    if result.prior_functions is not None:
+        curves["prior functions"] = np.quantile(np.abs(result.prior_functions), 0.9, axis=0)
+    return curves
 
 
 def _fit_values(values: controls.Values) -> controls.Values:
