@@ -242,7 +242,7 @@ class FitArtists(Artists):
         self.artists = [*self._band.artists, self._truth, self._points, *self._room.artists]
 
     def update(self, data: Regression1D, prediction: Predictive) -> bool:
-        """Move to a ``Regression1D`` and the predictive of its fit; says whether the frame moved."""
+        """Move to data and the predictive of its fit; says whether the frame has changed."""
         self._points.set_data(data.x[:, 0], data.y[:, 0])
         self._band.update(prediction)
         return self._room.hold(edges(prediction))
