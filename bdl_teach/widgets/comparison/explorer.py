@@ -159,12 +159,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return made
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request)
+        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
             "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"]],
-            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.bar],
+            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
             "TRAIN": [c["epochs"]],
         }
 

@@ -174,7 +174,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request)
+        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -182,7 +182,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
             "DATA": [c["n"], c["seed"], resample],
-            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.bar],
+            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -290,13 +290,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
 
 def _curves(result: SinusoidResult) -> dict[str, Array]:
-    """What the function panel must have room for; of prior functions the middle ones."""
+    """What the function panel has room for; prior functions may leave it."""
     curves = plots.edges(result.prediction)
     if result.nuts is not None:
         reach = 2 * result.nuts.epistemic_std
         curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
-    if result.prior_functions is not None:
-        curves["prior functions"] = np.quantile(np.abs(result.prior_functions), 0.9, axis=0)
     return curves
 
 
