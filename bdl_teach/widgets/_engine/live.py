@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import os
 import threading
 import time
@@ -120,7 +121,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._process = os.getpid()
         self._slot: LatestValue[Values] = LatestValue()
         self._shown_at: Place | None = None  # of the picture, once the page has said it
-        self._asked = self._answered = 0  # what of the slot asks for more than another size
+        # What of the slot asks for more than another size; two threads may ask at once.
+        self._numbers = itertools.count(1)
+        self._asked = self._answered = 0
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
@@ -128,7 +131,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
-        self._start = Start(self.PRESETS, self._choose)
+        self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
         if self.WIDE:
@@ -371,8 +374,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
         return [
-            frame.head(self.TITLE, self._start if self.PRESETS else None, acts.values()),
-            *([self._start.look] if self.PRESETS else []),
+            frame.head(self.TITLE, self._start, acts.values()),
+            *([] if self._start is None else [self._start.look]),
             *question,
             frame.body(self._picture, self._make_groups()),
             self._status,
@@ -413,12 +416,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Ask for a picture of the controls' values, whatever has changed."""
         self._past.note(self.state(), time.monotonic())
         self._show_state()
-        self._asked += 1
+        self._asked = next(self._numbers)
         self._slot.put(self.state())
 
     def _show_state(self) -> None:
         """Say in the head what state this is, and whether there is a way back."""
-        self._start.show(self.state())
+        if self._start is not None:
+            self._start.show(self.state())
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
         self._picture.line = self.code()
