@@ -91,7 +91,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 1. **Predict first.** Write down what you expect. Each explorer asks as well, and unlocks its answer once you have chosen and moved the slider. It takes a minute, and it is the difference between looking and learning.
 # 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. Nothing has to be believed. Change a number and run the cell: if the claim were false, it would fail.
 # 3. **Build it, then compare.** A short version from scratch, then the package, then TensorFlow Probability, on the same problem.
-# 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. Presets are buttons named after what they show. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
+# 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. The menu *start from* holds presets, named after what they show; *undo* goes back. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #

@@ -672,7 +672,7 @@ assert abs(after) < 0.5 * before  # nats between the two
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
 #
-# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The buttons are presets; tooltips say what to look for.
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The menu "start from" holds presets, and says what to look for.
 
 # %% slideshow={"slide_type": "subslide"}
 explorer
@@ -750,7 +750,7 @@ for n_samples in (1, 10):
           f"and ends at {result.cost.total:.0f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Data points N, predictive draws, width, seed.** More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> More predictive draws: the *same* fit, with a smaller Monte-Carlo error of its mean. Another seed: other data, another start.
+# **Points N, draws, width, seed.** More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> More draws: the *same* fit, with a smaller Monte-Carlo error of its mean. Another seed: other data, another start.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("article").set(n=8)
@@ -766,7 +766,7 @@ explorer.preset("article")
 print("presets:", " · ".join(explorer.presets))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The button *compare with NUTS* overlays draws from the posterior itself, and states the gap as a number: chapter 4.
+# The button *NUTS* overlays draws from the posterior itself, and states the gap as a number: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.11 The KL-budget lab

@@ -30,7 +30,7 @@
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below, a network with 50 hidden units learns the points of a sine **one at a time**. The slider "steps taken" moves through time; *play*, *back* and *step* do, too. Leave it alone for now.
+# Below, a network with 50 hidden units learns the points of a sine **one at a time**. The slider *steps* moves through time; *play*, *back* and *step* do, too. Leave it alone for now.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import PBPStepper
@@ -798,7 +798,7 @@ explorer.preset("one epoch").set(n=8, step=9)
 assert gamma_now()[0] < 6 + 8 / 2 + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Noise prior α and noise guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 160 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
+# **Prior α and guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 160 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("sure of a wrong noise")

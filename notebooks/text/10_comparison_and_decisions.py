@@ -712,7 +712,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - *width of the gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
+# - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
 # - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
 # - *seed*: which of your conclusions hold for other data? Note MAP's diamond over ten seeds. <!-- claim: map-covers-the-gap-by-luck -->

@@ -163,7 +163,6 @@ class VAEExplorer(Explorer[VAEResult]):
         self._decoded = _picture(canvas, decoded, "Your z, decoded", 8)
         side = _ROWS * 9 - 1
         self._generated = _picture(canvas, generated, "z ~ N(0, I), decoded", side)
-        self._progress = canvas.figure.text(0.985, 0.97, "", ha="right", va="top", color=plots.RED)
         canvas.animate([self._progress])
         return canvas
 
@@ -181,7 +180,8 @@ class VAEExplorer(Explorer[VAEResult]):
         (self._place,) = ax.plot(
             [], [], "o", mfc="none", mec=plots.BLACK, mew=3.0, ms=15, label="your z"
         )
-        plots.legend_above(ax, columns=2)
+        plots.legend_above(ax, columns=2, markers=0.6)
+        self._progress = ax.text(0.02, 0.02, "", transform=ax.transAxes, color=plots.RED)
         canvas.animate([*self._classes, self._place])
 
     def _compute(self, values: controls.Values) -> VAEResult:
