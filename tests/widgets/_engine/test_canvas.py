@@ -128,8 +128,8 @@ def test_nothing_that_is_written_is_cut_at_the_edge_of_the_picture(
     width, height = labelled.pixels
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels()):
         box = text.get_window_extent()
-        assert -1 <= box.x0 and box.x1 <= width + 1, text
-        assert -1 <= box.y0 and box.y1 <= height + 1, text
+        assert box.x0 >= -1 and box.x1 <= width + 1, text
+        assert box.y0 >= -1 and box.y1 <= height + 1, text
 
 
 def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:

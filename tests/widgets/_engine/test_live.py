@@ -653,6 +653,30 @@ def test_the_last_value_is_computed_though_the_page_reports_its_place_meanwhile(
     assert live_size(toy) == (500, 320)
 
 
+def test_a_value_that_comes_while_the_place_is_being_answered_is_computed(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker has taken the older job, but not yet looked at it, when the newer one is asked."""
+    taken, look = threading.Event(), threading.Event()
+    answer, store = toy._answer, toy._slot.put
+
+    def hesitantly(*job: Any) -> Any:
+        taken.set()
+        assert look.wait(60)
+        return answer(*job)
+
+    def late(value: Any) -> None:
+        look.set()
+        time.sleep(0.3)
+        store(value)
+
+    monkeypatch.setattr(toy, "_answer", hesitantly)
+    put(toy, 500, 320)
+    assert taken.wait(60)
+    monkeypatch.setattr(toy._slot, "put", late)
+    assert toy.set(n=9).result == 9
+
+
 def test_what_the_picture_shows_is_in_its_words_once_it_rests(toy: Toy) -> None:
     toy.set(n=7)
     until(lambda: "Height 7." in toy._picture.alt, "the words of what is shown")
