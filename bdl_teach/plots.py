@@ -5,6 +5,7 @@ No pyplot here: figures are made by the caller, so that nothing is left behind i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -124,6 +125,62 @@ class Artists:
     artists: list[Artist]
 
 
+def step_above(value: float, steps: Sequence[float]) -> float:
+    """The first of some rising limits that holds ``value``; the last, if none does.
+
+    Limits that move in steps leave most pictures a background that need not be drawn again.
+    """
+    return next((step for step in steps if value <= step), steps[-1])
+
+
+class Room(Artists):
+    """The height of a panel, in steps that hold its curves; what the last does not hold is said.
+
+    Args:
+        ax: The panel.
+        steps: Limits of y above and below 0, rising.
+    """
+
+    def __init__(self, ax: Axes, steps: Sequence[float] = (25.0, 50.0, 100.0, 200.0)) -> None:
+        self._ax, self._steps = ax, steps
+        ax.set_ylim(-steps[0], steps[0])
+        self._words = ax.text(
+            0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
+            fontsize=LETTERS, zorder=7,
+        )  # fmt: skip
+        self.artists = [self._words]
+
+    def hold(self, curves: Mapping[str, ArrayLike], at_least: float = 0.0) -> bool:
+        """Make room for curves, by their names, and for a height that other panels have.
+
+        Returns:
+            Whether the height has changed.
+        """
+        furthest = {}
+        for name, curve in curves.items():
+            flat = np.ravel(curve)
+            furthest[name] = float(flat[np.argmax(np.abs(flat))])
+        reach = max(map(abs, furthest.values()), default=0.0)
+        limit = step_above(max(reach, at_least), self._steps)
+        self._words.set_text(
+            "\n".join(
+                f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
+                for name, y in furthest.items()
+                if abs(y) > limit
+            )
+        )
+        changed = bool(self._ax.get_ylim()[1] != limit)
+        if changed:
+            self._ax.set_ylim(-limit, limit)
+        return changed
+
+
+def edges(prediction: Predictive) -> dict[str, Array]:
+    """The mean and the ±2 sd total band of a predictive, for a panel's ``Room``."""
+    mean, reach = prediction.mean, 2 * prediction.total_std
+    return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
+
+
 class PredictiveArtists(Artists):
     """Mean, bands and some drawn functions of a predictive, updated in place.
 
@@ -176,17 +233,19 @@ class FitArtists(Artists):
 
     def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
         tidy(ax, title, "x", "y")
-        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(-25, 25))
+        ax.set_xlim(x[0, 0], x[-1, 0])
+        self._room = Room(ax)
         self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
         self._truth = draw_truth(ax, x, truth)
         self._points = draw_data(ax, [], [])
         legend_above(ax, columns=6)
-        self.artists = [*self._band.artists, self._truth, self._points]
+        self.artists = [*self._band.artists, self._truth, self._points, *self._room.artists]
 
-    def update(self, data: Regression1D, prediction: Predictive) -> None:
-        """Move to a ``Regression1D`` and the predictive of its fit."""
+    def update(self, data: Regression1D, prediction: Predictive) -> bool:
+        """Move to data and the predictive of its fit; says whether the frame has changed."""
         self._points.set_data(data.x[:, 0], data.y[:, 0])
         self._band.update(prediction)
+        return self._room.hold(edges(prediction))
 
 
 class OverlayArtists(Artists):

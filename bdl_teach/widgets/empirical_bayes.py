@@ -213,7 +213,8 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
 
     def _draw(self, result: EmpiricalBayesResult) -> None:
-        self._fit.update(result.data, result.prediction)
+        if self._fit.update(result.data, result.prediction):
+            self._canvas.redraw_background()
         by_hand = np.ptp(result.prior_std) == 0
         self._best.update(
             len(result.prior_std), result.best_std, result.prior_std[0] if by_hand else None

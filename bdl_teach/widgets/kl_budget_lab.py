@@ -133,12 +133,13 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes", "x", "y")
-        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        ax.set_xlim(-1.5, 1.5)
+        self._room = plots.Room(ax)
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         data = datasets.sinusoid()
         points = plots.draw_data(ax, data.x, data.y)
         plots.legend_above(ax, columns=4)
-        canvas.animate([*self._band.artists, points])
+        canvas.animate([*self._band.artists, points, *self._room.artists])
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
@@ -171,6 +172,8 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._sum.set_data(np.arange(1, len(result.shares) + 1), np.cumsum(result.shares))
         self._history.update(result.fit.history)
         self._band.update(result.prediction)
+        if self._room.hold(plots.edges(result.prediction)):
+            self._canvas.redraw_background()
 
     def _describe(self, result: KLBudgetResult) -> str:
         m = len(result.shares)

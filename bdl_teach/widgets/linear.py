@@ -212,7 +212,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         )
 
     def _draw(self, result: LinearResult) -> None:
-        self._fit.update(result.data, replace(result.prediction, samples=result.functions))
+        shown = replace(result.prediction, samples=result.functions)
+        if self._fit.update(result.data, shown):
+            self._canvas.redraw_background()
         pair, s = list(result.pair), result.prior_std
         cov = result.posterior.cov[np.ix_(pair, pair)]
         if self._ellipses.update(

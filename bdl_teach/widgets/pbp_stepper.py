@@ -182,7 +182,8 @@ class PBPStepper(Explorer[StepperResult]):
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set(xlim=(-1.5, 1.5), ylim=(-30, 30))
+        ax.set_xlim(-1.5, 1.5)
+        self._room = plots.Room(ax, (30.0, 60.0, 120.0, 240.0))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         (self._old,) = ax.plot(
             [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5
@@ -196,7 +197,7 @@ class PBPStepper(Explorer[StepperResult]):
             ls="", mew=2.6, zorder=6,
         )  # fmt: skip
         plots.legend_above(ax, columns=4, markers=0.7)
-        points = [self._waiting, self._seen, self._last]
+        points = [self._waiting, self._seen, self._last, *self._room.artists]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
 
     def _compute(self, values: controls.Values) -> StepperResult:
@@ -225,6 +226,8 @@ class PBPStepper(Explorer[StepperResult]):
     def _draw(self, result: StepperResult) -> None:
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
         self._band.update(result.prediction)
+        if self._room.hold(plots.edges(result.prediction)):
+            self._canvas.redraw_background()
         self._old.set_data(X_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), replay.seen)
         self._seen.set_data(x[learned], y[learned])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine import background, controls
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import exact
@@ -47,14 +48,18 @@ class NutsRunner:
     Args:
         x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
         on_ready: Called when a result has been added.
+        on_cancel: Called by the button that gives up what runs; it must stop asking.
 
     Attributes:
-        bar: A progress bar, shown while chains run.
+        bar: A progress bar that says how long the chains will still run.
+        row: It, and a button that gives them up; they keep their room while nothing runs.
     """
 
     _results: dict[Hashable, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
 
-    def __init__(self, x_grid: Array, on_ready: Callable[[], object]) -> None:
+    def __init__(
+        self, x_grid: Array, on_ready: Callable[[], object], on_cancel: Callable[[], object]
+    ) -> None:
         self._x_grid, self._on_ready = x_grid, on_ready
         self._changed = threading.Condition()
         self._job: tuple[Hashable, Job] | None = None
@@ -62,10 +67,11 @@ class NutsRunner:
         self._closed = False
         self._failed: tuple[Hashable, str] | None = None  # for which key, and what to say
         self.bar = ipywidgets.IntProgress(
-            description="NUTS",
-            bar_style="success",
-            layout={"width": "100%", "visibility": "hidden"},
+            bar_style="success", style={"description_width": "9em"}, layout={"width": "auto"}
         )
+        stop = controls.button("cancel", "give up these chains", on_cancel)
+        self.row = controls.box("bdl-running", [self.bar, stop])
+        self.row.layout.visibility = "hidden"
 
     def ask(self, wanted: bool, key: Hashable, job: Job) -> GoldStandard:
         """Return the gold standard for ``key`` if it is wanted and there; else have it computed.
@@ -124,8 +130,12 @@ class NutsRunner:
             if self._job is None or self._job[0] != key:
                 raise _Superseded
             self.bar.max, self.bar.value = total, done
+            left = (time.monotonic() - start) * (total - done) / max(done, 1)
+            self.bar.description = f"NUTS, {left:.0f} s left"
 
-        self.bar.value, self.bar.layout.visibility = 0, "visible"
+        start = time.monotonic()
+        self.bar.value, self.bar.description = 0, "NUTS starts"
+        self.row.layout.visibility = "visible"
         try:
             fit = job(progress)
             self._results[key] = GoldStandard(fit.predict(self._x_grid), fit.report)
@@ -136,7 +146,7 @@ class NutsRunner:
         except Exception as error:  # a sentence in the status line, not a dead thread
             self._failed = key, f"NUTS failed: {error}"
         finally:
-            self.bar.layout.visibility = "hidden"
+            self.row.layout.visibility = "hidden"
             with self._changed:
                 if self._job is not None and self._job[0] == key:
                     self._job = None

@@ -160,12 +160,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return made
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request)
+        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
             "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"]],
-            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.bar],
+            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
             "TRAIN": [c["epochs"]],
         }
 
@@ -250,8 +250,14 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         x, y = result.data.x[:, 0], result.data.y[:, 0]
         inside = result.x_grid[result.regions["gap"], 0]
         gap = (float(inside[0]), float(inside[-1])) if len(inside) else None
-        for name, panel in self._panels.items():
-            panel.update(x, y, gap, result.predictions.get(name), result.nuts)
+        shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
+        height = max((float(np.abs(plots.edges(p)["band"]).max()) for p in shown), default=0.0)
+        moved = [
+            panel.update(x, y, gap, result.predictions.get(name), result.nuts, height)
+            for name, panel in self._panels.items()
+        ]
+        if any(moved):
+            self._canvas.redraw_background()
         self._coverage.update(result.coverage)
 
     def _describe(self, result: ComparisonResult) -> str:

@@ -19,7 +19,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
 
-_Y_LIMIT = 24.0
+_LIMITS = (24.0, 48.0, 96.0)
 _MARKS = {  # region -> marker, colour, words
     "data": ("o", plots.BLUE, "among the data"),
     "gap": ("D", plots.ORANGE, "in the gap"),
@@ -44,9 +44,14 @@ class MethodPanel:
         ax = self._axes = canvas.figure.add_subplot(place)
         first, last = place.is_first_col(), place.is_last_row()
         plots.tidy(ax, name, "x" if last else "", "y" if first else "")
-        ax.set(xlim=(x[0], x[-1]), ylim=(-_Y_LIMIT, _Y_LIMIT), yticks=[-20, -10, 0, 10, 20])
+        ax.set(
+            xlim=(x[0], x[-1]),
+        )
         ax.tick_params(labelleft=first, labelbottom=last)
-        self._gap = Rectangle((0, -_Y_LIMIT), 0, 2 * _Y_LIMIT, color="#EEEEEE", zorder=0, lw=0)
+        self.room = plots.Room(ax, _LIMITS)
+        ax.locator_params(axis="y", nbins=5)
+        whole = ax.get_xaxis_transform()  # of the height, whatever the limits
+        self._gap = Rectangle((0, 0), 0, 1, color="#EEEEEE", zorder=0, lw=0, transform=whole)
         ax.add_patch(self._gap)
         self._band = plots.PredictiveArtists(ax, x)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
@@ -57,7 +62,7 @@ class MethodPanel:
             0.5, 0.04, "not chosen", transform=ax.transAxes, ha="center", color=plots.GREY
         )
         canvas.animate([self._gap, *self._band.artists, line, *self._gold.artists])
-        canvas.animate([self._points, self._words])
+        canvas.animate([self._points, self._words, *self.room.artists])
 
     def legend(self) -> tuple[list[Artist], list[str]]:
         """Handles and labels of everything that a panel can show."""
@@ -78,17 +83,23 @@ class MethodPanel:
         gap: tuple[float, float] | None,
         prediction: Predictive | None,
         nuts: Predictive | None,
-    ) -> None:
-        """Move to data ``x`` [n], ``y`` [n], a gap, a predictive and the gold standard."""
+        height: float,
+    ) -> bool:
+        """Move to data ``x`` [n], ``y`` [n], a gap, a predictive and the gold standard.
+
+        Returns:
+            Whether the frame, as high as the other panels' ``height``, has changed.
+        """
         self._points.set_data(x, y)
         low, high = gap or (0.0, 0.0)
-        self._gap.set_bounds(low, -_Y_LIMIT, high - low, 2 * _Y_LIMIT)
+        self._gap.set_bounds(low, 0, high - low, 1)
         for artist in self._band.artists:
             artist.set_visible(prediction is not None)
         self.say("" if prediction else "not chosen")
         if prediction is not None:
             self._band.update(prediction)
         self._gold.show(nuts)
+        return self.room.hold({} if prediction is None else plots.edges(prediction), height)
 
 
 class CoverageArtists:

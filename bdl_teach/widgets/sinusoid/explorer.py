@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
+from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -173,7 +174,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request)
+        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -181,7 +182,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
             "DATA": [c["n"], c["seed"], resample],
-            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.bar],
+            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -195,7 +196,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
-        ax.set(xlim=(-1.5, 1.5), ylim=(-25, 25))
+        ax.set_xlim(-1.5, 1.5)
+        self._room = plots.Room(ax)
         x = X_GRID[:, 0]
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
@@ -206,6 +208,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._function_axes = ax
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
+        canvas.animate(self._room.artists)
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior and fitted weights", "weight w", "density (log)")
@@ -252,6 +255,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
             plots.legend_above(self._function_axes, columns=6)
             self._canvas.redraw_background(arrange=True)
+        if self._room.hold(_curves(result)):
+            self._canvas.redraw_background()
         self._history.update(result.fit.history)
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
@@ -282,6 +287,15 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
+
+
+def _curves(result: SinusoidResult) -> dict[str, Array]:
+    """What the function panel has room for; prior functions may leave it."""
+    curves = plots.edges(result.prediction)
+    if result.nuts is not None:
+        reach = 2 * result.nuts.epistemic_std
+        curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
+    return curves
 
 
 def _fit_values(values: controls.Values) -> controls.Values:

@@ -132,7 +132,7 @@ class TruthExplorer(Explorer[TruthResult]):
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request)
+        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and starts", self._resample)
         return {
@@ -140,7 +140,7 @@ class TruthExplorer(Explorer[TruthResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["starts"]],
             "DATA": [c["gap"], c["n"], c["seed"], resample],
-            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.bar],
+            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:

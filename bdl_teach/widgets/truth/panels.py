@@ -19,14 +19,6 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 _TALL = 1e4  # of the grey stripe: more than any limit
 
 
-def step_above(value: float, steps: Sequence[float]) -> float:
-    """The first of some rising limits that holds ``value``; the last, if none does.
-
-    Limits that move in steps leave most pictures a background that need not be drawn again.
-    """
-    return next((step for step in steps if value <= step), steps[-1])
-
-
 class GapStripe(plots.Artists):
     """The region without data, as a grey stripe behind all else."""
 
@@ -103,7 +95,7 @@ class FunctionPanel(plots.Artists):
         far = [np.abs(p.mean) + 2 * p.epistemic_std for p in shown if p is not None]
         if functions is not None:
             far.append(np.quantile(np.abs(functions), 0.9, axis=0))
-        limit = step_above(max(float(each.max()) for each in far), self.LIMITS)
+        limit = plots.step_above(max(float(each.max()) for each in far), self.LIMITS)
         if self._ax.get_ylim()[1] == limit:
             return False
         self._ax.set_ylim(-limit, limit)
@@ -129,7 +121,7 @@ class PartsPanel(plots.Artists):
     def update(self, parts: Mapping[str, float | str]) -> bool:
         """Move to each name's number, or the word that stands for it; as ``FunctionPanel``."""
         numbers = {name: part for name, part in parts.items() if not isinstance(part, str)}
-        limit = step_above(max(numbers.values(), default=0.0), self.LIMITS)
+        limit = plots.step_above(max(numbers.values(), default=0.0), self.LIMITS)
         for bar, words, name in zip(self._bars, self._words, self.NAMES, strict=True):
             length = numbers.get(name, 0.0)
             bar.set_width(length)
@@ -173,7 +165,7 @@ class SpreadPanel(plots.Artists):
             std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
             self._lines[name].set_data(self._x, std)
             highest = max(highest, 0.0 if prediction is None else float(std.max()))
-        limit = step_above(highest, self.LIMITS)
+        limit = plots.step_above(highest, self.LIMITS)
         if self._ax.get_ylim()[1] == limit:
             return False
         self._ax.set_ylim(0, limit)
