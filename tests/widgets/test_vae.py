@@ -319,7 +319,7 @@ def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its
     assert made.get(finished).order == finished  # back, while the other's first stage runs
     go_on.set()
     deadline = time.monotonic() + 60
-    while made.bar.layout.display != "none" and time.monotonic() < deadline:
+    while made.bar.layout.visibility != "hidden" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert made.newest.order == finished
     assert len(asked) == 8 + 1

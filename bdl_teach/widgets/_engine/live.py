@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import html
-import itertools
 import os
 import threading
 import time
@@ -39,6 +38,7 @@ SHARPEN = 0.2  # the same before its picture has all the pixels that the page ca
 
 
 Result = TypeVar("Result")  # what a tick computes
+_Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
 
 
 class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
@@ -119,11 +119,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self.result: Result | None = None
         self.ticks = 0
         self._process = os.getpid()
-        self._slot: LatestValue[Values] = LatestValue()
+        self._slot: LatestValue[_Job] = LatestValue()
         self._shown_at: Place | None = None  # of the picture, once the page has said it
-        # What of the slot asks for more than another size; two threads may ask at once.
-        self._numbers = itertools.count(1)
-        self._asked = self._answered = 0
+        self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
@@ -414,10 +413,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""
-        self._past.note(self.state(), time.monotonic())
+        with self._asking:
+            self._past.note(self.state(), time.monotonic())
+            self._asked += 1
+            self._slot.put((self._asked, self.state()))
         self._show_state()
-        self._asked = next(self._numbers)
-        self._slot.put(self.state())
 
     def _show_state(self) -> None:
         """Say in the head what state this is, and whether there is a way back."""
@@ -430,7 +430,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
-        self._slot.put(self.state())
+        with self._asking:
+            self._slot.put((self._asked, self.state()))
 
     def _work(self) -> None:
         """Worker thread: recompute and redraw for the latest values until closed."""
@@ -438,10 +439,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             while job is not None:
                 job = self._answer(*job)
 
-    def _answer(self, version: int, values: Values) -> tuple[int, Values] | None:
+    def _answer(self, version: int, job: _Job) -> tuple[int, _Job] | None:
         """Show these values, then better results for them; return what moved meanwhile, if any."""
         error: BaseException | None = None
-        asked = self._asked
+        asked, values = job
         if asked == self._answered:
             self._show_picture(sharp=False)
             self._slot.done(version, None)
@@ -459,7 +460,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             background.start(self._do_chores)
         return self._rest(values)
 
-    def _rest(self, values: Values) -> tuple[int, Values] | None:
+    def _rest(self, values: Values) -> tuple[int, _Job] | None:
         """Sharpen and improve what is shown until something moves, or nothing is left to do."""
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job

@@ -105,6 +105,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         because="The mean passes far below the peak, and the band in the gap is less than twice as "
         "wide as among the data.",
         control="gap",
+        target=0.4,
     )
     PRESETS: ClassVar[controls.Presets] = {
         "start": ("MAP, Bayes by Backprop and PBP on 32 points with a gap", _DEFAULTS),

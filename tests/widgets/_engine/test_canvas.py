@@ -11,11 +11,13 @@ import pytest
 from PIL import Image
 
 from bdl_teach.widgets._engine.canvas import Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine.picture import Place
 
 
 @pytest.fixture
 def canvas() -> Canvas:
-    made = Canvas(2.0, 1.0, dpi=50)
+    made = Canvas(100, 50)
+    made.fit(Place(100, 50))
     ax = made.figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.axis("off")
@@ -62,3 +64,128 @@ def test_a_png_loses_nothing_and_the_address_holds_a_jpeg(canvas: Canvas) -> Non
     head, data = as_data_url(picture).split(b",")
     live = Image.open(io.BytesIO(base64.b64decode(data)))
     assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", picture.size)
+
+
+# At the size of its place
+
+
+@pytest.fixture
+def labelled() -> Canvas:
+    """A panel with a title, labels and ticks, arranged by the canvas."""
+    made = Canvas(400, 300)
+    ax = made.figure.add_subplot()
+    ax.set(title="a title", xlabel="x", ylabel="y", xlim=(0, 1), ylim=(0, 1e6))
+    made.animate(ax.plot([0, 1], [0, 1e6]))
+    return made
+
+
+def letters(canvas: Canvas) -> float:
+    """Height of the title on the page, in the page's pixels."""
+    canvas.render()
+    title = canvas.figure.axes[0].title
+    return float(title.get_window_extent().height / canvas.place.ratio)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("size", [(400, 300), (721, 333), (1800, 900)])
+def test_a_picture_has_the_pixels_of_its_place(
+    labelled: Canvas, size: tuple[int, int], ratio: float
+) -> None:
+    labelled.fit(Place(*size, ratio))
+    assert labelled.place == Place(*size, ratio)
+    assert labelled.pixels == pytest.approx([ratio * side for side in size], abs=1)
+    assert labelled.render().size == labelled.pixels
+
+
+def test_letters_grow_with_the_place_and_not_with_the_screen_s_pixels(labelled: Canvas) -> None:
+    found = {}
+    for place in (Place(400, 300), Place(400, 300, 2.0), Place(800, 600), Place(800, 300)):
+        labelled.fit(place)
+        found[place] = letters(labelled)
+    small, sharp, large, wide = found.values()
+    assert sharp == pytest.approx(small, rel=0.1)
+    assert large == pytest.approx(2 * small, rel=0.1)
+    assert wide == pytest.approx(small, rel=0.1), "the narrower side counts"
+
+
+def test_letters_stay_legible_in_a_small_place_and_end_growing_in_a_huge_one(
+    labelled: Canvas,
+) -> None:
+    labelled.fit(Place(400, 300))
+    design = letters(labelled)
+    for place, most in ((Place(120, 100), 0.6), (Place(4000, 3000), 4.0)):
+        labelled.fit(place)
+        assert letters(labelled) == pytest.approx(most * design, rel=0.15)
+
+
+@pytest.mark.parametrize("size", [(400, 300), (800, 300), (300, 400), (1600, 1200)])
+def test_nothing_that_is_written_is_cut_at_the_edge_of_the_picture(
+    labelled: Canvas, size: tuple[int, int]
+) -> None:
+    labelled.fit(Place(*size))
+    labelled.render()
+    (ax,) = labelled.figure.axes
+    width, height = labelled.pixels
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels()):
+        box = text.get_window_extent()
+        assert box.x0 >= -1 and box.x1 <= width + 1, text
+        assert box.y0 >= -1 and box.y1 <= height + 1, text
+
+
+def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
+    (ax,) = labelled.figure.axes
+    labelled.render()
+    before = ax.get_position().bounds
+    labelled.animate([ax.text(1.8, 5e5, "far out on the right")])
+    labelled.redraw_background(arrange=True)
+    labelled.render()
+    assert ax.get_position().bounds == before
+
+
+def test_panels_are_placed_anew_where_asked_for_and_not_for_each_background(
+    labelled: Canvas,
+) -> None:
+    (ax,) = labelled.figure.axes
+    labelled.render()
+    before = ax.get_position().bounds
+    ax.set_ylabel("two\nlines")
+    labelled.redraw_background()
+    labelled.render()
+    assert ax.get_position().bounds == before
+    labelled.redraw_background(arrange=True)
+    labelled.render()
+    assert ax.get_position().x0 > before[0]
+
+
+def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
+    still = labelled.still()
+    assert Image.open(io.BytesIO(still)).size == (600, 450), "1.5 pixels to one of the design"
+    labelled.fit(Place(733, 512, 2.0))
+    before = shown(labelled)
+    assert labelled.still() == still
+    assert labelled.place == Place(733, 512, 2.0)
+    assert (shown(labelled) == before).all()
+
+
+def test_a_picture_is_the_same_after_another_size(labelled: Canvas) -> None:
+    labelled.fit(Place(500, 320))
+    before = shown(labelled)
+    for other in (Place(500, 320, 2.0), Place(900, 400)):
+        labelled.fit(other)
+        labelled.render()
+    labelled.fit(Place(500, 320))
+    assert (shown(labelled) == before).all()
+
+
+def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Canvas) -> None:
+    labelled.fit(Place(733, 512))
+    before = shown(labelled)
+    with_line = labelled.as_svg()
+    assert with_line.lstrip().startswith(b"<?xml") and b"<svg" in with_line
+    (line,) = labelled.figure.axes[0].lines
+    line.set_visible(False)
+    assert len(labelled.as_svg()) < len(with_line)
+    line.set_visible(True)
+    assert line.get_animated()
+    assert labelled.place == Place(733, 512)
+    assert (shown(labelled) == before).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 
-import ipywidgets
 import pytest
 
 from bdl_teach.widgets._engine import controls
@@ -60,38 +59,39 @@ def test_a_toggle_starts_up_and_stays_down() -> None:
     assert made.value is True
 
 
-def test_each_preset_s_button_chooses_its_own_preset() -> None:
-    chosen: list[str] = []
-    presets = {"one": ("look left", {}), "two": ("look right", {}), "three": ("look up", {})}
-    made = controls.preset_buttons(presets, chosen.append)
-    assert [(b.description, b.tooltip) for b in made] == [
-        (name, hint) for name, (hint, _) in presets.items()
-    ]
-    for button in made:
-        button.click()
-    assert chosen == ["one", "two", "three"]
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ({"a": 0.1}, {"a": 10**-1.0 * (1 + 1e-12)}, True),
+        ({"a": 0.1}, {"a": 0.1001}, False),
+        ({"a": 3}, {"a": 4}, False),
+        ({"a": "x"}, {"a": "x"}, True),
+        ({"a": True}, {"a": False}, False),
+        ({"a": 1}, {"b": 1}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+    ],
+)
+def test_states_are_the_same_but_for_what_a_page_rounds(
+    one: controls.Values, other: controls.Values, alike: bool
+) -> None:
+    assert controls.same(one, other) is controls.same(other, one) is alike
 
 
-def test_words_for_screen_readers_are_text_and_take_no_room() -> None:
-    made = controls.for_screen_readers("σ < 1 & <b>more</b>")
+def test_words_are_text_and_not_markup() -> None:
+    made = controls.words("σ < 1 & <b>more</b>", "one-name", "another")
     assert "<b>" not in made.value
-    assert html.unescape(made.value).count("σ < 1 & <b>more</b>") == 1
-    assert "display: none" not in made.value, "or nothing would read it out"
-    assert (made.layout.height, made.layout.margin) == ("0", "0")
+    assert html.unescape(made.value) == "σ < 1 & <b>more</b>"
+    assert made._dom_classes == ("one-name", "another")
 
 
-def test_a_grid_has_its_columns_and_a_row_wraps() -> None:
-    parts = [controls.toggle(name, "") for name in "abcd"]
-    assert list(controls.grid(parts, columns=3).children) == parts
-    assert "repeat(3, " in controls.grid(parts, columns=3).layout.grid_template_columns
-    assert "repeat(2, " in controls.grid(parts).layout.grid_template_columns
-    row = controls.row(parts)
-    assert list(row.children) == parts
-    assert row.layout.flex_flow == "row wrap"
-
-
-def test_the_label_of_toggle_buttons_keeps_away_from_them() -> None:
-    choice = ipywidgets.ToggleButtons(options=["a", "b"], description="shares")
-    controls.row([choice])
-    assert choice.description == "shares\N{NO-BREAK SPACE}"
-    assert choice.layout.display == "flex"
+def test_a_group_has_its_name_above_and_its_buttons_in_rows() -> None:
+    slider, choice = (controls.count_slider(name, 1, 0, 2, "") for name in "sc")
+    one, two, three = (controls.toggle(name, "") for name in ("1", "2", "3"))
+    made = controls.group("DATA", [one, two, slider, choice, three])
+    assert made._dom_classes == ("bdl-group",)
+    name, first, *sliders, last = made.children
+    assert name.value == "DATA"
+    assert list(first.children) == [one, two]
+    assert sliders == [slider, choice]
+    assert list(last.children) == [three]
+    assert first._dom_classes == last._dom_classes == ("bdl-buttons",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import io
 import os
 import re
 import signal
@@ -18,8 +19,9 @@ import ipywidgets
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
 
-from bdl_teach.widgets._engine import background, controls, live
+from bdl_teach.widgets._engine import background, controls, frame, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
@@ -27,18 +29,22 @@ from tests.waiting import until
 REQUIRED = (
     "_make_controls",
     "_make_canvas",
-    "_make_rows",
+    "_make_groups",
     "_compute",
     "_draw",
     "_describe",
 )
+
+START = {"width": 1.0, "n": 2, "scale": 1.0, "m": 4, "kind": "a", "seen": False}
+HIGH = {**START, "width": 3.0, "n": 9}
 
 
 class Toy(Explorer[float]):
     """A bar as high as the product of its controls."""
 
     ALT = "A bar."
-    PRESETS = {"high": ("", {"width": 3.0, "n": 9})}  # noqa: RUF012
+    TITLE = "A toy"
+    PRESETS = {"high": ("The top of the bar", HIGH)}  # noqa: RUF012
 
     def _make_controls(self) -> dict[str, Any]:
         return {
@@ -50,11 +56,11 @@ class Toy(Explorer[float]):
             "seen": controls.toggle("seen", ""),
         }
 
-    def _make_rows(self) -> list[Any]:
-        return list(self._controls.values())
+    def _make_groups(self) -> dict[str, list[Any]]:
+        return {"ALL": list(self._controls.values())}
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(2.0, 1.0)
+        canvas = Canvas(200, 100)
         (self._bar,) = canvas.figure.add_subplot().plot([0, 1], [0, 0])
         canvas.animate([self._bar])
         return canvas
@@ -137,7 +143,9 @@ def test_the_status_says_how_long_the_computation_took_and_not_the_first(
 ) -> None:
     assert "ms" not in toy.status
     moments = iter([7.0, 7.25])
-    monkeypatch.setattr(live, "time", SimpleNamespace(perf_counter=lambda: next(moments)))
+    monkeypatch.setattr(
+        live, "time", SimpleNamespace(perf_counter=lambda: next(moments), monotonic=float)
+    )
     assert toy.set(n=3).status.endswith(" · refit 250 ms")
 
 
@@ -230,9 +238,9 @@ def test_whoever_watches_a_control_finds_all_values_there(toy: Toy, names: tuple
 # What a subclass must define
 
 
-@pytest.mark.parametrize("name", ["ALT", *REQUIRED])
+@pytest.mark.parametrize("name", ["ALT", "TITLE", *REQUIRED])
 def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name: str) -> None:
-    parts = {part: getattr(Toy, part) for part in ("ALT", *REQUIRED) if part != name}
+    parts = {part: getattr(Toy, part) for part in ("ALT", "TITLE", *REQUIRED) if part != name}
     with pytest.raises(TypeError, match=f"^Half: an explorer must define {name}$"):
         type("Half", (Explorer,), parts)
     made = type("Whole", (Explorer,), {**parts, name: getattr(Toy, name)})
@@ -241,7 +249,8 @@ def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name:
 
 def test_the_contract_names_all_that_can_be_defined() -> None:
     words = str(Explorer.__doc__)
-    for name in ("ALT", "PRESETS", "QUESTION", "WORK", *REQUIRED, "_check", "_chores", "close"):
+    names = ("ALT", "TITLE", "PRESETS", "QUESTION", "WORK", "WIDE", *REQUIRED)
+    for name in (*names, "_check", "_improve", "_chores", "close"):
         assert re.search(rf"^        (``)?{name}(\(|:)", words, re.MULTILINE), name
 
 
@@ -429,3 +438,246 @@ def test_an_improvement_that_fails_leaves_the_picture_as_it_is(
     improving.set(n=4)
     assert failed.wait(20)
     assert improving.set(n=5).result == 5.0  # the worker lives
+
+
+# The way back
+
+
+def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
+    for width in (2.0, 3.0):
+        toy.set(width=width, n=9)
+    for act, product in ((toy.undo, 18), (toy.undo, 2), (toy.undo, 2), (toy.redo, 18)):
+        act()
+        assert toy.wait().result == product
+    toy.reset()
+    assert toy.wait().state() == START
+    toy.undo()  # that, too, can be undone
+    assert toy.wait().result == 18
+
+
+def test_reset_goes_back_to_the_values_it_was_made_with(toy: Toy) -> None:
+    made = Toy(n=5).wait()
+    made.set(n=7)
+    made.reset()
+    assert made.wait().state() == {**START, "n": 5}
+    made.close()
+
+
+def test_a_drag_in_the_page_is_undone_at_once(toy: Toy) -> None:
+    for n in range(3, 9):
+        toy._controls["n"].value = n
+    toy.undo()
+    assert toy.wait().state() == START
+
+
+def test_the_buttons_say_whether_there_is_a_way_back_and_take_it(toy: Toy) -> None:
+    undo, redo, reset = (toy._acts[name] for name in ("undo", "redo", "reset"))
+    assert (undo.disabled, redo.disabled) == (True, True)
+    toy.set(n=5)
+    assert (undo.disabled, redo.disabled) == (False, True)
+    undo.click()
+    assert toy.wait().state() == START
+    assert (undo.disabled, redo.disabled) == (True, False)
+    redo.click()
+    reset.click()
+    assert toy.wait().state() == START
+
+
+def test_keys_in_the_page_undo_and_redo(toy: Toy) -> None:
+    toy.set(n=5)
+    said = []
+    for call in ("undo", "redo", "format the disk"):
+        toy._picture._handle_custom_msg({"call": call}, [])
+        said.append(toy.wait().state()["n"])
+    assert said == [2, 5, 5]
+
+
+def test_the_head_marks_the_preset_that_is_shown(toy: Toy) -> None:
+    start = toy._start
+    toy.preset("high")
+    assert start.menu.value == "high" and "The top of the bar" in start.look.value
+    toy.set(n=8)
+    assert (start.menu.value, start.look.value) == (frame.OWN, "")
+    toy.undo()
+    assert start.menu.value == "high"
+    toy.reset()
+    start.menu.value = "high"  # as the user chooses it
+    assert toy.wait().state() == HIGH
+
+
+# What leaves it
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({}, "widgets.Toy()"),
+        ({"scale": 10**-1.0, "kind": "b"}, "widgets.Toy(scale=0.1, kind='b')"),
+        ({"width": 0.5 + 1.5, "seen": True}, "widgets.Toy(width=2.0, seen=True)"),
+        ({"scale": 0.1 * (1 + 2e-16)}, "widgets.Toy(scale=0.1)"),
+    ],
+)
+def test_share_gives_the_line_that_rebuilds_the_state(
+    toy: Toy, values: dict[str, Any], line: str
+) -> None:
+    toy.set(**values)
+    assert toy.code() == toy._picture.line == line
+    state = toy.state()
+    again = eval(line, {"widgets": SimpleNamespace(Toy=Toy)})
+    assert controls.same(again.wait().state(), state)
+    again.close()
+
+
+def test_the_line_holds_what_the_constructor_was_given(toy: Toy) -> None:
+    made = Toy(n=5).wait()
+    assert made.code() == "widgets.Toy(n=5)"
+    made._acts["share"].click()
+    assert made.status == "Copied: widgets.Toy(n=5)"
+    made.close()
+
+
+def test_save_picture_offers_it_as_vectors_and_as_pixels(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[Any] = []
+    monkeypatch.setattr(toy._picture, "offer", lambda *given: offered.append(given))
+    toy._acts["save picture"].click()
+    assert [(name, kind) for name, kind, _ in offered] == [
+        ("Toy.svg", "image/svg+xml"),
+        ("Toy.png", "image/png"),
+    ]
+    assert b"<svg" in offered[0][2]
+    assert offered[1][2] == toy.png()
+
+
+# The picture at its place in the page
+
+
+def live_size(toy: Toy) -> tuple[int, int]:
+    """Pixels of the picture that the page has."""
+    address = bytes(toy._picture.value)
+    return Image.open(io.BytesIO(base64.b64decode(address.split(b",")[1]))).size
+
+
+def pixels(toy: Toy) -> Any:
+    """The still ``[height, width, 3]``."""
+    return np.asarray(Image.open(io.BytesIO(toy.png())), dtype=float)
+
+
+def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
+    """Report a place, as the page does."""
+    toy._picture.place = {"width": width, "height": height, "ratio": ratio}
+
+
+def test_the_picture_takes_the_size_of_its_place_without_computing_again(toy: Toy) -> None:
+    assert live_size(toy) == (300, 150), "until the page has said it"
+    computed: list[Any] = []
+    toy._compute = lambda values: computed.append(values) or 0.0  # type: ignore[method-assign]
+    put(toy, 500, 320)
+    assert live_size(toy.wait()) == (500, 320)
+    put(toy, 333, 222)
+    assert live_size(toy.wait()) == (333, 222)
+    assert (toy.ticks, computed) == (1, [])
+
+
+def test_it_is_sharp_when_it_rests_and_quick_while_something_moves(toy: Toy) -> None:
+    put(toy, 400, 200, 2.0)
+    assert live_size(toy.wait()) == (400, 200)
+    until(lambda: live_size(toy) == (800, 400), "a sharp picture")
+    toy.set(n=5)
+    assert live_size(toy) == (400, 200)
+    until(lambda: live_size(toy) == (800, 400), "a sharp picture")
+    assert toy.ticks == 2
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {},
+        {"width": 0, "height": 0, "ratio": 1},
+        {"width": 1e6, "height": 400, "ratio": 1},
+        {"width": 400, "height": 200},
+        {"width": "wide", "height": 200, "ratio": 1},
+        {"width": 400, "height": 200, "ratio": float("nan")},
+    ],
+)
+def test_a_place_without_sense_is_passed_over(toy: Toy, place: dict[str, Any]) -> None:
+    put(toy, 500, 320)
+    toy._picture.place = place
+    assert live_size(toy.wait()) == (500, 320)
+
+
+def test_the_still_has_its_own_size_whatever_the_page_s(toy: Toy) -> None:
+    before = pixels(toy)
+    put(toy, 500, 320, 2.0)
+    assert np.abs(pixels(toy.wait()) - before).mean() < 1, "of 255: panels move by less than one"
+    assert before.shape == (150, 300, 3)
+    assert b"<svg" in toy.svg()
+
+
+def test_a_failure_stays_over_the_picture_at_another_size(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Any) -> float:
+        raise ArithmeticError("too far")
+
+    with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
+        patch.setattr(toy, "_compute", fail)
+        toy.set(n=3)
+    assert toy._notice.get_visible() and toy._notice.get_text() == "ArithmeticError: too far."
+    put(toy, 500, 320)
+    assert live_size(toy.wait()) == (500, 320)
+    assert toy._notice.get_visible() and toy.status == "ArithmeticError: too far"
+    toy.set(n=4)
+    assert not toy._notice.get_visible()
+
+
+def test_the_last_value_is_computed_though_the_page_reports_its_place_meanwhile(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests and places share a slot in which the newer one replaces the older."""
+    begun, go_on, real = threading.Event(), threading.Event(), toy._compute
+
+    def slowly(values: dict[str, Any]) -> float:
+        begun.set()
+        assert go_on.wait(60)
+        return real(values)
+
+    monkeypatch.setattr(toy, "_compute", slowly)
+    toy._controls["n"].value = 3
+    assert begun.wait(60)
+    toy._controls["n"].value = 9
+    put(toy, 500, 320)
+    go_on.set()
+    assert toy.wait().result == 9
+    assert live_size(toy) == (500, 320)
+
+
+def test_a_value_that_comes_while_the_place_is_being_answered_is_computed(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker has taken the older job, but not yet looked at it, when the newer one is asked."""
+    taken, look = threading.Event(), threading.Event()
+    answer, store = toy._answer, toy._slot.put
+
+    def hesitantly(*job: Any) -> Any:
+        taken.set()
+        assert look.wait(60)
+        return answer(*job)
+
+    def late(value: Any) -> None:
+        look.set()
+        time.sleep(0.3)
+        store(value)
+
+    monkeypatch.setattr(toy, "_answer", hesitantly)
+    put(toy, 500, 320)
+    assert taken.wait(60)
+    monkeypatch.setattr(toy._slot, "put", late)
+    assert toy.set(n=9).result == 9
+
+
+def test_what_the_picture_shows_is_in_its_words_once_it_rests(toy: Toy) -> None:
+    toy.set(n=7)
+    until(lambda: "Height 7." in toy._picture.alt, "the words of what is shown")
+    assert toy._picture.alt.startswith("A bar. Height 7.")

@@ -53,7 +53,7 @@ def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
     assert calls == ["fails"]
     good = settle(runner, "other", lambda _: Fit())
     assert good == nuts.GoldStandard("prediction at the grid", "R-hat 1.00")  # type: ignore[arg-type]
-    assert runner.bar.layout.display == "none"
+    assert runner.bar.layout.visibility == "hidden"
 
 
 def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
@@ -105,7 +105,7 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert runner.ask(wanted, "there", job) == (there if wanted else nuts.GoldStandard())
     go_on.set()
     deadline = time.monotonic() + 60
-    while runner.bar.layout.display != "none" and time.monotonic() < deadline:
+    while runner.bar.layout.visibility != "hidden" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
     assert not ended

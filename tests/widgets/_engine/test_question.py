@@ -1,6 +1,9 @@
-"""Predict first: the answer is shown only after a choice, and a movement after it."""
+"""Predict first: the answer comes once a choice was made and the control has got to its target."""
+
+from __future__ import annotations
 
 import html
+from typing import Any
 
 import ipywidgets
 import pytest
@@ -8,58 +11,151 @@ import pytest
 from bdl_teach.widgets import KLBudgetLab
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
-ASKED = Question("Up or down?", ("up", "down"), 1, "It is heavy", "mass")
+ASKED = Question("From 0 to 5: up or down?", ("up", "down"), 1, "It is heavy", "mass", target=5)
 
 
-def asked() -> tuple[QuestionBox, ipywidgets.IntSlider]:
-    slider = ipywidgets.IntSlider(0, 0, 9)
-    return QuestionBox(ASKED, slider), slider
+def asked(question: Question = ASKED, **slider: Any) -> tuple[QuestionBox, Any]:
+    """A question about a slider of its own, which "take me there" moves."""
+    control = ipywidgets.IntSlider(**{"value": 0, "min": 0, "max": 9, **slider})
+
+    def take(values: dict[str, Any]) -> None:
+        control.value = values[question.control]
+
+    return QuestionBox(question, control, take), control
 
 
-def test_the_answer_waits_for_a_choice_and_then_for_a_movement() -> None:
+def said(box: QuestionBox) -> str:
+    return html.unescape(box._said.value)
+
+
+def test_the_answer_waits_for_a_choice_and_then_for_the_target() -> None:
     box, slider = asked()
-    slider.value = 1
-    assert not box.unlocked  # moved, but nothing predicted yet
+    slider.value = 6
+    assert not box.unlocked, "moved, but nothing predicted yet"
+    slider.value = 0
+    box._choices.index = 0
+    for slider.value in (1, 4, 2):
+        assert not box.unlocked, "not there yet"
+        assert said(box) == "<b>Predict first.</b> From 0 to 5: up or down?"
+    slider.value = 5
+    assert box.unlocked
+    assert said(box) == "<b>✗</b> You said otherwise; it is: down. It is heavy"
+
+
+def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None:
+    box, slider = asked()
+    box._choices.index = 0
+    slider.value = 2
+    box._choices.index = 1
+    assert not box._choices.disabled
+    slider.value = 5
+    assert said(box) == "<b>✓</b> As you said. It is heavy"
+    assert box._choices.disabled and box._there.disabled
+    slider.value = 0
+    slider.value = 5
+    assert said(box) == "<b>✓</b> As you said. It is heavy"
+
+
+def test_take_me_there_waits_for_a_choice_and_then_moves_the_control() -> None:
+    box, slider = asked()
+    assert box._there.disabled
+    box._there.click()  # as a script might
+    assert slider.value == 0
+    box._choices.index = 1
+    assert not box._there.disabled
+    box._there.click()
+    assert slider.value == 5 and box.unlocked
+
+
+def test_take_me_there_takes_along_what_the_question_takes_for_granted() -> None:
+    taken: list[dict[str, Any]] = []
+    question = Question("?", ("a", "b"), 0, "So.", "mass", 5, before=(("shape", "round"),))
+    box = QuestionBox(question, ipywidgets.IntSlider(0, 0, 9), taken.append)
+    box._choices.index = 0
+    box._there.click()
+    assert taken == [{"shape": "round", "mass": 5}]
+
+
+@pytest.mark.parametrize(("start", "beyond"), [(0, 7), (9, 3)])
+def test_beyond_the_target_is_there_too(start: int, beyond: int) -> None:
+    box, slider = asked(value=start)
+    box._choices.index = 0
+    slider.value = beyond
+    assert box.unlocked
+
+
+def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back() -> None:
+    box, slider = asked(value=5)
     box._choices.index = 0
     assert not box.unlocked
-    assert "heavy" not in box._answer.value
-    slider.value = 2
+    slider.value = 4
+    assert not box.unlocked
+    slider.value = 5
     assert box.unlocked
-    assert box._answer.value == "You said otherwise; it is: down. It is heavy"
-    box._choices.index = 1
-    assert box._answer.value == "As you said. It is heavy"
+
+
+def test_a_target_between_the_steps_of_a_log_slider_is_reached() -> None:
+    question = Question("?", ("a", "b"), 0, "So.", "weight", target=0.01)
+    slider = ipywidgets.FloatLogSlider(value=1.0, min=-3, max=1)
+    box = QuestionBox(question, slider, lambda _: None)
+    box._choices.index = 0
+    slider.value = 10**-1.9
+    assert not box.unlocked
+    slider.value = 10**-2.0 * (1 + 1e-9)  # as the page rounds it
+    assert box.unlocked
+
+
+def test_a_choice_of_words_is_reached_by_name_alone() -> None:
+    question = Question("?", ("a", "b"), 0, "So.", "kind", target="geometric")
+    kinds = ipywidgets.ToggleButtons(options=["uniform", "other", "geometric"])
+    box = QuestionBox(question, kinds, lambda _: None)
+    box._choices.index = 0
+    kinds.value = "other"
+    assert not box.unlocked
+    kinds.value = "geometric"
+    assert box.unlocked
+
+
+@pytest.mark.parametrize(("start", "target"), [(3, 4), (9, 8)])
+def test_without_a_target_it_is_one_step_from_where_the_choice_found_it(
+    start: int, target: int
+) -> None:
+    box, slider = asked(Question("?", ("a", "b"), 0, "So.", "mass"))
+    slider.value = start
+    box._choices.index = 0
+    box._there.click()
+    assert slider.value == target and box.unlocked
 
 
 @pytest.mark.parametrize("answer", [0, 1, 2])
-def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(answer: int) -> None:
+@pytest.mark.parametrize("chosen", [0, 1, 2])
+def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(
+    answer: int, chosen: int
+) -> None:
     choices = ("a < b", "a = b", "a > b")
-    question = Question("<i>Which</i>?", choices, answer, "A & B.", "mass")
-    slider = ipywidgets.IntSlider(0, 0, 9)
-    box = QuestionBox(question, slider)
-    text, shown, said = box.children
-    assert "Predict first." in text.value
-    assert "<i>" not in text.value.replace("<b>", "")
-    assert "<i>Which</i>?" in html.unescape(text.value)
-    assert (shown.options, shown.value) == (choices, None), "nothing is chosen at the start"
-    shown.index = 0
-    assert said.value == "Now move the control, and look."
+    box, slider = asked(Question("<i>Which</i>?", choices, answer, "A & B.", "mass", 5))
+    assert "<i>" not in box._said.value
+    assert said(box) == "<b>Predict first.</b> <i>Which</i>?"
+    assert (box._choices.options, box._choices.value) == (choices, None), "nothing is chosen"
+    box._choices.index = chosen
     slider.value = 5
-    for k in range(3):
-        shown.index = k
-        verdict = html.unescape(said.value)
-        assert verdict.startswith("As you said. ") == (k == answer)
-        assert verdict.endswith("A & B.")
-        assert said.value == html.escape(verdict)
-        assert (f"it is: {choices[answer]}. " in verdict) == (k != answer)
+    right = chosen == answer
+    expected = (
+        "✓</b> As you said. " if right else f"✗</b> You said otherwise; it is: {choices[answer]}. "
+    )
+    assert said(box) == f"<b>{expected}A & B."
+    assert "A &amp; B." in box._said.value, "text, and not markup"
 
 
 def test_an_explorer_asks_above_its_picture_and_leaves_nothing_behind() -> None:
     alive = len(ipywidgets.widgets.widget._instances)
     lab = KLBudgetLab().wait()
-    box = lab.children[0]
-    assert isinstance(box, QuestionBox)
+    (number,) = (i for i, child in enumerate(lab.children) if isinstance(child, QuestionBox))
+    assert "bdl-body" in lab.children[number + 1]._dom_classes
+    box = lab.children[number]
     box._choices.index = 1
-    lab.set(scheme="geometric")
-    assert box._answer.value.startswith("As you said")
+    box._there.click()
+    assert said(box).startswith("<b>✓</b> As you said")
+    assert lab.wait().state()["scheme"] == "geometric"
     lab.close()
     assert len(ipywidgets.widgets.widget._instances) <= alive

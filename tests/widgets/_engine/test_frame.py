@@ -1,0 +1,82 @@
+"""The head of an explorer: which preset is shown, where to look, and where everything stands."""
+
+from __future__ import annotations
+
+import html
+
+import ipywidgets
+import pytest
+
+from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine.frame import OWN, Start
+
+PRESETS = {
+    "one": ("Look left, at σ < 1", {"x": 0.1, "n": 1}),
+    "two": ("The right end", {"x": 10**-0.5, "n": 2}),
+}
+
+
+@pytest.fixture
+def chosen() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def start(chosen: list[str]) -> Start:
+    return Start(PRESETS, chosen.append)
+
+
+def test_the_menu_names_the_presets_in_their_order(start: Start) -> None:
+    assert start.menu.options == (OWN, "one", "two")
+    assert start.menu.description == "start from"
+    assert (start.menu.value, start.look.value) == (OWN, "")
+
+
+def test_the_preset_that_is_shown_is_marked_and_its_sentence_says_where_to_look(
+    start: Start, chosen: list[str]
+) -> None:
+    start.show({"x": 10**-0.5 * (1 + 1e-12), "n": 2})  # as a page rounds it
+    assert start.menu.value == "two"
+    assert start.look.value == "<b>Look:</b> The right end."
+    start.show({"x": 0.1, "n": 1})
+    assert start.menu.value == "one"
+    assert html.unescape(start.look.value) == "<b>Look:</b> Look left, at σ < 1."
+    assert "σ < 1" not in start.look.value, "text, and not markup"
+    assert chosen == [], "nobody has chosen anything"
+
+
+def test_own_settings_carry_no_mark_and_no_sentence(start: Start, chosen: list[str]) -> None:
+    start.show({"x": 0.1, "n": 1})
+    start.show({"x": 0.1, "n": 3})
+    assert (start.menu.value, start.look.value, chosen) == (OWN, "", [])
+
+
+def test_choosing_in_the_menu_chooses_that_preset(start: Start, chosen: list[str]) -> None:
+    start.menu.value = "two"
+    start.show({"x": 10**-0.5, "n": 2})
+    start.menu.value = "one"
+    start.menu.value = OWN  # moves nothing
+    assert chosen == ["two", "one"]
+
+
+def classes(widget: ipywidgets.Widget) -> list[str]:
+    """Names for the style sheet, of a widget and all in it, from outside to inside."""
+    below = [name for child in getattr(widget, "children", ()) for name in classes(child)]
+    return [*widget._dom_classes, *below]
+
+
+def test_the_head_holds_title_menu_and_acts_and_does_without_a_menu(start: Start) -> None:
+    acts = [controls.button(name, "", list) for name in ("undo", "redo")]
+    title, menu, right = frame.head("A < B", start, acts).children
+    assert title.value == "A &lt; B"
+    assert menu is start.menu
+    assert list(right.children) == acts
+    assert classes(frame.head("A", None, acts)) == ["bdl-head", "bdl-title", "bdl-acts"]
+
+
+def test_the_body_holds_the_picture_beside_the_groups() -> None:
+    picture, slider = ipywidgets.HTML(), controls.count_slider("n", 1, 0, 2, "")
+    stage, panel = frame.body(picture, {"DATA": [slider], "SHOW": []}).children
+    assert list(stage.children) == [picture]
+    assert [group.children[0].value for group in panel.children] == ["DATA", "SHOW"]
+    assert panel.children[0].children[1] is slider

@@ -1,0 +1,92 @@
+"""States to go back to: what counts as one movement, and what is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from bdl_teach.widgets._engine import history
+from bdl_teach.widgets._engine.history import History
+
+START = {"x": 0.0, "kind": "a"}
+
+
+def moved(*values: float, every: float = 10.0) -> History:
+    """A history of x, with seconds between the movements."""
+    made = History(START)
+    for i, x in enumerate(values):
+        made.note({**START, "x": x}, every * i)
+    return made
+
+
+def test_at_first_there_is_nothing_to_go_back_to() -> None:
+    made = History(START)
+    assert (made.behind, made.ahead) == (False, False)
+    assert made.undo() is made.redo() is None
+    assert made.first == START
+
+
+def test_undo_goes_back_one_movement_at_a_time_and_redo_forward_again() -> None:
+    made = moved(1.0, 2.0)
+    assert [made.undo(), made.undo(), made.undo()] == [{**START, "x": 1.0}, START, None]
+    assert (made.behind, made.ahead) == (False, True)
+    assert [made.redo(), made.redo(), made.redo()] == [
+        {**START, "x": 1.0},
+        {**START, "x": 2.0},
+        None,
+    ]
+    assert (made.behind, made.ahead) == (True, False)
+
+
+def test_a_drag_counts_once_however_long_it_is() -> None:
+    made = moved(*(0.1 * k for k in range(1, 60)), every=0.9)
+    assert made.undo() == START
+    assert made.redo() == {**START, "x": pytest.approx(5.9)}
+    assert not made.ahead
+
+
+def test_a_pause_or_another_control_begins_a_new_movement() -> None:
+    made = History(START)
+    made.note({**START, "x": 1.0}, 0.0)
+    made.note({**START, "x": 2.0}, 0.5)
+    made.note({**START, "x": 3.0}, 1.6)  # more than a second later
+    made.note({"x": 3.0, "kind": "b"}, 1.7)
+    assert made.undo() == {**START, "x": 3.0}
+    assert made.undo() == {**START, "x": 2.0}
+    assert made.undo() == START
+
+
+def test_what_was_undone_is_forgotten_by_the_next_movement() -> None:
+    made = moved(1.0, 2.0)
+    made.undo()
+    made.note({**START, "x": 7.0}, 20.1)  # of the same control, and soon after
+    assert not made.ahead
+    assert [made.undo(), made.undo()] == [{**START, "x": 1.0}, START]
+
+
+def test_a_state_that_is_there_already_is_no_movement() -> None:
+    """The page answers an undo with the values that it was given, rounded."""
+    made = moved(0.1, 2.0)
+    assert made.undo() == {**START, "x": 0.1}
+    made.note({**START, "x": 0.1 * (1 + 1e-12)}, 30.0)
+    assert made.ahead
+    assert made.redo() == {**START, "x": 2.0}
+
+
+def test_of_many_states_the_last_two_hundred_are_kept() -> None:
+    made = moved(*range(1, 501))
+    back = []
+    while made.behind:
+        back.append(made.undo()["x"])  # type: ignore[index]
+    assert back == list(range(499, 300, -1))
+    assert len(back) + 1 == history._KEPT == 200
+    assert made.first == START, "reset goes back to the start for good"
+
+
+def test_nobody_outside_can_change_a_kept_state() -> None:
+    given = dict(START)
+    made = History(given)
+    given["x"] = 5.0
+    made.note({**START, "x": 1.0}, 0.0)
+    made.undo()["x"] = 9.0  # type: ignore[index]
+    made.redo()
+    assert made.undo() == START == made.first
