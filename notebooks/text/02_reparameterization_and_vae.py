@@ -843,7 +843,7 @@ exercises.check("2.6", my_log_density)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x, logits):
-    size = np.maximum(np.abs(logits), 1e-12)  # ∫ e^(xa) dx = (e^a − 1)/a = e^max(a, 0) (1 − e^−|a|)/|a|
+    size = np.maximum(np.abs(logits), 1e-12)  # the integral is (e^a − 1)/a
     log_integral = np.maximum(logits, 0) + np.log(-np.expm1(-size) / size)
     return (x * logits - log_integral).sum(axis=-1)
 

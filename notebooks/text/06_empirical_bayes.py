@@ -313,7 +313,7 @@ assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.
 #
 # $$\mathcal L_{\mathrm{EB}}(q) = \max_\alpha\,\mathcal L(q,\alpha) \;\le\; \max_\alpha\,\ln p(D\mid\alpha) . \tag{6.14}$$
 #
-# The right-hand side is the **type-II evidence**: maximum likelihood, one floor up (also called evidence maximisation). It is *not* $\ln p(D\mid\alpha=1)$, and the bound may well exceed that. For our weight the evidence is known. Let $s = \sum x_i^2/\mathrm{noise}^2$ be the precision that the data give, and $b = \sum x_iy_i/\mathrm{noise}^2$ their pull, so that least squares gives $b/s$:
+# The right-hand side is the **type-II evidence**: maximum likelihood, one floor up (also called evidence maximisation). It is *not* $\ln p(D\mid\alpha=1)$, and the bound may well exceed that. For our weight the evidence is known. Let $s = \sum x_i^2/\mathrm{noise}^2$ be the precision that the data give (from here on $s$ is no noise), and $b = \sum x_iy_i/\mathrm{noise}^2$ their pull, so that least squares gives $b/s$:
 #
 # $$\ln p(D\mid\alpha) = \ln p(D\mid w=0) + \frac12\left[\ln\frac{\alpha}{\alpha+s} + \frac{b^2}{\alpha+s}\right]. \tag{6.15}$$
 #
