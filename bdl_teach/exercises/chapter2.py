@@ -539,11 +539,6 @@ def _without(log_integral: Any) -> Any:
     return lambda x, a: (x * a - log_integral(a)).sum(axis=-1)
 
 
-def _where_0(value: Any) -> Any:
-    """A normaliser that looks at 0 by itself."""
-    return lambda a: np.where(a == 0, 0.0, value(a))
-
-
 GREY = Exercise(
     "2.6",
     "Break: a density for grey values",
@@ -564,13 +559,11 @@ GREY = Exercise(
             "breaks for large logits",
             "e^800 is no number, and its logarithm is one: take the large factor out of e^a − 1 "
             "first, with a pencil.",
-            tuple(
-                _without(outer(value))
-                for value in (
-                    lambda a: np.log((np.exp(a) - 1) / a),
-                    lambda a: np.log(np.expm1(a) / a),
-                )
-                for outer in (lambda value: value, _where_0)
+            (
+                _without(lambda a: np.log((np.exp(a) - 1) / a)),
+                _without(lambda a: np.log(np.expm1(a) / a)),
+                _without(lambda a: np.where(a == 0, 0.0, np.log((np.exp(a) - 1) / a))),
+                _without(lambda a: np.where(a == 0, 0.0, np.log(np.expm1(a) / a))),
             ),
             breaks=True,
         ),

@@ -859,8 +859,8 @@ exercises.check("1.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # One reason for each letter.
-# a: the noise remains. b: (1.11). c: "sure and wrong". d: the left side of (1.17) knows of no order. e: the training error only falls.
-# f: section 1.5.
+# a: the noise remains. b: (1.11). c: "sure and wrong". d: the left side of (1.17) knows of no
+# order. e: the training error only falls. f: section 1.5.
 assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
