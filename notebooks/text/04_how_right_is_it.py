@@ -509,7 +509,7 @@ assert exercises.check("4.2", solution_2, record=False)
 # - (b) Of two members of the same family, $F$ says which has the smaller KL to the posterior, without knowing $\log P(D)$.
 # - (c) A band that misses the truth in a gap proves that inference was approximate.
 # - (d) All copies of a posterior under swaps of hidden units predict the same.
-# - (e) With two hidden layers, a mean-field $q$ can be sure at −½ and ½ and unsure at 0.
+# - (e) That a mean-field $q$ with two hidden layers is too sure in the gap is no consequence of the theorem.
 #
 # (*Hint:* for each, ask which of the three parts it speaks of.)
 
@@ -525,7 +525,7 @@ assert exercises.check("4.3", solution_3, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.4 Compute: what the copies cost at most
-# Return $\log K$ in nats for a network whose hidden layers have `hidden_units` units, a tuple such as `(20, 20)`. It must not overflow at 400 units. (*Hint:* orders of different layers are independent choices; `math.lgamma(n + 1)` is $\log n!$.)
+# Return $\log K$ in nats for a network whose hidden layers have `hidden_units` units, a tuple such as `(20, 20)`. It must not overflow at 400 units. (*Hint:* in how many orders can the units of one layer stand, and with each of these, those of the next? Then look for a function of `math` that never forms the large number.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_copies(hidden_units):
