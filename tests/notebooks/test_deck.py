@@ -178,7 +178,7 @@ def planted() -> Any:
     cells = [
         nbformat.v4.new_markdown_cell("# 3 · Planted\n\n| a | b |\n|---|---|\n" + rows),
         nbformat.v4.new_markdown_cell("## A list\n\n" + items + f"\n$$ {wide} $$"),
-        nbformat.v4.new_code_cell("print(text)", execution_count=1, outputs=[text]),
+        nbformat.v4.new_code_cell(f"print(text)  # {'x' * 160}", execution_count=1, outputs=[text]),
     ]
     for cell in cells:
         cell.metadata.slideshow = {"slide_type": "slide"}

@@ -2,6 +2,7 @@
 (async () => {
   const WIDTH = 1344, HEIGHT = 756;
   const ROOM = HEIGHT - 36; // below it stand the arrows and the number
+  const LEGIBLE = 0.7; // of the letters' size, for what belongs together
   const PARTS = [
     ".jp-RenderedMarkdown > *", ".jp-RenderedMarkdown li", ".jp-RenderedMarkdown tbody tr",
     ".jp-Cell-inputWrapper", ".jp-OutputArea-child",
@@ -25,10 +26,9 @@
   // What a cell prints stays with the cell, and a picture may stand alone.
   const trails = (part) => part.matches(".jp-OutputArea-child") && !part.querySelector("img");
 
-  const shrink = (part, room) => {
-    const wide = WIDTH / Math.max(part.scrollWidth, WIDTH);
-    const tall = Math.min(1, room / part.offsetHeight);
-    if (Math.min(wide, tall) < 1) part.style.zoom = Math.max(0.5, Math.min(wide, tall));
+  const narrow = (part) => {
+    const scale = WIDTH / part.scrollWidth;
+    if (scale < 1) part.style.zoom = scale;
   };
 
   // Move what stands from `part` on to a slide of its own, which follows.
@@ -53,12 +53,16 @@
     const all = parts(slide);
     const top = slide.getBoundingClientRect().top;
     const bottom = (part) => part.getBoundingClientRect().bottom - top;
-    all.forEach((part) => shrink(part, ROOM - 28));
-    let first = all.findIndex((part) => bottom(part) > ROOM);
+    all.forEach(narrow);
+    const first = all.findIndex((part) => bottom(part) > ROOM);
     if (first < 0) return;
-    while (first > 0 && (trails(all[first]) || leads(all[first - 1]))) first -= 1;
-    if (first > 0) lay(cut(slide, all[first]));
-    else slide.style.zoom = ROOM / bottom(all.at(-1));
+    const scale = ROOM / bottom(all[first]);
+    let start = first;
+    while (start > 0 && (trails(all[start]) || leads(all[start - 1]))) start -= 1;
+    if (first === 0 || (start === 0 && scale >= LEGIBLE)) {
+      if (first + 1 < all.length) lay(cut(slide, all[first + 1]));
+      slide.style.zoom = scale;
+    } else lay(cut(slide, all[start || first]));
   };
 
   // A picture that leaves room on its slide takes it.
