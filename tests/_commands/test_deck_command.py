@@ -52,7 +52,10 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     folder = tmp_path / "course"
     folder.mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "03_ours.ipynb")
+    state = {"state": {"1": {"model_name": "VBoxModel"}}, "version_major": 2, "version_minor": 0}
+    widgets = {"application/vnd.jupyter.widget-state+json": state}  # as JupyterLab may save it
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": widgets})
+    nbformat.write(notebook, folder / "03_ours.ipynb")
     (folder / "TEACHING.md").write_text(GUIDE, encoding="utf-8")
     monkeypatch.setattr(page.notebooks, "PACKED", folder)
     monkeypatch.chdir(tmp_path)

@@ -213,7 +213,7 @@ def test_the_tests_see_what_is_cut_off_and_what_is_asked(sample: Shown) -> None:
     page = sample.page
     page.evaluate(
         "() => { document.querySelector('section section').insertAdjacentHTML('beforeend', "
-        '\'<p style="margin-top: 900px">below</p><img src="http://deck.invalid/a.png">\') }'
+        '\'<p style="margin-top: 900px">below</p><img hidden src="http://deck.invalid/a.png">\') }'
     )
     (found,) = page.evaluate(CUT_OFF)
     assert found.startswith("0.0: ") and found.endswith("below")
