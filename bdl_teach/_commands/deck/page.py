@@ -32,7 +32,7 @@ def make(path: Path) -> str:
     Raises:
         Trouble: A package that a deck is made with is not installed.
     """
-    packed = {name: _packed(*where) for name, where in PACKED.items()}
+    packed = _packed()
     ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -112,13 +112,18 @@ def _sections(said: str) -> list[str]:
     return found
 
 
-def _packed(distribution: str, name: str) -> str:
-    """A file of an installed distribution; none of its code is run."""
-    try:
-        place = metadata.distribution(distribution).locate_file(name)
-    except metadata.PackageNotFoundError:
-        raise Trouble(environment.advice([distribution])) from None
-    return Path(str(place)).read_text(encoding="utf-8")
+def _packed() -> dict[str, str]:
+    """What installed distributions bring into a deck; none of their code is run."""
+    there, lacking = {}, []
+    for distribution in sorted({distribution for distribution, _ in PACKED.values()}):
+        try:
+            there[distribution] = metadata.distribution(distribution)
+        except metadata.PackageNotFoundError:
+            lacking.append(distribution)
+    if lacking:
+        raise Trouble(environment.advice(lacking))
+    places = {name: there[who].locate_file(path) for name, (who, path) in PACKED.items()}
+    return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
 
 
 def _inline(script: str) -> str:
