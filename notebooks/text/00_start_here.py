@@ -95,7 +95,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #
-# **For lecturers:** every cell has a slide type. `jupyter nbconvert --to slides` makes a deck of a chapter (add `--SlidesExporter.reveal_scroll=True`, so that slides with long code can be scrolled); speaker notes are cells of type *notes*.
+# **For lecturers:** every cell has a slide type. `python3 -m bdl_teach deck 3` makes a deck of chapter 3, one file that needs no network, with the notes of [TEACHING.md](TEACHING.md) as speaker notes.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Try a check. Exercise 3.6 asks for the band of ±2 standard deviations of a prediction that is uncertain for two independent reasons: the model is not sure of the function, and the data are noisy. (Chapters 1 and 3 explain both.) Variances of independent things add, so this one should be right:

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** Python, NumPy, the Gaussian density, a least-squares fit. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. The explorer needs no compilation; its ticks take milliseconds. With 20 minutes: 1.2, 1.4, the figure of 1.5, the figure of 1.6, then play. A good opening is the preset "before any data", then points one by one with the arrow key, asking each time where the band will close.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture: the explorer trains its first model while you speak. With 20 minutes: the figure of 2.1, the cells of 2.4, the gradient lab with its preset "add a constant", then the latent map with β moved from 1 to 4. Go slowly at two places: why ELBO and likelihood differ (2.3), and what a gradient "through" a draw can mean (2.4), for which there is the lab.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Show 5.1, the picture in 5.4 and the explorer; the algebra of 5.2 is a good exercise at the board. The presets "shared or local" and "Flipout and σ" are the two moments to let people vote before you click.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used, and explained in one line where it is. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. If time is short, show 6.4, 6.6, 6.7 and 6.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 6.7: "a weight has nothing to do with the data; how sure are you that it is switched off?"
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #

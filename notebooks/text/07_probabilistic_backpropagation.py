@@ -24,9 +24,6 @@
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture; the detective story of section 7.11 takes the longest. If time is short, show 7.2, 7.3, 7.6, 7.11 and the stepper.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 7 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. The picture to remember is the one of section 10.5: the same two methods on six data sets. If time is short, show 10.1, 10.4, 10.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
