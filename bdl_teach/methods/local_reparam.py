@@ -171,6 +171,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":
-        return _mean_field.fit(_quiet.program, x, y, settings, _quiet.noise_widths)
+        widths = _quiet.noise_widths
+        return _mean_field.fit(_quiet.program, x, y, settings, widths, draws_weights=False)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
     return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))
