@@ -138,13 +138,22 @@ def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: 
 
 
 def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
-    """Click each button; one that the notebook left pressed last has another turn at the end."""
+    """Click each button; one that had nothing to change has another turn at the end."""
+    stray(notebook, view)
     stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
     buttons = [i for i in range(len(view.buttons)) if i not in stay_down]
     unmoved = [i for i in buttons if not click(notebook, view, i, seen, pictures)]
     seen.dead_buttons += [
         view.buttons[i] for i in unmoved if not click(notebook, view, i, seen, pictures)
     ]
+
+
+def stray(notebook: Notebook, view: ExplorerView) -> None:
+    """Leave a slider moved: the preset that is shown would wait out all patience for no change."""
+    for i in range(len(view.sliders)):
+        notebook.focus(view.number, i)
+        if any(notebook.press(view.number, i, key).paints for key in ("ArrowRight", "ArrowLeft")):
+            return
 
 
 def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
