@@ -12,7 +12,7 @@ import pytest
 from explorer_claims import (
     PRESET_RULE,
     as_printed,
-    assert_a_click_on_a_preset_sets_its_values,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
     band,
@@ -174,7 +174,7 @@ def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
     made = {name: values for name, (_, values) in lab.PRESETS.items()}
     assert made == PRESETS, PRESET_RULE
     assert_every_control_and_preset_is_on_the_page_once(lab)
-    assert_a_click_on_a_preset_sets_its_values(lab)
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(lab)
 
 
 def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:

@@ -15,7 +15,7 @@ from explorer_claims import (
     PRESET_RULE,
     artist,
     as_printed,
-    assert_a_click_on_a_preset_sets_its_values,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
     band,
@@ -433,7 +433,7 @@ def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplor
     for name, (_, values) in SinusoidExplorer.PRESETS.items():
         assert values == {**ARTICLE, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)
-    assert_a_click_on_a_preset_sets_its_values(explorer)
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
 
 
 def test_article_is_wide_outside_the_data(fits: dict[str, list[SinusoidResult]]) -> None:
