@@ -245,7 +245,7 @@ def test_a_bar_that_is_not_known_says_why(explorer: TruthExplorer, nuts: dict[st
         assert all(length == 0 for length, said in bars(explorer).values() if not said[0].isdigit())
         return [said for _, said in bars(explorer).values()]
 
-    rest, without = "when the sliders have rested", "compare with NUTS"
+    rest, without = "when the sliders have rested", "press NUTS"
     assert words() == [rest, without, without]
     result = explorer.set(nuts=True).result
     assert words() == [rest, rest, f"{result.prior_miss:.2f}"]
