@@ -22,6 +22,7 @@ MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"
 FRONT_END_MAJOR = {"8": "5"}  # ipywidgets 8 is drawn by version 5 of its front end
+PICTURES_FRONT_END = "anywidget"
 Look = Callable[[], "str | Quantity"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -125,17 +126,37 @@ def xla() -> str:
 
 def ipywidgets() -> str:
     """The widgets' version, and that of the extension that draws them in JupyterLab."""
+    kernel_side = version("ipywidgets")
+    found = _front_end(FRONT_END)
+    if found is None:
+        said = f"{kernel_side}, but JupyterLab has no {FRONT_END}: install jupyterlab_widgets"
+        raise Trouble(said)
+    package, front_end = found
+    if front_end.split(".")[0] != FRONT_END_MAJOR.get(kernel_side.split(".")[0]):
+        raise Trouble(f"{kernel_side} does not fit its front end {front_end} ({package})")
+    return f"{kernel_side}, front end {front_end}"
+
+
+def anywidget() -> str:
+    """The version of the widget that shows explorers' pictures, and that of its extension."""
+    kernel_side, found = version("anywidget"), _front_end(PICTURES_FRONT_END)
+    if found is None:
+        said = f"{kernel_side}, but JupyterLab has no {PICTURES_FRONT_END}: install anywidget anew"
+        raise Trouble(said)
+    if found[1] != kernel_side:
+        raise Trouble(f"{kernel_side} does not fit its front end {found[1]} ({found[0]})")
+    return f"{kernel_side}, front end {found[1]}"
+
+
+def _front_end(name: str) -> tuple[Path, str] | None:
+    """Where JupyterLab finds an extension, and its version; ``None`` where it finds none."""
     from jupyter_core.paths import jupyter_path
 
-    kernel_side = version("ipywidgets")
     for folder in jupyter_path("labextensions"):
-        package = Path(folder) / FRONT_END / "package.json"
+        package = Path(folder) / name / "package.json"
         if package.is_file():
-            front_end = json.loads(package.read_text(encoding="utf-8"))["version"]
-            if front_end.split(".")[0] != FRONT_END_MAJOR.get(kernel_side.split(".")[0]):
-                raise Trouble(f"{kernel_side} does not fit its front end {front_end} ({package})")
-            return f"{kernel_side}, front end {front_end}"
-    raise Trouble(f"{kernel_side}, but JupyterLab has no {FRONT_END}: install jupyterlab_widgets")
+            return package, str(json.loads(package.read_text(encoding="utf-8"))["version"])
+    return None
 
 
 def jupyterlab() -> str:
@@ -217,6 +238,7 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("XLA", False, xla),
     ("JupyterLab", True, jupyterlab),
     ("ipywidgets", True, ipywidgets),
+    ("anywidget", True, anywidget),
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
     ("memory", False, memory),

@@ -79,16 +79,19 @@ def test_json_carries_numbers_and_the_verdict(
 
 
 def test_this_environment_has_what_the_notebooks_need() -> None:
-    for look in (doctor.python, doctor.jupyterlab, doctor.ipywidgets, doctor.ipykernel):
+    looks = (doctor.python, doctor.jupyterlab, doctor.ipywidgets, doctor.anywidget)
+    for look in (*looks, doctor.ipykernel):
         finding = doctor.examine(look.__name__, True, look)
         assert finding.ok, finding
 
 
-def front_end(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str | None) -> None:
-    """Let JupyterLab find this version of the widgets' front end, and no other."""
+def front_end(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, version: str | None, name: str = doctor.FRONT_END
+) -> None:
+    """Let JupyterLab find this version of a front end, and no other."""
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(folder)])
     if version:
-        package = folder / doctor.FRONT_END / "package.json"
+        package = folder / name / "package.json"
         package.parent.mkdir(parents=True)
         package.write_text(json.dumps({"version": version}))
 
@@ -109,6 +112,17 @@ def test_a_front_end_of_the_same_generation_is_fine(
 ) -> None:
     front_end(monkeypatch, tmp_path, "5.0.1")
     assert doctor.ipywidgets().endswith("front end 5.0.1")
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"), [("0.1.0", "does not fit"), (None, "install anywidget anew")]
+)
+def test_pictures_without_their_front_end_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, found: str | None, sentence: str
+) -> None:
+    front_end(monkeypatch, tmp_path, found, doctor.PICTURES_FRONT_END)
+    with pytest.raises(Trouble, match=sentence):
+        doctor.anywidget()
 
 
 def test_ipykernel_7_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
-        self._start = Start(self.PRESETS, self._choose)
+        self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
         if self.WIDE:
@@ -373,8 +373,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
         return [
-            frame.head(self.TITLE, self._start if self.PRESETS else None, acts.values()),
-            *([self._start.look] if self.PRESETS else []),
+            frame.head(self.TITLE, self._start, acts.values()),
+            *([] if self._start is None else [self._start.look]),
             *question,
             frame.body(self._picture, self._make_groups()),
             self._status,
@@ -421,7 +421,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _show_state(self) -> None:
         """Say in the head what state this is, and whether there is a way back."""
-        self._start.show(self.state())
+        if self._start is not None:
+            self._start.show(self.state())
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
         self._picture.line = self.code()
