@@ -82,7 +82,7 @@ def test_the_bars_are_what_each_minibatch_pays(
 
 def test_the_fit_s_panels_hold_the_fit(lab: KLBudgetLab) -> None:
     result = lab.set(n_batches=4, scheme="geometric", kl_weight=0.5).result
-    ax, history = panel(lab, "How the free energy fell"), result.fit.history
+    ax, history = panel(lab, "How the free energy F fell"), result.fit.history
     for label, name in (
         ("F", "free_energy"),
         ("complexity", "complexity_cost"),

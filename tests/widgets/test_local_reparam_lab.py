@@ -140,7 +140,7 @@ def test_theory_is_what_the_sums_over_the_batch_say(
 
 def test_the_variance_panel_holds_what_was_chosen_and_nothing_else(moved: LocalReparamLab) -> None:
     title = "Noise of a gradient: marks drawn, lines theory"
-    v, ax = moved.state(), panel(moved, title, "batch M", "variance, per data point")
+    v, ax = moved.state(), panel(moved, title, "batch size M", "variance, per data point")
     for kind, (name, _) in NAMES.items():
         (theory,) = (
             other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -43,18 +44,18 @@ HOME: dict[str, Any] = {
     "sorted": False,
     "play": False,
 }
+LOG_SIX = math.log10(6.0)
 PRESETS: dict[str, dict[str, Any]] = {  # what each changes
     "before any data": {"step": 0},
     "one point": {"step": 1},
     "one epoch": {},
     "40 epochs": {"step": 1320},
     "left to right": {"step": 16, "sorted": True},
-    "sure of a wrong noise": {"alpha": 6.0 * 10**1.1, "guess": 2.0, "step": 1320},
+    "sure of a wrong noise": {"alpha": 10.0 ** (LOG_SIX + 1.1), "guess": 2.0, "step": 1320},
     "loud noise": {"noise_std": 3.0},
     "few points": {"n": 8, "step": 360},
 }
 SETTINGS = ({}, {"step": 0, "seed": 2}, MOVES, {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0})
-LOG_SIX = np.log10(6.0)
 X = np.linspace(-1.5, 1.5, 121)
 INSIDE = np.abs(X) <= 0.5
 
@@ -182,7 +183,7 @@ def test_the_status_has_the_figures_of_the_state(moved: PBPStepper) -> None:
 def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:
     stepper.set(speed=10**1.5)
     said = [text.get_text() for text in stepper._canvas.figure.texts]
-    assert "play takes 31.6 steps a second" in said
+    assert "play takes 32 steps a second" in said
 
 
 # What presets promise, and the question.

@@ -135,7 +135,7 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     explorer: SinusoidExplorer, values: dict[str, Any]
 ) -> None:
     fit = explorer.preset("article").set(**values).result.fit
-    ax = panel(explorer, "How the free energy fell")
+    ax = panel(explorer, "How the free energy F fell")
     for label, name in (
         ("F", "free_energy"),
         ("complexity", "complexity_cost"),
