@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,8 +28,9 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[NutsRunner]:
     monkeypatch.setattr(nuts, "_REST", 0.01)
     monkeypatch.setattr(NutsRunner, "_results", {})
     done = threading.Semaphore(0)
-    made = NutsRunner("the grid", done.release)  # type: ignore[arg-type]
-    made.done = done  # type: ignore[attr-defined]
+    given_up: list[str] = []
+    made = NutsRunner("the grid", done.release, lambda: given_up.append("NUTS"))  # type: ignore[arg-type]
+    made.done, made.given_up = done, given_up  # type: ignore[attr-defined]
     yield made
     made.close()
 
@@ -53,7 +55,28 @@ def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
     assert calls == ["fails"]
     good = settle(runner, "other", lambda _: Fit())
     assert good == nuts.GoldStandard("prediction at the grid", "R-hat 1.00")  # type: ignore[arg-type]
-    assert runner.bar.layout.visibility == "hidden"
+    assert runner.row.layout.visibility == "hidden"
+
+
+def test_it_says_how_long_it_will_run_and_can_be_given_up(
+    runner: NutsRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[str, str, int]] = []
+    moments = iter([100.0, 110.0, 120.0])
+    monkeypatch.setattr(nuts, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+
+    def job(progress: Any) -> Any:
+        for done in (10, 30):
+            progress(done, 40)
+            bar, row = runner.bar, runner.row
+            said.append((bar.description, row.layout.visibility, bar.value))
+        return Fit()
+
+    settle(runner, "one", job)
+    assert said == [("NUTS, 30 s left", "visible", 10), ("NUTS, 7 s left", "visible", 30)]
+    (_, cancel) = runner.row.children
+    cancel.click()
+    assert runner.given_up == ["NUTS"]  # type: ignore[attr-defined]
 
 
 def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
