@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import io
 import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
@@ -121,29 +121,26 @@ def as_printed(value: float, decimals: int) -> float:
     return float(f"{value:.{decimals}f}")
 
 
-def buttons(explorer: Explorer) -> dict[str, Any]:
-    """The buttons under the picture by what is written on them."""
-    parts = _all_parts(explorer)
-    return {part.description: part for part in parts if isinstance(part, ipywidgets.Button)}
-
-
 def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> None:
-    """Controls under the picture, and a button a preset whose tooltip is the preset's sentence."""
-    parts, presets = _all_parts(explorer), buttons(explorer)
+    """Every control in one group, with its words; the presets in the menu of the head."""
+    parts, head = _all_parts(explorer), _all_parts(explorer.children[0])
+    assert explorer._start.menu in head
+    assert explorer._start.menu.options[1:] == explorer.presets
+    groups = [part for part in parts if "bdl-group" in part._dom_classes]
     for name, control in explorer._controls.items():
         assert sum(part is control for part in parts) == 1, name
+        assert sum(control in _all_parts(group) for group in groups) == 1, name
         assert control.description and (control.tooltip or control.tooltips), name
-    for name, (sentence, values) in explorer.PRESETS.items():
-        assert presets[name].tooltip == sentence
-        assert set(values) == set(explorer.state()), "a preset leaves no control where it was"
-
-
-def assert_a_click_on_a_preset_sets_its_values(explorer: Explorer) -> None:
-    """Click the presets' buttons one after another, as a learner does."""
-    written = buttons(explorer)
     for name, (_, values) in explorer.PRESETS.items():
-        written[name].click()
+        assert set(values) == set(explorer.state()), f"{name} leaves no control where it was"
+
+
+def assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer: Explorer) -> None:
+    """Choose the presets in the menu one after another, as a learner does."""
+    for name, (sentence, values) in explorer.PRESETS.items():
+        explorer._start.menu.value = name
         assert explorer.wait().state() == values, name
+        assert html.escape(sentence) in explorer._start.look.value
 
 
 def _all_parts(widget: Any) -> list[Any]:

@@ -112,7 +112,7 @@ class PBPStepper(Explorer[StepperResult]):
         ),
         # claim: a-confident-guess-is-not-unlearned
         "sure of a wrong noise": (
-            "α = 79 says that the noise is twice y's spread: 40 epochs do not unlearn it",
+            "α = 76 says that the noise is twice y's spread: 40 epochs do not unlearn it",
             {**_DEFAULTS, "alpha": 10.0 ** (_SIX + 1.1), "guess": 2.0, "step": MOST_STEPS},
         ),
         # claim: alpha-counts-points-not-noise

@@ -32,6 +32,8 @@ PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
 TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)
+STILL = {"full screen", "save picture", "share"}  # acts that leave the picture as it is
+THERE = "take me there"
 WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
 ANSWERED = re.compile("As you said|You said otherwise")
 ALLOWED_IN_CONSOLE = (
@@ -52,6 +54,7 @@ class Visit:
     hidden: list[int] = field(default_factory=list)
     dead_sliders: list[str] = field(default_factory=list)
     dead_buttons: list[str] = field(default_factory=list)
+    dead_presets: list[str] = field(default_factory=list)
     locked_answers: list[str] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
@@ -87,13 +90,12 @@ def visit(browser: Browser, request: pytest.FixtureRequest, tmp_path_factory) ->
         notebook.await_all()
         seen = Visit(request.param, notebook.explorers(), notebook.cell_errors())
         for view in notebook.distinct_explorers():
-            asked = notebook.answer(view.number, 0)
             move_sliders(notebook, view, seen, pictures)
             press_toggles(notebook, view, seen, pictures)
             choose(notebook, view, seen, pictures)
-            click_buttons(notebook, view, seen, pictures)  # last: presets move all the rest
-            if asked and not ANSWERED.search(notebook.question(view.number)):
-                seen.locked_answers.append(notebook.question(view.number))
+            choose_presets(notebook, view, seen, pictures)
+            click_buttons(notebook, view, seen, pictures)
+            go_and_see(notebook, view, seen)  # last: it may set NUTS going
         seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
         seen.cell_errors = notebook.cell_errors()
         seen.console, seen.stderr = notebook.console, notebook.stderr()
@@ -139,9 +141,12 @@ def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: 
 
 def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
     """Click each button; one that had nothing to change has another turn at the end."""
-    stray(notebook, view)
     stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
-    buttons = [i for i in range(len(view.buttons)) if i not in stay_down]
+    buttons = [
+        i
+        for i, name in enumerate(view.buttons)
+        if i not in stay_down and name not in {*STILL, THERE}
+    ]
     unmoved = [i for i in buttons if not click(notebook, view, i, seen, pictures)]
     seen.dead_buttons += [
         view.buttons[i] for i in unmoved if not click(notebook, view, i, seen, pictures)
@@ -154,6 +159,28 @@ def stray(notebook: Notebook, view: ExplorerView) -> None:
         notebook.focus(view.number, i)
         if any(notebook.press(view.number, i, key).paints for key in ("ArrowRight", "ArrowLeft")):
             return
+
+
+def choose_presets(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+    """Choose each preset in the menu; one that was there already has another turn at the end."""
+
+    def choose(i: int) -> bool:
+        effect = notebook.choose_preset(view.number, i)
+        notebook.page.screenshot(path=pictures / f"{view.number}-preset-{i}.png")
+        seen.statuses.append(notebook.status(view.number))
+        return bool(effect.paints) and notebook.look(view.number).startswith("Look: ")
+
+    stray(notebook, view)
+    unmoved = [i for i in range(len(view.presets)) if not choose(i)]
+    seen.dead_presets += [view.presets[i] for i in unmoved if not choose(i)]
+
+
+def go_and_see(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
+    """Answer the question, have the control taken to where it asks, and read the verdict."""
+    if notebook.answer(view.number, 0):
+        notebook.click(view.number, view.buttons.index(THERE))
+        if not ANSWERED.search(notebook.question(view.number)):
+            seen.locked_answers.append(notebook.question(view.number))
 
 
 def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
@@ -202,7 +229,11 @@ def test_every_button_changes_the_picture(visit: Visit) -> None:
     assert visit.dead_buttons == []
 
 
-def test_a_choice_and_a_movement_unlock_every_answer(visit: Visit) -> None:
+def test_every_preset_in_the_menu_changes_the_picture_and_says_where_to_look(visit: Visit) -> None:
+    assert visit.dead_presets == []
+
+
+def test_a_choice_and_the_way_there_unlock_every_answer(visit: Visit) -> None:
     assert visit.locked_answers == []
 
 
@@ -230,29 +261,41 @@ def test_it_shows_its_explorers(visit: Visit) -> None:
 # The driver itself: it must see what is wrong, or the tests above prove nothing.
 
 WIDGETS = """
-import io
+import base64, io
 import ipywidgets
 from PIL import Image
+from bdl_teach.widgets._engine import controls, frame
+from bdl_teach.widgets._engine.picture import Picture
 
 def picture(value):
     out = io.BytesIO()
     Image.new("RGB", (400, 300), (int(20 * value), 0, 0)).save(out, "PNG")
-    return out.getvalue()
+    return b"data:image/png;base64," + base64.b64encode(out.getvalue())
 
-image = ipywidgets.Image(value=picture(0))
+image = Picture(value=picture(0))
 live = ipywidgets.FloatSlider(description="live", min=0, max=10, step=1)
 dead = ipywidgets.FloatSlider(description="dead", min=0, max=10, step=1)
-button = ipywidgets.Button(description="seven")
+button = controls.button("seven", "", lambda: setattr(live, "value", 7))
 live.observe(lambda change: setattr(image, "value", picture(change["new"])), names="value")
-button.on_click(lambda _: setattr(live, "value", 7))
-status = ipywidgets.HTML("an error, to be seen")
+presets = {"two": ("here", {"live": 2}), "three": ("there", {"live": 3})}
+
+def choose(name):
+    live.value = presets[name][1]["live"]
+    start.show(presets[name][1])
+
+start = frame.Start(presets, choose)
+status = controls.words("an error, to be seen", "bdl-status")
 toggle = ipywidgets.ToggleButton(description="four")
 toggle.observe(lambda change: setattr(live, "value", 4 * change["new"]), names="value")
 row = ipywidgets.ToggleButtons(options=["zero", "one"])
 choices, said = ipywidgets.RadioButtons(options=["yes", "no"], value=None), ipywidgets.HTML("?")
 choices.observe(lambda change: setattr(said, "value", f"chosen: {change['new']}"), names="value")
-question = ipywidgets.VBox([choices, said])
-ipywidgets.VBox([question, image, status, ipywidgets.HBox([live, dead]), button, toggle, row])
+made = ipywidgets.VBox([
+    frame.head("sample", start, [button]), start.look, controls.box("bdl-question", [said, choices]),
+    frame.body(image, {"ALL": [live, dead, toggle, row]}), status,
+])
+made.add_class("bdl-explorer")
+made
 """
 
 
@@ -278,6 +321,7 @@ def test_the_driver_finds_the_explorer(sample: Notebook) -> None:
     assert view.sliders == ["live", "dead"]
     assert view.buttons == ["seven", "four", "zero", "one"]
     assert (view.toggles, view.choices) == ([1], [[2, 3]])
+    assert view.presets == ["two", "three"]
     assert TROUBLE.search(sample.status(0))
     assert sample.pictures(0) == 1
 
@@ -296,6 +340,16 @@ def test_the_driver_tells_a_live_slider_from_a_dead_one(sample: Notebook) -> Non
 def test_the_driver_sees_what_a_button_does(sample: Notebook) -> None:
     assert sample.click(0, 0).paints
     assert not sample.click(0, 0).paints  # the picture stays the same
+    assert sample.restore(0, 0, "0.0|0.00")
+
+
+def test_the_driver_chooses_a_preset_in_the_menu(sample: Notebook) -> None:
+    assert sample.look(0) == ""
+    for i, where in enumerate(("here", "there")):
+        effect = sample.choose_preset(0, i)
+        assert effect.moved and effect.paints
+        assert sample.look(0) == f"Look: {where}."
+    assert not sample.choose_preset(0, 1).paints  # it is there already
     assert sample.restore(0, 0, "0.0|0.00")
 
 

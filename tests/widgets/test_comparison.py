@@ -18,7 +18,7 @@ from explorer_claims import (
     PRESET_RULE,
     artist,
     as_printed,
-    assert_a_click_on_a_preset_sets_its_values,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
     assert_the_picture_is_not_stale,
@@ -636,7 +636,7 @@ def test_presets_are_the_start_but_for_what_they_name(explorer: ComparisonExplor
     for name, (_, values) in ComparisonExplorer.PRESETS.items():
         assert values == {**START, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)
-    assert_a_click_on_a_preset_sets_its_values(explorer)
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
 
 
 def test_in_the_gap_all_six_fall_short(compared: Compared) -> None:

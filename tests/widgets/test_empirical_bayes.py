@@ -98,9 +98,7 @@ def test_the_network_s_panel_holds_the_predictive_of_the_fit(
     ratio = result.prediction.epistemic_std / fresh.epistemic_std
     assert np.abs(ratio - 1).max() < 0.5 and np.median(ratio) == pytest.approx(1, abs=0.2)
     assert (result.prediction.aleatoric_std == v["noise_std"]).all()
-    np.testing.assert_array_equal(
-        functions(ax, "10 drawn functions"), result.prediction.samples[:10]
-    )
+    np.testing.assert_array_equal(functions(ax, "10 draws"), result.prediction.samples[:10])
     np.testing.assert_array_equal(line(ax, "data"), [result.data.x[:, 0], result.data.y[:, 0]])
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
 
@@ -147,7 +145,7 @@ def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
     at = np.flatnonzero((std > 0.3) & (std < 30))[::9]
     expected = [kl(result, std[i]) - kl(result, lowest) for i in at]
     np.testing.assert_allclose(above[at], expected, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(line(ax, "best, in closed form").ravel(), [lowest, 0.0])
+    np.testing.assert_allclose(line(ax, "best").ravel(), [lowest, 0.0])
     now = line(ax, "now")
     if v["prior"] != "fixed":
         assert now.size == 0  # more than one σ: there is no place for it
@@ -159,7 +157,7 @@ def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
 def test_now_is_seen_where_the_star_stands_on_it(explorer: EmpiricalBayesExplorer) -> None:
     explorer.preset("learn one")
     ax = panel(explorer, "KL by σ of one prior for all")
-    now, star = artist(ax, "now"), artist(ax, "best, in closed form")
+    now, star = artist(ax, "now"), artist(ax, "best")
     np.testing.assert_allclose(now.get_data(), star.get_data(), atol=1e-9)
     assert now.get_markerfacecolor() == "none" and now.get_markersize() > star.get_markersize()
     moving = explorer._canvas._moving
@@ -169,11 +167,11 @@ def test_now_is_seen_where_the_star_stands_on_it(explorer: EmpiricalBayesExplore
 def test_the_sorted_panel_holds_both_priors_of_each_weight(moved: EmpiricalBayesExplorer) -> None:
     ax = panel(moved, "σ of each weight's prior", "weights, from the widest", "σ")
     result, floor = moved.result, ax.get_ylim()[0]
-    places, wanted = line(ax, "best for it alone: √(μ² + σ²)")
+    places, wanted = line(ax, "best: √(μ² + σ²)")
     order = np.argsort(-np.hypot(result.fit.mean, result.fit.std))
     np.testing.assert_array_equal(places, 1 + np.arange(len(order)))
     np.testing.assert_allclose(wanted, np.maximum(result.wanted_std[order], floor))
-    in_use = line(ax, "prior in use")
+    in_use = line(ax, "in use")
     np.testing.assert_array_equal(in_use[0], places)
     np.testing.assert_allclose(in_use[1], np.maximum(result.prior_std[order], floor))
 
@@ -183,7 +181,7 @@ def test_the_prior_in_use_is_sorted_by_what_each_weight_wants(
 ) -> None:
     result = explorer.set(**{**HOME, "prior": "per layer"}).result
     order = np.argsort(-np.hypot(result.fit.mean, result.fit.std))
-    in_use = line(panel(explorer, "σ of each weight's prior"), "prior in use")[1]
+    in_use = line(panel(explorer, "σ of each weight's prior"), "in use")[1]
     np.testing.assert_allclose(in_use, result.prior_std[order])
     assert (np.diff(in_use) > 0).any() and (np.diff(in_use) < 0).any()  # the layers are mixed
 
@@ -295,10 +293,10 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
 
 def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
     assert controls_of(explorer) == {
-        "prior_std": ("prior σ", -1.5, 1.5),
+        "prior_std": ("σ", -1.5, 1.5),
         "noise_std": ("noise σ", 0.1, 3),
-        "width": ("hidden width", 1, 30),
-        "n": ("data points N", 4, 64),
+        "width": ("width", 1, 30),
+        "n": ("points N", 4, 64),
         "seed": ("seed", 0, 99),
         "prior": ("prior", "fixed", "per weight", "per layer", "one for all"),
     }
@@ -306,7 +304,7 @@ def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer
 
 def test_no_two_buttons_have_one_name(explorer: EmpiricalBayesExplorer) -> None:
     words = words_of_the_buttons(explorer)
-    assert len(set(words)) == len(words) > len(explorer.presets)
+    assert len(set(words)) == len(words) >= len(explorer._acts)
 
 
 # Has it arrived?
@@ -406,8 +404,3 @@ def test_resample_takes_the_next_seed_and_wrong_values_are_refused(
         explorer.set(width=31)
     explorer._resample()
     assert explorer.wait().state()["seed"] == 1
-
-
-def test_the_label_of_the_choices_stands_beside_them(explorer: EmpiricalBayesExplorer) -> None:
-    """As a block it would stand above, and push the row out of line."""
-    assert explorer._controls["prior"].layout.display == "flex"

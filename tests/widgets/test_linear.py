@@ -107,7 +107,7 @@ def test_the_model_s_panel_holds_the_posterior_predictive(moved: LinearRegressio
     assert_shows(ax, expected)
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
     np.testing.assert_array_equal(line(ax, "data").T, np.hstack(points(moved)))
-    np.testing.assert_allclose(functions(ax, "10 drawn functions"), moved.result.weights @ phi.T)
+    np.testing.assert_allclose(functions(ax, "10 draws"), moved.result.weights @ phi.T)
 
 
 def points(explorer: LinearRegressionExplorer) -> tuple[Any, Any]:
@@ -142,17 +142,17 @@ def test_drawn_functions_have_the_covariance_of_the_posterior(
 
 
 def test_the_weights_panel_holds_their_posterior(moved: LinearRegressionExplorer) -> None:
-    ax = panel(moved, "Two of the weights", "one weight / prior σ", "another / prior σ")
+    ax = panel(moved, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
     pair, (mean, cov) = list(moved.result.pair), posterior(moved.state(), moved.result.data)
     scale = moved.state()["prior_std"]
     mean, cov = mean[pair] / scale, cov[np.ix_(pair, pair)] / scale**2
-    edge = artist(ax, "posterior, 2 sd").get_xy() - mean
+    edge = artist(ax, "posterior").get_xy() - mean
     distance = np.einsum("ij,jk,ik->i", edge, np.linalg.inv(cov), edge)
     np.testing.assert_allclose(distance, 4.0, rtol=1e-6)
     np.testing.assert_allclose(np.abs(edge).max(axis=0), 2 * np.sqrt(np.diag(cov)), rtol=1e-2)
-    np.testing.assert_allclose(np.hypot(*line(ax, "prior, 2 sd")), 2.0)
-    np.testing.assert_allclose(line(ax, "mean = MAP")[:, 0], mean, atol=1e-9)
-    np.testing.assert_allclose(line(ax, "10 draws").T, moved.result.weights[:, pair] / scale)
+    np.testing.assert_allclose(np.hypot(*line(ax, "prior")), 2.0)
+    np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
+    np.testing.assert_allclose(line(ax, "draws").T, moved.result.weights[:, pair] / scale)
     shown = [text.get_text() for text in ax.texts]
     assert shown == [f"weights {pair[0]} and {pair[1]}"]
     for (low, high), values in zip((ax.get_xlim(), ax.get_ylim()), (edge + mean).T, strict=True):
@@ -176,8 +176,8 @@ def test_the_evidence_panels_hold_what_was_computed(moved: LinearRegressionExplo
     np.testing.assert_allclose(linear.PRIOR_STDS, 10.0 ** np.arange(-1, 1.51, 0.1))
     np.testing.assert_array_equal(linear.COUNTS, range(2, 15))
     for title, xlabel, choices, evidence, now in (
-        ("Log evidence by prior σ", "prior σ", linear.PRIOR_STDS, "by_prior", v["prior_std"]),
-        ("… by number of features", "features d", linear.COUNTS, "by_count", v["n_features"]),
+        ("Log evidence by σ", "prior σ", linear.PRIOR_STDS, "by_prior", v["prior_std"]),
+        ("… by features", "features d", linear.COUNTS, "by_count", v["n_features"]),
     ):
         ax = panel(moved, title, xlabel, "nats from best")
         log_p = getattr(result, f"evidence_{evidence}")
@@ -195,8 +195,8 @@ def test_the_evidence_panels_hold_what_was_computed(moved: LinearRegressionExplo
 
 def test_the_frames_hold_every_choice(explorer: LinearRegressionExplorer) -> None:
     for title, choices in (
-        ("Log evidence by prior σ", linear.PRIOR_STDS),
-        ("… by number of features", linear.COUNTS),
+        ("Log evidence by σ", linear.PRIOR_STDS),
+        ("… by features", linear.COUNTS),
     ):
         ax = panel(explorer, title)
         assert ax.get_xlim()[0] <= choices[0] and choices[-1] <= ax.get_xlim()[1]
@@ -347,18 +347,18 @@ def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplor
 
 def test_the_controls_are_called_what_they_move(explorer: LinearRegressionExplorer) -> None:
     assert controls_of(explorer) == {
-        "n": ("data points N", 0, 32),
-        "prior_std": ("prior σ", -1, 1.5),
+        "n": ("points N", 0, 32),
+        "prior_std": ("σ", -1, 1.5),
         "noise_std": ("noise σ", 0.1, 5),
-        "n_features": ("features d", 2, 14),
+        "n_features": ("how many d", 2, 14),
         "seed": ("seed", 0, 99),
-        "kind": ("", "bumps", "polynomial"),
+        "kind": ("features", "bumps", "polynomial"),
     }
 
 
 def test_no_two_buttons_have_one_name(explorer: LinearRegressionExplorer) -> None:
     words = words_of_the_buttons(explorer)
-    assert len(set(words)) == len(words) > len(explorer.presets)
+    assert len(set(words)) == len(words) >= len(explorer._acts)
 
 
 # What holds of every explorer.

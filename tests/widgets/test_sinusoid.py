@@ -15,7 +15,7 @@ from explorer_claims import (
     PRESET_RULE,
     artist,
     as_printed,
-    assert_a_click_on_a_preset_sets_its_values,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
     band,
@@ -48,7 +48,7 @@ ARTICLE: dict[str, Any] = {
     "noise_std": 1.0,
     "kl_weight": 1.0,
     "n_samples": 1,
-    "n_predictions": 200,
+    "n_predictions": 10**2.3,
     "width": 20,
     "n": 32,
     "seed": 0,
@@ -60,7 +60,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the article
     "few points": {"n": 6},
     "many points": {"n": 64},
     "loud noise": {"noise_std": 3.0},
-    "narrow prior": {"sigma1": 0.3, "sigma2": 0.3},
+    "narrow prior": {"sigma1": 0.3, "sigma2": 10**-0.5},
     "cold posterior": {"kl_weight": 0.01},
     "KL takes over": {"kl_weight": 10.0},
     "paper's noise": {"estimator": "weights"},
@@ -121,7 +121,7 @@ def test_the_function_panel_holds_the_predictive_the_data_and_the_truth(
         x, low, high = band(ax, f"±2 sd {name}")
         np.testing.assert_allclose(x, X)
         np.testing.assert_allclose([low, high], prediction.mean + np.array([[-2], [2]]) * std)
-    drawn = [curve[:, 1] for curve in curves(ax, "10 drawn functions")]
+    drawn = [curve[:, 1] for curve in curves(ax, "10 draws")]
     np.testing.assert_array_equal(drawn, prediction.samples[:10])
     state = explorer.state()
     data = datasets.sinusoid(state["n"], state["noise_std"], state["seed"])
@@ -135,14 +135,14 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     explorer: SinusoidExplorer, values: dict[str, Any]
 ) -> None:
     fit = explorer.preset("article").set(**values).result.fit
-    ax = panel(explorer, "How the free energy fell")
+    ax = panel(explorer, "How the free energy F fell")
     for label, name in (
-        ("free energy", "free_energy"),
+        ("F", "free_energy"),
         ("complexity", "complexity_cost"),
         ("likelihood", "likelihood_cost"),
     ):
         np.testing.assert_array_equal(line(ax, label), [fit.history["step"], fit.history[name]])
-    ax = panel(explorer, "Prior against the fitted weights")
+    ax = panel(explorer, "Prior and fitted weights")
     w, density = line(ax, "prior")
     state = explorer.state()
     prior = ScaleMixture(state["sigma1"], state["sigma2"], state["pi"])
@@ -179,7 +179,7 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
     assert explorer.result.prior_functions is None
 
 
-ALWAYS = {"±2 sd total", "±2 sd epistemic", "10 drawn functions", "mean", "truth", "data"}
+ALWAYS = {"±2 sd total", "±2 sd epistemic", "10 draws", "mean", "truth", "data"}
 
 
 def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[str, Any]) -> None:
@@ -195,7 +195,7 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
         explorer.preset("article").set(**values)
         assert set(legend_labels(ax)) == ALWAYS | more
         assert_the_picture_is_not_stale(explorer)
-    ax = panel(explorer, "Prior against")
+    ax = panel(explorer, "Prior and fitted")
     assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}
 
 
@@ -433,7 +433,7 @@ def test_presets_are_the_article_but_for_what_they_name(explorer: SinusoidExplor
     for name, (_, values) in SinusoidExplorer.PRESETS.items():
         assert values == {**ARTICLE, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)
-    assert_a_click_on_a_preset_sets_its_values(explorer)
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
 
 
 def test_article_is_wide_outside_the_data(fits: dict[str, list[SinusoidResult]]) -> None:

@@ -17,7 +17,7 @@ from explorer_claims import (
     PRESET_RULE,
     artist,
     as_printed,
-    assert_a_click_on_a_preset_sets_its_values,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -245,7 +245,7 @@ def test_a_bar_that_is_not_known_says_why(explorer: TruthExplorer, nuts: dict[st
         assert all(length == 0 for length, said in bars(explorer).values() if not said[0].isdigit())
         return [said for _, said in bars(explorer).values()]
 
-    rest, without = "when the sliders have rested", "compare with NUTS"
+    rest, without = "when the sliders have rested", "press NUTS"
     assert words() == [rest, without, without]
     result = explorer.set(nuts=True).result
     assert words() == [rest, rest, f"{result.prior_miss:.2f}"]
@@ -522,7 +522,7 @@ def test_presets_are_the_start_but_for_what_they_name(
     for name, (_, values) in TruthExplorer.PRESETS.items():
         assert values == {**START, **PRESETS[name]}, name
     assert_every_control_and_preset_is_on_the_page_once(explorer)
-    assert_a_click_on_a_preset_sets_its_values(explorer)
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
     assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
 
 

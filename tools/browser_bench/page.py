@@ -73,6 +73,7 @@ class ExplorerView:
         buttons: Labels of its buttons.
         toggles: Numbers of those buttons that stay down until pressed again.
         choices: Rows of buttons of which one is down, as the numbers of their buttons.
+        presets: Names in its menu.
     """
 
     number: int
@@ -80,6 +81,7 @@ class ExplorerView:
     buttons: list[str] = field(default_factory=list)
     toggles: list[int] = field(default_factory=list)
     choices: list[list[int]] = field(default_factory=list)
+    presets: list[str] = field(default_factory=list)
 
 
 class Notebook:
@@ -203,6 +205,18 @@ class Notebook:
         paints = self._settled(explorer, start, self.patience_ms, quiet)
         moved = self.is_down(explorer, button) != before
         return Effect(moved, [time - start for time in paints])
+
+    def choose_preset(self, explorer: int, preset: int, quiet: float = QUIET_MS) -> Effect:
+        """Choose a preset in the menu, and wait until the picture changed and rested."""
+        before = self.look(explorer)
+        start = self._probe("clear")
+        self._probe("choose", explorer, preset)
+        paints = self._settled(explorer, start, self.patience_ms, quiet)
+        return Effect(self.look(explorer) != before, [time - start for time in paints])
+
+    def look(self, explorer: int) -> str:
+        """Where to look, as the preset that is shown says it."""
+        return str(self._probe("look", explorer))
 
     def is_down(self, explorer: int, button: int) -> bool:
         """Say whether a button stays down."""

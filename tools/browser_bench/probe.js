@@ -37,7 +37,7 @@
     "load",
     (e) => {
       const image = e.target;
-      if (image.tagName !== "IMG" || !image.matches(".widget-image")) return;
+      if (image.tagName !== "IMG" || !image.matches(".bdl-picture")) return;
       afterPaint(() => {
         const time = clock();
         if (!visible(image)) return;
@@ -49,21 +49,14 @@
     true,
   );
 
-  // An explorer is the smallest widget box round a slider that also holds a picture.
   probe.explorers = () => {
-    const found = new Map();
     const notebook = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
-    for (const handle of notebook ? notebook.querySelectorAll("[role=slider]") : []) {
-      let box = handle.parentElement;
-      while (box && !box.querySelector("img.widget-image")) box = box.parentElement;
-      if (!box || !box.closest(".jp-OutputArea")) continue;
-      if (!found.has(box)) found.set(box, []);
-      found.get(box).push(handle);
-    }
-    return [...found].map(([box, handles]) => ({
+    const boxes = notebook ? notebook.querySelectorAll(".jp-OutputArea .bdl-explorer") : [];
+    return [...boxes].map((box) => ({
       box,
-      handles,
+      handles: [...box.querySelectorAll("[role=slider]")],
       buttons: [...box.querySelectorAll("button.jupyter-button")],
+      menu: box.querySelector(".bdl-head select"),
     }));
   };
   const label = (handle) => {
@@ -81,13 +74,14 @@
   };
   const numbers = (buttons, which) => buttons.flatMap((b, i) => (which(b) ? [i] : []));
   probe.list = () =>
-    (found = probe.explorers()).map(({ box, handles, buttons }) => {
+    (found = probe.explorers()).map(({ box, handles, buttons, menu }) => {
       const rows = [...box.querySelectorAll(".widget-toggle-buttons")];
       const lone = (b) => b.matches(".widget-toggle-button") && !b.closest(".widget-toggle-buttons");
       return {
         sliders: handles.map(label),
         buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
         toggles: numbers(buttons, lone),
+        presets: menu ? [...menu.options].slice(1).map((o) => o.textContent.trim()) : [],
         choices: rows.map((row) => numbers(buttons, (b) => row.contains(b))),
       };
     });
@@ -104,23 +98,19 @@
     return handle.getAttribute("aria-valuenow") + "|" + (readout ? readout.textContent : "");
   };
   probe.pictures = (number) => {
-    const images = explorer(number).box.querySelectorAll("img.widget-image");
+    const images = explorer(number).box.querySelectorAll("img.bdl-picture");
     return [...images].filter(visible).length;
   };
-  // "Predict first": the box round the choices. Other sentences are the explorer's status.
-  const question = (box) => box.querySelector("input[type=radio]")?.closest(".widget-vbox");
-  const sentences = (box, which) => {
-    const texts = [...box.querySelectorAll(".widget-html-content")].filter(which);
-    const seen = texts.filter((e) => e.offsetHeight); // words for screen readers have no height
-    return seen.map((e) => e.textContent.trim()).join(" ");
-  };
-  probe.status = (number) => {
-    const { box } = explorer(number);
-    return sentences(box, (e) => !question(box)?.contains(e));
-  };
-  probe.question = (number) => {
-    const { box } = explorer(number);
-    return sentences(box, (e) => question(box)?.contains(e));
+  const words = (box, where) => (box.querySelector(where)?.textContent ?? "").trim();
+  const text = ".widget-html-content";
+  probe.status = (number) => words(explorer(number).box, `.bdl-status ${text}`);
+  probe.look = (number) => words(explorer(number).box, `.bdl-look ${text}`);
+  probe.question = (number) => words(explorer(number).box, `.bdl-question ${text}`);
+  // Choose a preset in the menu, whose first entry is none.
+  probe.choose = (number, i) => {
+    const { menu } = explorer(number);
+    menu.selectedIndex = i + 1;
+    menu.dispatchEvent(new Event("change", { bubbles: true }));
   };
   // Move a slider back to a value that `probe.value` gave, key by key.
   probe.restore = (number, i, wanted) => {
@@ -138,7 +128,7 @@
   probe.down = (number, i) => explorer(number).buttons[i].classList.contains("mod-active");
   // Choose an answer of the question above the picture; false where there is none.
   probe.answer = (number, i) => {
-    const radio = question(explorer(number).box)?.querySelectorAll("input[type=radio]")[i];
+    const radio = explorer(number).box.querySelectorAll(".bdl-question input[type=radio]")[i];
     if (radio) radio.click();
     return Boolean(radio);
   };

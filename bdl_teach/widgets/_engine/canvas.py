@@ -122,13 +122,21 @@ class Canvas:
         """Place the panels, unless they stand for this size: it takes as long as a drawing."""
         size = self._place.width, self._place.height
         if self._arranged != size:
+            for panel in self.figure.axes:  # what stood there before must leave no trace
+                if (cell := panel.get_subplotspec()) is not None:
+                    panel.set_subplotspec(cell)
             self._arranger.execute(self.figure)
             self._arranged = size
 
     def still(self) -> bytes:
-        """Encode the picture at the size of the design, whatever the page's; keep the page's."""
+        """Encode the picture at the size of the design, whatever the page's; keep the page's.
+
+        The panels are placed for what they hold now, so that a state has one still, whatever was
+        shown before it.
+        """
         shown = self._place
         self.fit(self._still)
+        self.redraw_background(arrange=True)
         try:
             return as_png(self.render())
         finally:

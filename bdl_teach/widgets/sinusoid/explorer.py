@@ -94,8 +94,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         # claim: narrow-prior-misses-the-peaks
         "narrow prior": (
-            "σ₁ = σ₂ = 0.3: the prior holds the weights too tightly to reach the peaks",
-            {**_DEFAULTS, "sigma1": 0.3, "sigma2": 0.3},
+            "σ₁ and σ₂ near 0.3: the prior holds the weights too tightly to reach the peaks",
+            {**_DEFAULTS, "sigma1": 0.3, "sigma2": 10**-0.5},
         ),
         # claim: cold-shrinks-among-the-data, cold-shrinks-less-outside
         "cold posterior": (

@@ -167,6 +167,17 @@ def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
     assert (shown(labelled) == before).all()
 
 
+def test_the_still_does_not_depend_on_what_was_shown_before(labelled: Canvas) -> None:
+    (ax,) = labelled.figure.axes
+    before = labelled.still()
+    ax.set_ylim(0, 1e-6)
+    labelled.redraw_background()
+    assert labelled.still() != before
+    ax.set_ylim(0, 1e6)
+    labelled.redraw_background()
+    assert labelled.still() == before
+
+
 def test_a_picture_is_the_same_after_another_size(labelled: Canvas) -> None:
     labelled.fit(Place(500, 320))
     before = shown(labelled)

@@ -1,0 +1,84 @@
+"""What holds of the controls, presets and question of every explorer, before anything is computed.
+
+Nothing is fitted here: the explorers are made without their workers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets
+import pytest
+from explorer_claims import assert_every_control_and_preset_is_on_the_page_once
+
+from bdl_teach import widgets
+from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.question import QuestionBox
+
+
+@pytest.fixture(scope="module", params=widgets.__all__)
+def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
+    """An explorer whose worker has not been started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, request.param)()
+    yield made
+    made.close()
+
+
+def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explorer[Any]) -> None:
+    assert_every_control_and_preset_is_on_the_page_once(idle)
+
+
+def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:
+    steps = (math.log10(value) - control.min) / control.step
+    assert abs(steps - round(steps)) < 1e-6, f"{what}: {value} lies between two steps"
+
+
+def test_a_slider_of_powers_can_stand_at_every_value_that_it_is_given(idle: Explorer[Any]) -> None:
+    """Else the page moves it to the next step, which is another state than the one chosen."""
+    settings = {"its default": idle.state()}
+    settings |= {name: values for name, (_, values) in idle.PRESETS.items()}
+    asked = idle.QUESTION
+    if asked is not None and asked.target is not None:
+        settings["the question"] = {asked.control: asked.target}
+    for what, values in settings.items():
+        for name, value in values.items():
+            control = idle._controls[name]
+            if isinstance(control, ipywidgets.FloatLogSlider):
+                assert_stands_on_the_grid(control, value, f"{name}, {what}")
+
+
+def test_the_line_that_is_shared_rebuilds_every_preset(
+    idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "start", lambda _: None)
+    for name, (_, values) in idle.PRESETS.items():
+        idle._go(values)
+        assert idle._start.menu.value == name
+        rebuilt = eval(idle.code(), {"widgets": widgets})
+        assert controls.same(rebuilt.state(), values), name
+        rebuilt.close()
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_take_me_there_shows_the_answer_to_the_question(
+    idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch, choice: int
+) -> None:
+    asked = idle.QUESTION
+    assert asked is not None
+    monkeypatch.setattr(background, "start", lambda _: None)
+    fresh = type(idle)()
+    (box,) = (part for part in fresh.children if isinstance(part, QuestionBox))
+    before = fresh.state()[asked.control]
+    box._choices.index = choice
+    assert not box.unlocked
+    box._there.click()
+    assert box.unlocked
+    assert fresh.state()[asked.control] != before
+    for name, value in asked.before:
+        assert name == asked.control or fresh.state()[name] == value
+    fresh.close()
