@@ -282,7 +282,8 @@ row = ipywidgets.ToggleButtons(options=["zero", "one"])
 choices, said = ipywidgets.RadioButtons(options=["yes", "no"], value=None), ipywidgets.HTML("?")
 choices.observe(lambda change: setattr(said, "value", f"chosen: {change['new']}"), names="value")
 made = ipywidgets.VBox([
-    frame.head("sample", start, [button]), start.look, controls.box("bdl-question", [said, choices]),
+    frame.head("sample", start, [button]), start.look,
+    controls.box("bdl-question", [said, choices]),
     frame.body(image, {"ALL": [live, dead, toggle, row]}), status,
 ])
 made.add_class("bdl-explorer")
