@@ -29,8 +29,9 @@ PLATFORMS = {
 
 
 def declared() -> list[Requirement]:
-    """Everything that pyproject.toml asks for, the dev extra included."""
-    lines = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+    """Everything that pyproject.toml asks for, the extras of a checkout included."""
+    extras = PROJECT["optional-dependencies"]
+    lines = PROJECT["dependencies"] + extras["dev"] + extras["deck"]
     return [Requirement(line) for line in lines]
 
 

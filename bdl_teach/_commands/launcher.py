@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdl_teach import claims, reproduce
-from bdl_teach._commands import environment, notebooks
+from bdl_teach._commands import deck, environment, notebooks
 from bdl_teach._commands.environment import Trouble
 from bdl_teach._support.report import say
 
@@ -97,6 +97,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     copy = _add(commands, "notebooks", run_notebooks, "copy the notebooks to a folder of your own")
     notebooks.add_arguments(copy)
+    text = "make slides of chapters, each one file that needs no network"
+    deck.add_arguments(_add(commands, "deck", run_deck, text))
     doctor = _add(commands, "doctor", run_doctor, "say what works on this machine")
     doctor.add_argument("--json", action="store_true", help="print it for a script")
     data = _add(commands, "data", run_data, "fetch the data sets ahead of a lecture")
@@ -214,6 +216,11 @@ def run_test(_: argparse.Namespace, rest: list[str]) -> int:
 def run_notebooks(options: argparse.Namespace, _: list[str]) -> int:
     """Copy the notebooks; this needs no environment."""
     return notebooks.main(options)
+
+
+def run_deck(options: argparse.Namespace, _: list[str]) -> int:
+    """Make decks from inside the environment; a chapter that is not there needs none to say so."""
+    return run_inside("deck", *deck.as_arguments(options))
 
 
 def run_doctor(options: argparse.Namespace, _: list[str]) -> int:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import ClassVar
 
-from bdl_teach._support import memory, xla_cache
+from bdl_teach._support import memory, steady_names, xla_cache
 from bdl_teach.backend import Tensor, tf
 
 _LOG = logging.getLogger("bdl_teach")
@@ -31,12 +31,17 @@ def xla_available() -> bool:
 
 def _probe() -> bool:
     try:
-        with tf.device("CPU:0"):
-            probe = tf.function(lambda x: tf.reduce_sum(x * x), jit_compile=True, autograph=False)
+        with tf.device("CPU:0"), steady_names.while_running():
+            probe = tf.function(_sum_of_squares, jit_compile=True, autograph=False)
             return float(probe(tf.constant([1.0, 2.0]))) == 5.0
     except Exception as error:  # any failure of a plug-in or a missing compiler means "no"
         _LOG.debug("XLA probe: %s", error)
         return False
+
+
+def _sum_of_squares(x: Tensor) -> Tensor:
+    steady_names.begin(_sum_of_squares, x)
+    return tf.reduce_sum(x * x)
 
 
 class Compiled:
@@ -93,10 +98,11 @@ class Compiled:
             self.traces += 1
             with _COUNT:
                 Compiled.all_traces += 1
+            steady_names.begin(self._function, arguments)
             return self._function(*arguments)
 
-        program: Callable[..., Tensor] = tf.function(
-            body, jit_compile=with_xla and xla_available(), autograph=False
+        program: Callable[..., Tensor] = steady_names.while_running()(
+            tf.function(body, jit_compile=with_xla and xla_available(), autograph=False)
         )
         return program
 

@@ -3,7 +3,7 @@
 Machine code is for the processor that it was made for, and nothing else may be loaded where a
 home folder is shared: each TensorFlow, kind of processor and set of XLA's flags has a folder of
 its own. TensorFlow writes a program whole or not at all, and finds it again by what it computes and
-by how many functions were traced before it: a chapter that is run again finds all of its own.
+by the names in it, which `steady_names` holds still: a chapter finds what another has compiled.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import expit, log_expit, logsumexp, rel_entr, softmax
 from scipy.stats import norm
 
 from bdl_teach import datasets, features
@@ -332,7 +332,7 @@ STATEMENTS = Choice(
         "b": "compare (1.11) in section 1.5 with what the plug-in leaves out.",
         "c": "a straight line through a sine: how wide is its band after a million points? See "
         '"Features and their kind" in section 1.9.',
-        "d": "(1.17) in section 1.6: a sum of logarithms is the logarithm of a product.",
+        "d": "(1.17) holds in both orders: which side of it knows of none? See section 1.6.",
         "e": "what happens to the training error as features are added, and to the evidence? "
         "See the figure of section 1.6.",
         "f": "where do the draws of section 1.4 part, and where is the band of section 1.5 wide?",
@@ -443,145 +443,179 @@ WEIGHT_DECAY = Exercise(
 # Exercise 1.5.
 
 
-def _log_predictive(y: Any, f: Any, s: Any) -> Any:
-    return logsumexp(norm.logpdf(y, f, s)) - np.log(len(f))
+def _mixed(each: Any, log_weights: Any) -> Any:
+    """Logarithm of Σ_t a_t p_t / Σ_t a_t, from those of densities and weights."""
+    return logsumexp(each + log_weights) - logsumexp(log_weights)
+
+
+def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
+    return _mixed(norm.logpdf(y, f, s), log_weights)
+
+
+def _mean_density(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
+    return norm.pdf(y, f, s) @ np.exp(log_weights - logsumexp(log_weights))
+
+
+def _weighted_mean(f: Any, log_weights: Any) -> Any:
+    return f @ np.exp(log_weights - logsumexp(log_weights))
 
 
 PREDICTIVE = Exercise(
     "1.5",
-    "Change: a log predictive density from draws",
+    "Change: a log predictive density from weighted draws",
     "1.5",
     _log_predictive,
     (
-        (1.0, _A([0.2, 0.9, 1.5, -0.3]), 0.5),
-        (-2.0, _A([-1.0, 1.0]), 1.2),
-        (0.7, _A([-0.4]), 2.3),  # one draw
-        (0.01, _A([0.012, 0.004, 0.007]), 0.002),
-        (9.0, _A([1.1, 0.3, -0.8, 1.0, 0.2, -2.0, 0.95]), 0.6),  # densities near 1e-38
-        (60.0, _A([0.0, 3.0, 5.0]), 1.0),  # all densities are 0, and
-        (60.0, _A([5.0, 5.0, 0.0]), 1.0),  # two draws share the largest
-        (-70.0, _A([1.0, 1.02, 0.98, 4.0]), 1.7),
-        (3000.0, _A([-20.0, 45.0]), 4.0),
+        (1.0, _A([0.2, 0.9, 1.5, -0.3]), 0.5, _A([-1.0, 0.5, 0.3, -2.0])),
+        (-2.0, _A([-1.0, 1.0]), 1.2, _A([0.7, 1.6])),
+        (0.7, _A([-0.4]), 2.3, _A([3.0])),  # one draw: its weight does not matter
+        (0.01, _A([0.012, 0.004, 0.007]), 0.002, _A([-3.0, 0.0, -1.0])),
+        (9.0, _A([1.1, 0.3, -0.8, 1.0, 0.2, -2.0, 0.95]), 0.6, _A([0.1, 2, -1, 0.4, 1, 3, -2])),
+        (60.0, _A([0.0, 3.0, 5.0]), 1.0, _A([9.0, 1.0, -4.0])),  # all densities are 0
+        (0.5, _A([0.1, 0.8, 2.0]), 0.7, _A([-1001.0, -1000.0, -1003.0])),  # and all weights
+        (0.5, _A([0.1, 0.8, 2.0]), 0.7, _A([804.0, 802.0, 805.0])),
+        (-70.0, _A([1.0, 1.02, 0.98, 4.0]), 1.7, _A([-2.0, 0.0, 1.0, 60.0])),
     ),
     (
         Mistake(
             "underflow",
             "right near the draws, but far from them every density is 0 and its logarithm −∞: "
             "add in logarithms, with scipy.special.logsumexp.",
-            lambda y, f, s: np.log(np.mean(norm.pdf(y, f, s))),
+            (
+                lambda y, f, s, a: np.log(_mean_density(y, f, s, a)),
+                lambda y, f, s, a: np.log(norm.pdf(y, f, s) @ np.exp(a) / np.sum(np.exp(a))),
+                lambda y, f, s, a: np.log(np.average(norm.pdf(y, f, s), weights=np.exp(a))),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "the weights underflow",
+            "a logarithm of −1000 is no number above 0: normalise in logarithms, too.",
+            (
+                lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a) - np.log(np.sum(np.exp(a))),
+                lambda y, f, s, a: logsumexp(
+                    norm.logpdf(y, f, s) + np.log(np.exp(a) / np.sum(np.exp(a)))
+                ),
+                lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s), b=np.exp(a) / np.exp(a).sum()),
+            ),
+            breaks=True,
         ),
         Mistake(
             "a small number added",
             "it hides that the densities are 0 in floating point, and makes the score far too "
             "good: add in logarithms, with scipy.special.logsumexp.",
-            (
-                *(lambda y, f, s, t=t: np.log(np.mean(norm.pdf(y, f, s)) + t) for t in TINY),
-                *(lambda y, f, s, t=t: np.log(max(np.mean(norm.pdf(y, f, s)), t)) for t in TINY),
-                *(
-                    lambda y, f, s, t=t: np.log(np.mean(np.maximum(norm.pdf(y, f, s), t)))
-                    for t in TINY
-                ),
-            ),
+            tuple(lambda y, f, s, a, t=t: np.log(_mean_density(y, f, s, a) + t) for t in TINY),
         ),
         Mistake(
-            "only the nearest draw",
-            "average over all draws: this is the largest of the log densities, less log T at most.",
+            "the weights are ignored",
+            "(1.12) is for draws that all count the same; here they do not.",
+            lambda y, f, s, a: _log_predictive(y, f, s, 0 * f),
+        ),
+        Mistake(
+            "the weights do not sum to 1",
+            "a mean divides by the sum of its weights.",
+            lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a),
+        ),
+        Mistake(
+            "divided by T",
+            "with equal weights their sum would be T; here it is another number.",
+            lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s) + a) - np.log(len(f)),
+        ),
+        Mistake(
+            "divided by T as well",
+            "a mean divides by the sum of its weights, and by nothing else.",
+            lambda y, f, s, a: _log_predictive(y, f, s, a) - np.log(len(f)),
+        ),
+        Mistake(
+            "logarithms for weights",
+            "`log_weights` are logarithms of the weights.",
             (
-                lambda y, f, s: norm.logpdf(y, f, s).max(),
-                lambda y, f, s: norm.logpdf(y, f, s).max() - np.log(len(f)),
+                lambda y, f, s, a: logsumexp(norm.logpdf(y, f, s), b=a / np.sum(a)),
+                lambda y, f, s, a: np.log(norm.pdf(y, f, s) @ a / np.sum(a)),
             ),
+            breaks=True,
+        ),
+        Mistake(
+            "only the heaviest draw",
+            "average over all draws: one term is not the sum.",
+            lambda y, f, s, a: norm.logpdf(y, f[np.argmax(a)], s),
+        ),
+        Mistake(
+            "only the largest term",
+            "average over all draws: one term is not the sum.",
+            lambda y, f, s, a: np.max(norm.logpdf(y, f, s) + a) - logsumexp(a),
         ),
         Mistake(
             "mean of logarithms",
             "average the *densities*, then take the logarithm; the other order is never larger.",
-            lambda y, f, s: np.mean(norm.logpdf(y, f, s)),
-        ),
-        Mistake(
-            "missing 1/T",
-            "an average over T draws divides by T: subtract log T.",
-            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)),
-        ),
-        Mistake(
-            "log T added",
-            "log(1/T) = −log T.",
-            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) + np.log(len(f)),
-        ),
-        Mistake(
-            "1/T outside the logarithm",
-            "the average is inside the logarithm: subtract log T, do not divide by T.",
-            lambda y, f, s: logsumexp(norm.logpdf(y, f, s)) / len(f),
+            lambda y, f, s, a: _weighted_mean(norm.logpdf(y, f, s), a),
         ),
         Mistake(
             "another logarithm",
             "nats belong to the natural logarithm, np.log.",
-            tuple(lambda y, f, s, b=b: _log_predictive(y, f, s) / b for b in BASES),
+            tuple(lambda y, f, s, a, b=b: _log_predictive(y, f, s, a) / b for b in BASES),
         ),
         Mistake(
             "the normalising constant is missing",
             "a density carries −log s − ½ log 2π as well.",
-            lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
+            lambda y, f, s, a: _mixed(-0.5 * ((y - f) / s) ** 2, a),
         ),
         Mistake(
             "the 2π is missing",
             "−½ log 2π belongs to a density.",
-            lambda y, f, s: _log_predictive(y, f, s) + 0.5 * np.log(2 * np.pi),
+            lambda y, f, s, a: _log_predictive(y, f, s, a) + 0.5 * np.log(2 * np.pi),
         ),
         Mistake(
             "−log s is missing",
             "a narrow Gaussian is high: its density is divided by s.",
-            lambda y, f, s: _log_predictive(y, f, s) + np.log(s),
+            lambda y, f, s, a: _log_predictive(y, f, s, a) + np.log(s),
         ),
         Mistake(
             "the ½ is missing",
             "the exponent of a Gaussian is −½ (r/s)².",
-            lambda y, f, s: _log_predictive(y, f, s / np.sqrt(2)) - 0.5 * np.log(2),
+            lambda y, f, s, a: _log_predictive(y, f, s / np.sqrt(2), a) - 0.5 * np.log(2),
         ),
         Mistake(
             "plug-in",
             "this is the density around the mean function; it forgets that the draws disagree.",
-            lambda y, f, s: norm.logpdf(y, np.mean(f), s),
+            lambda y, f, s, a: norm.logpdf(y, _weighted_mean(f, a), s),
         ),
         Mistake(
             "one Gaussian for the mixture",
             "matching mean and variance is close, but the average of Gaussians is no Gaussian.",
-            (
-                lambda y, f, s: norm.logpdf(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
-                lambda y, f, s: norm.logpdf(
-                    y, np.mean(f), np.sqrt(np.sum((f - np.mean(f)) ** 2) / (len(f) - 1) + s**2)
-                ),
+            lambda y, f, s, a: norm.logpdf(
+                y,
+                _weighted_mean(f, a),
+                np.sqrt(_weighted_mean((f - _weighted_mean(f, a)) ** 2, a) + s**2),
             ),
-            breaks=True,  # one draw has no sample variance
         ),
         Mistake(
             "density for log density",
             "take the logarithm.",
-            lambda y, f, s: np.exp(_log_predictive(y, f, s)),
-        ),
-        Mistake(
-            "summed logarithms",
-            "the draws are alternatives, not independent data: no product over them.",
-            lambda y, f, s: np.sum(norm.logpdf(y, f, s)),
+            lambda y, f, s, a: np.exp(_log_predictive(y, f, s, a)),
         ),
         Mistake(
             "one for each draw",
             "one number is wanted: average the densities over the draws.",
-            lambda y, f, s: norm.logpdf(y, f, s),
+            lambda y, f, s, a: norm.logpdf(y, f, s),
         ),
         Mistake(
             "σ² for σ",
             "the noise is given as a standard deviation.",
-            lambda y, f, s: _log_predictive(y, f, s**2),
+            lambda y, f, s, a: _log_predictive(y, f, s**2, a),
         ),
         Mistake(
             "σ for σ²",
             "divide by s twice in the exponent.",
             (
-                lambda y, f, s: _log_predictive(y, f, np.sqrt(s)),
-                lambda y, f, s: _log_predictive(y, f, np.sqrt(s)) - 0.5 * np.log(s),
+                lambda y, f, s, a: _log_predictive(y, f, np.sqrt(s), a),
+                lambda y, f, s, a: _log_predictive(y, f, np.sqrt(s), a) - 0.5 * np.log(s),
             ),
         ),
         Mistake(
-            "wrong sign", "the log density, not −log.", lambda y, f, s: -_log_predictive(y, f, s)
+            "wrong sign",
+            "the log density, not −log.",
+            lambda y, f, s, a: -_log_predictive(y, f, s, a),
         ),
     ),
 )
@@ -590,125 +624,146 @@ PREDICTIVE = Exercise(
 # Exercise 1.6.
 
 
-def _kl(q: Any, p: Any) -> Any:
-    inside = q > 0
-    return np.sum(q[inside] * (np.log(q[inside]) - np.log(p[inside])))
+def _kl(a: Any, b: Any) -> Any:
+    log_q, log_p = a - logsumexp(a), b - logsumexp(b)
+    return np.sum(np.exp(log_q) * (log_q - log_p))
 
 
 def _naive(q: Any, p: Any) -> Any:
     return np.sum(q * np.log(q / p))
 
 
-_TABLES = (
-    (_A([0.2, 0.5, 0.3]), _A([0.25, 0.25, 0.5])),
-    (_A([0.7, 0.1, 0.1, 0.1]), _A([0.1, 0.2, 0.3, 0.4])),
-    (_A([0.5, 0.5, 0.0]), _A([0.25, 0.25, 0.5])),
-    (_A([0.9, 0.0, 0.1, 0.0]), _A([0.5, 0.0, 0.4, 0.1])),
-    (_A([0.25, 0.25, 0.5]), _A([0.5, 0.5, 0.0])),
-    (_A([0.35, 0.65]), _A([1e-12, 1.0 - 1e-12])),
-    (_A([0.05, 0.0, 0.3, 0.2, 0.15, 0.1, 0.2]), _A([0.3, 0.1, 0.05, 0.25, 0.1, 0.15, 0.05])),
-    (_A([0.6, 0.4]), _A([0.6, 0.4])),
-    (_A([0.0, 1.0]), _A([1.0, 0.0])),
+def _of_tables(q: Any, p: Any) -> Any:
+    """KL[q ‖ p] with what becomes of probabilities that round to 0."""
+    return np.sum(rel_entr(q, p))
+
+
+def _cut(q: Any, p: Any) -> Any:
+    """The same without the terms that are infinite."""
+    inside = (q > 0) & (p > 0)
+    return np.sum(rel_entr(q[inside], p[inside]))
+
+
+_LOGITS = (
+    (_A([0.2, -0.5, 1.3]), _A([0.25, 0.25, -0.5])),
+    (_A([0.7, 0.1, -2.1, 3.1]), _A([1.1, 0.2, 0.3, -0.4])),
+    (_A([0.9, 0.0, -40.0, 1.0]), _A([0.5, -30.0, 0.4, 0.1])),
+    (_A([2.0, 0.0, -1.0]), _A([400.0, -500.0, 30.0])),  # p rounds to 0, and the KL is finite
+    (_A([-800.0, 900.0]), _A([0.3, -0.2])),  # e^900 is no number
+    (_A([-1000.0, -1001.0, -1003.0]), _A([-1002.0, -1000.0, -1001.0])),  # nor is e^−1000 above 0
+    (_A([1.0, 1001.0]), _A([1000.0, 0.0])),
+    (_A([0.4, -0.4]), _A([5.4, 4.2])),  # nearly the same
 )
-
-
-def _dropped(q: Any, p: Any) -> Any:
-    return rel_entr(q, p)[(q > 0) & (p > 0)]
 
 
 KL_TABLE = Exercise(
     "1.6",
-    "Break: a KL that survives zeros",
+    "Break: a KL of two that are sure",
     "1.8",
     _kl,
-    _TABLES,
+    _LOGITS,
     (
         Mistake(
-            "0 log 0 left undefined",
-            "right without zeros; where q = 0 the term is 0, its limit, whatever p is.",
-            _naive,
-            breaks=True,
-        ),
-        Mistake(
-            "KL reversed",
-            "this is KL[p ‖ q]: the average is over the first argument.",
-            lambda q, p: _kl(p, q),
-        ),
-        Mistake(
-            "KL reversed, and 0 log 0 left undefined",
-            "this is KL[p ‖ q]: the average is over the first argument; a term with weight 0 is 0.",
-            lambda q, p: _naive(p, q),
+            "overflow, or underflow",
+            "right for small logits; but e^900 is no number, and a probability that rounds to 0 "
+            "has no logarithm: normalise in logarithms, with scipy.special.logsumexp.",
+            (
+                lambda a, b: _of_tables(np.exp(a) / np.exp(a).sum(), np.exp(b) / np.exp(b).sum()),
+                lambda a, b: _naive(np.exp(a) / np.exp(a).sum(), np.exp(b) / np.exp(b).sum()),
+                lambda a, b: _of_tables(softmax(a), softmax(b)),
+                lambda a, b: _naive(softmax(a), softmax(b)),
+                lambda a, b: (
+                    np.sum(np.exp(a) / np.exp(a).sum() * (a - b - np.log(np.exp(a).sum())))
+                    + np.log(np.exp(b).sum())
+                ),
+            ),
             breaks=True,
         ),
         Mistake(
             "infinity taken away",
-            "right where it is finite; but where p = 0 and q > 0, q says possible to what p "
-            "excludes: the KL is infinite.",
+            "a term that is infinite in floating point is a large number here: normalise in "
+            "logarithms.",
             (
-                lambda q, p: np.sum(_dropped(q, p)),
-                lambda q, p: np.nan_to_num(_kl(q, p), posinf=0.0),
-                lambda q, p: np.nan_to_num(_kl(q, p)),
+                lambda a, b: _cut(softmax(a), softmax(b)),
+                lambda a, b: np.nan_to_num(_of_tables(softmax(a), softmax(b))),
             ),
         ),
         Mistake(
-            "a small number added",
-            "it makes a number out of an infinite KL, and shifts the finite ones: leave out the "
-            "terms with q = 0, and nothing else.",
+            "a small number added, or clipped",
+            "it puts a limit to what is large, and shifts the rest: a logarithm of e^b needs no "
+            "e^b.",
             (
-                *(lambda q, p, t=t: _naive(q + t, p + t) for t in TINY),
-                *(lambda q, p, t=t: np.sum(q * np.log((q + t) / (p + t))) for t in TINY),
-                *(lambda q, p, t=t: np.sum(rel_entr(q, p + t)) for t in TINY),
-                *(lambda q, p, t=t: np.sum(q * np.log(q / (p + t) + t)) for t in TINY),
-                *(lambda q, p, t=t: _naive(np.maximum(q, t), np.maximum(p, t)) for t in TINY),
-                *(lambda q, p, t=t: np.sum(rel_entr(q, np.maximum(p, t))) for t in TINY),
+                *(lambda a, b, t=t: _naive(softmax(a) + t, softmax(b) + t) for t in TINY),
+                *(lambda a, b, t=t: _of_tables(softmax(a), softmax(b) + t) for t in TINY),
+                *(
+                    lambda a, b, t=t: np.sum(
+                        softmax(a) * np.log((softmax(a) + t) / (softmax(b) + t))
+                    )
+                    for t in TINY
+                ),
+                *(
+                    lambda a, b, t=t: _naive(np.maximum(softmax(a), t), np.maximum(softmax(b), t))
+                    for t in TINY
+                ),
+                *(
+                    lambda a, b, t=t: _kl(np.clip(a, -t, t), np.clip(b, -t, t))
+                    for t in (10, 20, 30, 50, 80, 100, 500, 700)
+                ),
             ),
+        ),
+        Mistake(
+            "KL reversed",
+            "this is KL[p ‖ q]: the average is over the first argument.",
+            lambda a, b: _kl(b, a),
+        ),
+        Mistake(
+            "not normalised",
+            "a logit is a log probability up to a constant, and the two constants differ.",
+            lambda a, b: np.sum(softmax(a) * (a - b)),
+        ),
+        Mistake(
+            "logits for probabilities",
+            "a logit may be any number: e^a, divided by the sum of all of them, is a probability.",
+            (lambda a, b: np.sum(a * np.log(a / b)), lambda a, b: _of_tables(a, b)),
+            breaks=True,
+        ),
+        Mistake(
+            "sigmoids for the softmax",
+            "the probabilities of the classes sum to 1: each depends on all logits.",
+            (
+                lambda a, b: _of_tables(expit(a), expit(b)),
+                lambda a, b: np.sum(expit(a) * (log_expit(a) - log_expit(b))),
+            ),
+            breaks=True,
         ),
         Mistake(
             "another logarithm",
             "use the natural logarithm: nats.",
-            tuple(lambda q, p, b=b: _kl(q, p) / b for b in BASES),
+            tuple(lambda a, b, base=base: _kl(a, b) / base for base in BASES),
         ),
-        Mistake(
-            "wrong sign",
-            "a KL is never negative.",
-            (lambda q, p: -_kl(q, p), lambda q, p: -_naive(q, p)),
-            breaks=True,
-        ),
+        Mistake("wrong sign", "a KL is never negative.", lambda a, b: -_kl(a, b)),
         Mistake(
             "cross-entropy",
             "this is −Σ q log p; the entropy of q is missing.",
-            (
-                lambda q, p: -np.sum(q[q > 0] * np.log(p[q > 0])),
-                lambda q, p: -np.sum(q * np.log(p)),
-            ),
-            breaks=True,
+            lambda a, b: -np.sum(softmax(a) * (b - logsumexp(b))),
         ),
         Mistake(
             "mean for sum",
             "q is the weight of each term already.",
-            (
-                lambda q, p: _kl(q, p) / len(q),
-                lambda q, p: np.mean(rel_entr(q, p)[q > 0]),
-                lambda q, p: _naive(q, p) / len(q),
-            ),
-            breaks=True,
+            lambda a, b: _kl(a, b) / len(a),
         ),
         Mistake(
             "not summed",
             "one number is wanted: add the terms.",
-            (lambda q, p: rel_entr(q, p), lambda q, p: q * np.log(q / p)),
-            breaks=True,
+            lambda a, b: softmax(a) * (a - logsumexp(a) - b + logsumexp(b)),
         ),
         Mistake(
             "the weights are missing",
             "the average is over q: each log(q/p) is multiplied by its q.",
             (
-                lambda q, p: np.sum(np.log(q / p)),
-                lambda q, p: np.mean(np.log(q / p)),
-                lambda q, p: np.sum(np.log(q[q > 0] / p[q > 0])),
-                lambda q, p: np.mean(np.log(q[q > 0] / p[q > 0])),
+                lambda a, b: np.sum(a - logsumexp(a) - b + logsumexp(b)),
+                lambda a, b: np.mean(a - logsumexp(a) - b + logsumexp(b)),
             ),
-            breaks=True,
         ),
     ),
 )

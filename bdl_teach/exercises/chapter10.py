@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import erf, expit, logsumexp, ndtr
+from scipy.special import expit, logsumexp, ndtr, ndtri
 from scipy.stats import t as student
 
 from bdl_teach import datasets
@@ -29,19 +29,24 @@ def _log_normal(y: Any, mean: Any, std: Any) -> Any:
     return -0.5 * ((y - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
 
 
-def _log_score(y: Any, samples: Any, noise_std: Any) -> Any:
-    return logsumexp(_log_normal(y, samples, noise_std)) - np.log(len(samples))
+def _harmonic(each: Any) -> Any:
+    """Logarithm of the harmonic mean of densities, from their logarithms."""
+    return np.log(len(each)) - logsumexp(-each)
 
 
-def _mean_density(y: Any, samples: Any, noise_std: Any) -> Any:
-    return np.mean(np.exp(_log_normal(y, samples, noise_std)))
+def _left_out(y: Any, samples: Any, noise_std: Any) -> Any:
+    return _harmonic(_log_normal(y, samples, noise_std))
+
+
+def _density(y: Any, samples: Any, noise_std: Any) -> Any:
+    return np.exp(_log_normal(y, samples, noise_std))
 
 
 LOG_SCORE = Exercise(
     "10.1",
-    "Compute: the log score of an ensemble",
+    "Compute: the score of a point that was left out",
     "10.3",
-    _log_score,
+    _left_out,
     tuple(
         (y, _RNG.normal(0.0, spread, s), noise)
         for y, spread, s, noise in (
@@ -57,56 +62,49 @@ LOG_SCORE = Exercise(
     ),
     (
         Mistake(
+            "the point is still in it",
+            "this is (10.2): the networks were drawn knowing the point. What must their weights "
+            "be, so that they have not?",
+            lambda y, f, s: logsumexp(_log_normal(y, f, s)) - np.log(len(f)),
+        ),
+        Mistake(
+            "weights upside down",
+            "a network that explains the point well was drawn too often, not too rarely.",
+            lambda y, f, s: logsumexp(2 * _log_normal(y, f, s)) - logsumexp(_log_normal(y, f, s)),
+        ),
+        Mistake(
             "missing 1/S",
-            "the predictive density is the mean over the draws: subtract log S.",
-            (
-                lambda y, f, s: logsumexp(_log_normal(y, f, s)),
-                lambda y, f, s: np.log(np.sum(np.exp(_log_normal(y, f, s)))),
-            ),
+            "what is averaged over the draws is divided by S.",
+            lambda y, f, s: -logsumexp(-_log_normal(y, f, s)),
+        ),
+        Mistake(
+            "log S subtracted",
+            "1/S is inside what is turned upside down: mind its sign.",
+            lambda y, f, s: -np.log(len(f)) - logsumexp(-_log_normal(y, f, s)),
         ),
         Mistake(
             "mean of logarithms",
-            "average the densities, then take the logarithm: by Jensen yours is too small.",
+            "average first what the derivation averages, then take the logarithm.",
             lambda y, f, s: np.mean(_log_normal(y, f, s)),
         ),
         Mistake(
-            "moments for the mixture",
-            "one Gaussian with the mixture's mean and variance is another density.",
+            "overflow",
+            "far from every network all densities are 0, and 1/0 is no weight: take logsumexp of "
+            "logarithms.",
             (
-                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
-                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
+                lambda y, f, s: -np.log(np.mean(1 / _density(y, f, s))),
+                lambda y, f, s: np.log(len(f) / np.sum(1 / _density(y, f, s))),
+                lambda y, f, s: -np.log(np.mean(np.exp(-_log_normal(y, f, s)))),
             ),
-        ),
-        Mistake(
-            "the noise is missing",
-            "the spread of the draws alone is a density for the function, not for y.",
-            (
-                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f)),
-                lambda y, f, s: _log_normal(y, np.mean(f), np.std(f, ddof=1)),
-            ),
-        ),
-        Mistake(
-            "plug-in for the average",
-            "this scores the mean network alone.",
-            lambda y, f, s: _log_normal(y, np.mean(f), s),
-        ),
-        Mistake(
-            "underflow",
-            "far from every network all densities are 0, and log 0 is −∞: take logsumexp of the "
-            "log densities.",
-            lambda y, f, s: np.log(_mean_density(y, f, s)),
+            breaks=True,
         ),
         Mistake(
             "eps in the logarithm",
             "far from every network the score is then log eps, whatever y is: take logsumexp of "
-            "the log densities.",
+            "logarithms.",
             tuple(
-                face
+                lambda y, f, s, eps=eps: -np.log(np.mean(1 / (_density(y, f, s) + eps)))
                 for eps in _EPS
-                for face in (
-                    lambda y, f, s, eps=eps: np.log(_mean_density(y, f, s) + eps),
-                    lambda y, f, s, eps=eps: np.log(np.maximum(_mean_density(y, f, s), eps)),
-                )
             ),
         ),
         Mistake(
@@ -116,87 +114,76 @@ LOG_SCORE = Exercise(
                 face
                 for eps in (1e-6, 1e-7, 1e-8)
                 for face in (
-                    lambda y, f, s, eps=eps: _log_score(y, f, s + eps),
-                    lambda y, f, s, eps=eps: _log_score(y, f, np.sqrt(s**2 + eps)),
-                    lambda y, f, s, eps=eps: (
-                        logsumexp(-0.5 * ((y - f) / (s + eps)) ** 2 - np.log(s)) + _rest(f)
-                    ),
+                    lambda y, f, s, eps=eps: _left_out(y, f, s + eps),
+                    lambda y, f, s, eps=eps: _left_out(y, f, np.sqrt(s**2 + eps)),
                 )
             ),
         ),
         Mistake(
-            "the nearest network alone",
-            "all S densities are averaged; the largest one is only the largest term.",
+            "moments for the mixture",
+            "no Gaussian with the networks' mean and variance is asked for.",
             (
-                lambda y, f, s: np.max(_log_normal(y, f, s)),
-                lambda y, f, s: np.max(_log_normal(y, f, s)) - np.log(len(f)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f) + s**2)),
+                lambda y, f, s: _log_normal(y, np.mean(f), np.sqrt(np.var(f, ddof=1) + s**2)),
+            ),
+        ),
+        Mistake(
+            "plug-in for the average",
+            "this scores the mean network alone.",
+            lambda y, f, s: _log_normal(y, np.mean(f), s),
+        ),
+        Mistake(
+            "the farthest network alone",
+            "all S networks count; the one with the largest weight is only the largest term.",
+            (
+                lambda y, f, s: np.min(_log_normal(y, f, s)),
+                lambda y, f, s: np.min(_log_normal(y, f, s)) + np.log(len(f)),
             ),
         ),
         Mistake(
             "not in nats",
             "the logarithm is the natural one, np.log.",
             (
-                lambda y, f, s: _log_score(y, f, s) / np.log(2),
-                lambda y, f, s: _log_score(y, f, s) / np.log(10),
+                lambda y, f, s: _left_out(y, f, s) / np.log(2),
+                lambda y, f, s: _left_out(y, f, s) / np.log(10),
             ),
         ),
         Mistake(
-            "log S added",
-            "the mean divides by S: subtract log S.",
-            lambda y, f, s: logsumexp(_log_normal(y, f, s)) + np.log(len(f)),
-        ),
-        Mistake(
-            "the noise added to the draws' spread",
-            "each network's density has the noise alone; the draws spread by themselves.",
-            lambda y, f, s: _log_score(y, f, np.sqrt(s**2 + np.var(f))),
-        ),
-        Mistake(
             "density for log density",
-            "take the logarithm of the mean.",
-            lambda y, f, s: np.exp(_log_score(y, f, s)),
+            "take the logarithm.",
+            lambda y, f, s: np.exp(_left_out(y, f, s)),
         ),
         Mistake(
             "σ² for σ",
             "noise_std is a standard deviation: square it once, in the exponent.",
-            (
-                lambda y, f, s: _log_score(y, f, s**2),
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s**2) ** 2 - np.log(s)) + _rest(f),
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2 - np.log(s**2)) + _rest(f),
-            ),
+            lambda y, f, s: _left_out(y, f, s**2),
         ),
         Mistake(
             "σ for σ²",
             "the exponent is −(y − f)²/(2σ²).",
             (
-                lambda y, f, s: logsumexp(-0.5 * (y - f) ** 2 / s - np.log(s)) + _rest(f),
-                lambda y, f, s: _log_score(y, f, np.sqrt(s)),
+                lambda y, f, s: _harmonic(_log_normal(y, f, np.sqrt(s)) - 0.5 * np.log(s)),
+                lambda y, f, s: _left_out(y, f, np.sqrt(s)),
             ),
         ),
         Mistake(
             "the ½ is missing",
             "the exponent is −(y − f)²/(2σ²).",
-            lambda y, f, s: logsumexp(-(((y - f) / s) ** 2) - np.log(s)) + _rest(f),
-        ),
-        Mistake(
-            "wrong sign",
-            "the log score is a log density: larger is better.",
-            lambda y, f, s: -_log_score(y, f, s),
+            lambda y, f, s: _harmonic(_log_normal(y, f, s) - 0.5 * ((y - f) / s) ** 2),
         ),
         Mistake(
             "the normaliser is missing",
             "a Gaussian density has the factor 1/(σ√(2π)): −log σ − ½ log 2π.",
             (
-                lambda y, f, s: logsumexp(-0.5 * ((y - f) / s) ** 2) - np.log(len(f)),
-                lambda y, f, s: np.log(np.mean(np.exp(-0.5 * ((y - f) / s) ** 2))),
-                lambda y, f, s: _log_score(y, f, s) + np.log(s),
-                lambda y, f, s: _log_score(y, f, s) + 0.5 * np.log(2 * np.pi),
-                lambda y, f, s: _log_score(y, f, s) - 0.5 * np.log(2 * np.pi),
+                lambda y, f, s: _harmonic(-0.5 * ((y - f) / s) ** 2),
+                lambda y, f, s: _left_out(y, f, s) + np.log(s),
+                lambda y, f, s: _left_out(y, f, s) + 0.5 * np.log(2 * np.pi),
             ),
         ),
         Mistake(
-            "a product of densities",
-            "the networks are alternatives, not independent events: average their densities.",
-            lambda y, f, s: np.sum(_log_normal(y, f, s)),
+            "wrong sign",
+            "the score is a log density: larger is better.",
+            lambda y, f, s: -_left_out(y, f, s),
         ),
     ),
 )
@@ -363,125 +350,138 @@ COVERAGE = Exercise(
 # Exercise 10.3.
 
 
-def _pit(y: Any, samples: Any, noise_std: Any) -> Any:
-    return ndtr((y - samples) / noise_std).mean(axis=0)
+def _quantile(level: Any, samples: Any, noise_std: Any, below: Any = ndtr) -> Any:
+    """Where the mean of the distribution functions reaches the level, by bisection."""
+    low = samples.min(axis=0) - 50 * noise_std
+    high = samples.max(axis=0) + 50 * noise_std
+    for _ in range(100):
+        middle = (low + high) / 2
+        short = below((middle - samples) / noise_std).mean(axis=0) < level
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high
+
+
+def _quantile_of_ensemble(level: Any, samples: Any, noise_std: Any) -> Any:
+    return _quantile(level, samples, noise_std)
 
 
 _F = _RNG.normal(0.0, 1.0, (30, 6))
 
 
-def _two_moments(y: Any, samples: Any, noise_std: Any, ddof: int) -> Any:
+def _two_moments(level: Any, samples: Any, noise_std: Any, ddof: int) -> Any:
     spread = np.sqrt(samples.var(axis=0, ddof=ddof) + noise_std**2)
-    return ndtr((y - samples.mean(axis=0)) / spread)
+    return samples.mean(axis=0) + spread * ndtri(level)
 
 
-PIT = Exercise(
+def _of_functions(level: Any, samples: Any) -> Any:
+    return np.array([np.quantile(f, u) for f, u in zip(samples.T, level, strict=True)])
+
+
+QUANTILE = Exercise(
     "10.3",
-    "Compute: the probability integral transform",
+    "Compute: a quantile of an ensemble",
     "10.4",
-    _pit,
+    _quantile_of_ensemble,
     (
-        (_A([0.1, -0.4]), (2 * _F[:3, :2]).round(2), 0.2),
-        (_A([-2.0, -0.5, 0.0, 0.3, 1.0, 3.0]), _F, 0.5),
-        (_RNG.normal(size=7), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
-        (_RNG.normal(size=3), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
-        (_A([1e-6, -2e-6]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
-        (_A([-3.0, 4.1]), _A([[-0.3, 0.4], [0.1, 1.1]]), 1.1),  # near 0 and near 1
+        (_A([0.1, 0.8]), (2 * _F[:3, :2]).round(2), 0.2),
+        (_A([0.02, 0.25, 0.5, 0.66, 0.9, 0.999]), _F, 0.5),
+        (_A([0.3, 0.05, 0.95, 0.7, 0.6, 0.15, 0.45]), _RNG.normal(0.2, 1.5, (4, 7)), 1.7),
+        (_A([0.975, 0.025, 0.4]), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
+        (_A([0.6, 0.1]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
+        (_A([0.5, 0.9]), _A([[-3.0, 0.4], [5.1, 8.1], [5.3, 0.9]]), 0.3),  # two groups
     ),
     (
         Mistake(
+            "the networks' quantiles averaged",
+            "the mean of the networks' quantiles is no quantile of their mixture: it is the "
+            "distribution functions that are averaged.",
+            lambda u, f, s: f.mean(axis=0) + s * ndtri(u),
+        ),
+        Mistake(
+            "the median network's quantile",
+            "all networks count: it is the distribution functions that are averaged.",
+            lambda u, f, s: np.median(f, axis=0) + s * ndtri(u),
+        ),
+        Mistake(
             "moments for the mixture",
-            "the distribution function of a mixture is the mean of its parts' functions.",
+            "a mixture has the quantiles of a Gaussian only if it is one.",
             (
-                lambda y, f, s: _two_moments(y, f, s, 0),
-                lambda y, f, s: _two_moments(y, f, s, 1),
+                lambda u, f, s: _two_moments(u, f, s, 0),
+                lambda u, f, s: _two_moments(u, f, s, 1),
             ),
         ),
         Mistake(
             "the noise is missing",
-            "this is the rank among the functions; y is a function value plus noise.",
+            "this is a quantile of the functions; y is a function value plus noise.",
             (
-                lambda y, f, s: (f <= y).mean(axis=0),
-                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0)),
-                lambda y, f, s: ndtr((y - f.mean(axis=0)) / f.std(axis=0, ddof=1)),
+                lambda u, f, s: _of_functions(u, f),
+                lambda u, f, s: f.mean(axis=0) + f.std(axis=0) * ndtri(u),
+                lambda u, f, s: f.mean(axis=0) + f.std(axis=0, ddof=1) * ndtri(u),
             ),
         ),
         Mistake(
-            "plug-in for the average",
-            "average the S probabilities, not the S networks.",
-            lambda y, f, s: ndtr((y - f.mean(axis=0)) / s),
+            "noise added to a quantile",
+            "quantiles of a sum are no sums of quantiles.",
+            lambda u, f, s: _of_functions(u, f) + s * ndtri(u),
         ),
         Mistake(
             "upper tail",
-            "the distribution function is the probability *below* y.",
-            lambda y, f, s: 1 - _pit(y, f, s),
+            "the level is the probability *below* the quantile.",
+            lambda u, f, s: _quantile(1 - u, f, s),
         ),
         Mistake(
-            "erf for Φ",
-            "Φ(z) = ½ + ½ erf(z/√2): mind the √2 and the two halves.",
+            "the level of a central interval",
+            "the level is the probability below, not around the middle.",
             (
-                lambda y, f, s: (0.5 + 0.5 * erf((y - f) / s)).mean(axis=0),
-                lambda y, f, s: erf((y - f) / s).mean(axis=0),
-                lambda y, f, s: erf((y - f) / s / np.sqrt(2)).mean(axis=0),
+                lambda u, f, s: _quantile((1 + u) / 2, f, s),
+                lambda u, f, s: _quantile((1 - u) / 2, f, s),
             ),
         ),
         Mistake(
-            "eps beside the noise",
-            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
-            tuple(
-                lambda y, f, s, eps=eps: ndtr((y - f) / (s + eps)).mean(axis=0)
-                for eps in (1e-6, 1e-7, 1e-8, 1e-9)
-            ),
-        ),
-        Mistake(
-            "√σ for σ",
-            "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr((y - f) / np.sqrt(s)).mean(axis=0),
+            "the PIT of the level",
+            "(10.5) leads from a value to its level; you are asked for the way back.",
+            lambda u, f, s: ndtr((u[None] - f) / s).mean(axis=0),
         ),
         Mistake(
             "the sigmoid for Φ",
             "the noise is Gaussian: Φ, not 1/(1 + e^(−z)).",
             (
-                lambda y, f, s: expit((y - f) / s).mean(axis=0),
-                lambda y, f, s: expit(1.702 * (y - f) / s).mean(axis=0),
+                lambda u, f, s: _quantile(u, f, s, expit),
+                lambda u, f, s: _quantile(u, f, s / 1.702, expit),
             ),
         ),
         Mistake(
-            "sum for mean",
-            "a probability is at most 1: divide by the number of draws.",
-            lambda y, f, s: ndtr((y - f) / s).sum(axis=0),
+            "erf for Φ",
+            "Φ(z) = ½ + ½ erf(z/√2): mind the √2.",
+            lambda u, f, s: _quantile(u, f, s / np.sqrt(2)),
         ),
         Mistake(
-            "density for distribution function",
-            "take Φ, the cumulative one.",
-            lambda y, f, s: np.exp(_log_normal(y, f, s)).mean(axis=0),
+            "eps beside the noise",
+            "a noise of 10⁻⁶ is what the data have: nothing may be added to it.",
+            tuple(lambda u, f, s, eps=eps: _quantile(u, f, s + eps) for eps in (1e-6, 1e-7, 1e-8)),
         ),
         Mistake(
-            "averaged over the points",
-            "one value for each target: the mean is over the draws, axis 0.",
-            lambda y, f, s: ndtr((y - f) / s).mean(),
-        ),
-        Mistake(
-            "not averaged",
-            "one value for each target: take the mean over the draws, axis 0.",
-            lambda y, f, s: ndtr((y - f) / s),
-        ),
-        Mistake(
-            "mean over the wrong axis",
-            "samples are [S, m]: one value for each target is the mean over axis 0.",
-            lambda y, f, s: ndtr((y - f) / s).mean(axis=1),
+            "√σ for σ",
+            "Φ wants the error in standard deviations: divide by noise_std.",
+            lambda u, f, s: _quantile(u, f, np.sqrt(s)),
         ),
         Mistake(
             "σ² for σ",
             "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr((y - f) / s**2).mean(axis=0),
+            lambda u, f, s: _quantile(u, f, s**2),
         ),
         Mistake(
             "not divided by σ",
             "Φ wants the error in standard deviations: divide by noise_std.",
-            lambda y, f, s: ndtr(y - f).mean(axis=0),
+            lambda u, f, s: _quantile(u, f, 1.0),
+        ),
+        Mistake(
+            "all inputs in one mixture",
+            "each target has a mixture of its own: the column of samples.",
+            lambda u, f, s: _quantile(u, np.repeat(f.reshape(-1, 1), len(u), axis=1), s),
         ),
     ),
+    rtol=1e-4,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logsumexp, xlog1py, xlogy
+from scipy.special import expit, logsumexp
 
 from bdl_teach import datasets
 from bdl_teach import expectation_gradients as eg
@@ -376,7 +376,7 @@ STATEMENTS = Choice(
         "b": "which of μ, σ and ε does the generator know in (2.8)? See section 2.4.",
         "c": "what did the encoder's σ stand for: the spread of one code, or of all codes "
         "together? See section 2.7.",
-        "d": "what remains of the gap in (2.5) when q is the posterior? See section 2.3.",
+        "d": "which of the three terms of (2.5) does the encoder not move? See section 2.3.",
         "e": 'what is a KL of 0 for every image called? See "β" in section 2.7.',
         "f": "what does the offset of the cost do to each estimator? See (2.11) in section 2.5.",
     },
@@ -387,77 +387,130 @@ STATEMENTS = Choice(
 
 _RNG_2_5 = np.random.default_rng(22)
 
-BETA = Exercise(
+
+def _free_nats(log_likelihood: Any, kl: Any, free: Any) -> Any:
+    return np.sum(np.maximum(kl.mean(axis=0), free)) - np.mean(log_likelihood)
+
+
+def _with_term(term: Any) -> Any:
+    """The loss with another term in the place of the codes' price."""
+    return lambda a, k, free: term(k, free) - np.mean(a)
+
+
+FREE = Exercise(
     "2.5",
-    "Change: the loss with β",
+    "Change: nats that are free",
     "2.6 and 2.7",
-    lambda log_likelihood, kl, beta: -np.mean(log_likelihood) + beta * kl,
+    _free_nats,
     (
-        (_A([-21.0, -25.0, -19.5]), 2.5, 1.0),
-        (_A([-21.0, -25.0, -19.5]), 2.5, 4.0),
-        (_A([-3.0, -2.0]), 0.7, 0.0),
-        (_A([-0.4]), 3.1, 0.3),
-        (_A([2.0, 5.5, -1.0, 0.7, 3.2, 4.1, -2.6]), 0.9, 12.0),
-        (_A([31.0, 28.5]), 1.7, 2.0),  # a density may be above 1, and the loss below 0
+        (
+            _A([[-21.0, -25.0, -19.5], [-20.0, -23.0, -18.0]]),  # [draws, images]
+            _A([[0.1, 2.0], [0.0, 3.5], [1.4, 2.9]]),  # [images, coordinates]
+            0.6,
+        ),
+        (_A([[-3.0, -2.0]]), _A([[0.7], [0.1]]), 0.0),
+        (_A([[-0.4], [-0.9]]), _A([[0.2, 0.9, 0.0]]), 0.3),
+        (_RNG_2_5.normal(-30.0, 4.0, (5, 7)), _RNG_2_5.gamma(0.5, 1.0, (7, 4)), 0.25),
+        (_RNG_2_5.normal(3.0, 2.0, (2, 4)), _RNG_2_5.gamma(1.0, 2.0, (4, 3)), 2.0),
+        (_A([[-12.0, -9.0]]), _A([[0.01, 0.02, 4.0], [0.03, 0.0, 6.0]]), 1.0),
+        (_A([[-7.0, -8.5]]), _A([[0.1, 0.2], [1.3, 0.0]]), 1.0),  # together less than λ
     ),
     (
         Mistake(
-            "missing 1/S",
-            "the reconstruction is a mean over the draws of z.",
-            lambda a, k, b: -np.sum(a) + b * k,
+            "each image has its own allowance",
+            "λ is what a coordinate may say on average over the batch: average first.",
+            _with_term(lambda k, free: np.maximum(k, free).mean(axis=0).sum()),
         ),
         Mistake(
-            "the ELBO for the loss",
+            "one allowance for all coordinates",
+            "each coordinate has an allowance of its own; what one leaves, no other may use.",
+            (
+                _with_term(lambda k, free: np.maximum(k.mean(axis=0).sum(), free)),
+                _with_term(lambda k, free: np.maximum(k.sum(axis=1), free).mean()),
+            ),
+        ),
+        Mistake(
+            "an allowance for the mean coordinate",
+            "each coordinate has an allowance of its own: add after the comparison.",
+            _with_term(lambda k, free: k.shape[1] * np.maximum(k.mean(), free)),
+        ),
+        Mistake(
+            "only what is above λ",
+            "below λ a coordinate costs λ, above it what it says: this is less by λ each, which "
+            "changes no gradient, but is not the loss that was asked for.",
+            _with_term(lambda k, free: np.maximum(k.mean(axis=0) - free, 0).sum()),
+        ),
+        Mistake(
+            "at most λ",
+            "this takes the price from codes that say much; free is what says little.",
+            _with_term(lambda k, free: np.minimum(k.mean(axis=0), free).sum()),
+        ),
+        Mistake(
+            "nothing is free",
+            "this is −ELBO: where is λ?",
+            _with_term(lambda k, free: k.mean(axis=0).sum()),
+        ),
+        Mistake(
+            "λ as a factor",
+            "λ is in nats; it is no β.",
+            _with_term(lambda k, free: free * k.mean(axis=0).sum()),
+        ),
+        Mistake(
+            "λ added",
+            "a coordinate costs λ *or* what it says, whichever is more.",
+            _with_term(lambda k, free: (k.mean(axis=0) + free).sum()),
+        ),
+        Mistake(
+            "mean over the coordinates",
+            "the KL of a code is the sum over its coordinates (2.3).",
+            _with_term(lambda k, free: np.maximum(k.mean(axis=0), free).mean()),
+        ),
+        Mistake(
+            "summed over the images",
+            "the loss is averaged over the batch, in both of its terms.",
+            _with_term(lambda k, free: np.maximum(k.sum(axis=0), free).sum()),
+        ),
+        Mistake(
+            "the axes of the KL swapped",
+            "kl is [n, k]: images first, then coordinates.",
+            _with_term(lambda k, free: np.maximum(k.mean(axis=1), free).sum()),
+        ),
+        Mistake(
+            "missing 1/S or 1/n",
+            "the reconstruction is a mean over draws and images.",
+            (
+                lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() - np.sum(a),
+                lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() - a.mean(axis=0).sum(),
+                lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() - a.mean(axis=1).sum(),
+            ),
+        ),
+        Mistake(
+            "wrong sign: a bound for a loss",
             "the optimiser minimises: the reconstruction enters with a minus.",
-            lambda a, k, b: np.mean(a) - b * k,
+            lambda a, k, free: -_free_nats(a, k, free),
         ),
         Mistake(
             "wrong sign of the KL",
             "a code far from the prior must cost.",
-            lambda a, k, b: -np.mean(a) - b * k,
+            lambda a, k, free: -np.maximum(k.mean(axis=0), free).sum() - np.mean(a),
         ),
         Mistake(
             "wrong sign of the reconstruction",
             "a better reconstruction, a larger log p(x | z), must lower the loss.",
-            lambda a, k, b: np.mean(a) + b * k,
+            lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() + np.mean(a),
         ),
-        Mistake(
-            "β on the reconstruction",
-            "β multiplies the KL.",
-            lambda a, k, b: -b * np.mean(a) + k,
-        ),
-        Mistake(
-            "β on both terms",
-            "that changes the learning rate, and nothing else.",
-            lambda a, k, b: b * (k - np.mean(a)),
-        ),
-        Mistake("β forgotten", "β multiplies the KL.", lambda a, k, b: k - np.mean(a)),
-        Mistake(
-            "β shared out",
-            "β multiplies the KL, and the reconstruction keeps its weight 1.",
-            lambda a, k, b: b * k - (1 - b) * np.mean(a),
-        ),
-        Mistake(
-            "the KL divided by S",
-            "the KL is exact already: one code, one KL.",
-            lambda a, k, b: -np.mean(a) + b * k / len(a),
-        ),
-        Mistake("the KL is missing", "a code must cost: + β KL.", lambda a, k, b: -np.mean(a)),
         Mistake(
             "the reconstruction is missing",
             "without it the cheapest code says nothing.",
-            lambda a, k, b: b * k,
-        ),
-        Mistake(
-            "logarithm of the mean",
-            "(2.13) averages the logarithms; the logarithm of the averaged p(x | z) is another "
-            "bound.",
-            lambda a, k, b: np.log(len(a)) - logsumexp(a) + b * k,
+            lambda a, k, free: np.maximum(k.mean(axis=0), free).sum(),
         ),
         Mistake(
             "not averaged",
-            "one number is wanted: average over the draws.",
-            lambda a, k, b: -a + b * k,
+            "one number is wanted: the mean over draws and images.",
+            (
+                lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() - a,
+                lambda a, k, free: np.maximum(k.mean(axis=0), free).sum() - a.mean(axis=0),
+            ),
         ),
     ),
 )
@@ -466,102 +519,111 @@ BETA = Exercise(
 # Exercise 2.6.
 
 
+def _log_integral(a: Any) -> Any:
+    """Logarithm of ∫ e^(xa) dx over [0, 1], which is (e^a − 1)/a."""
+    size = np.abs(a)
+    below = np.where(size > 0, -np.expm1(-size) / np.where(size > 0, size, 1.0), 1.0)
+    return np.maximum(a, 0.0) + np.log(below)
+
+
 def _pixels(x: Any, logits: Any) -> Any:
-    return x * logits - np.logaddexp(0.0, logits)
+    return x * logits - _log_integral(logits)
 
 
-def _bernoulli(x: Any, logits: Any) -> Any:
+def _grey(x: Any, logits: Any) -> Any:
     return _pixels(x, logits).sum(axis=-1)
 
 
-def _of_probabilities(x: Any, p: Any) -> Any:
-    return (x * np.log(p) + (1 - x) * np.log(1 - p)).sum(axis=-1)
+def _without(log_integral: Any) -> Any:
+    """The answer with another normaliser."""
+    return lambda x, a: (x * a - log_integral(a)).sum(axis=-1)
 
 
-def _clipped_probabilities(x: Any, logits: Any, tiny: float) -> Any:
-    return _of_probabilities(x, np.clip(expit(logits), tiny, 1 - tiny))
-
-
-def _beside(x: Any, logits: Any, tiny: float) -> Any:
-    p = expit(logits)
-    return (x * np.log(p + tiny) + (1 - x) * np.log(1 - p + tiny)).sum(axis=-1)
-
-
-LOGITS = Exercise(
+GREY = Exercise(
     "2.6",
-    "Break: a likelihood that cannot break",
+    "Break: a density for grey values",
     "2.6",
-    _bernoulli,
+    _grey,
     (
         (_A([[0.0, 1.0, 0.3], [1.0, 1.0, 0.0]]), _A([[-1.0, 2.0, 0.5], [0.1, -3.0, 1.4]])),
         (_A([[0.2, 1.0, 0.0, 0.7]]), _A([[0.3, 0.8, 0.15, 0.6]])),
         (_RNG_2_5.uniform(size=(5, 2)), _RNG_2_5.normal(0.0, 3.0, (5, 2))),
         (_A([[0.4], [1.0], [0.0]]), _A([[-1.3], [0.2], [2.2]])),
+        (_A([[0.4, 0.9]]), _A([[0.0, 1.5]])),  # a logit of 0: every grey value alike
         (_A([[0.0, 1.0]]), _A([[800.0, -900.0]])),
         (_A([[1.0, 0.0], [0.6, 1.0]]), _A([[40.0, -40.0], [-60.0, 1000.0]])),
-        (_A([[0.0, 1.0], [1.0, 0.0]]), _A([[30.0, -0.5], [-25.0, 1.0]])),
-        (_A([[0.1, 0.9, 1.0], [0.6, 0.0, 1.0]]), _A([[120.0, -95.0, 3.0], [-710.0, 37.0, -990.0]])),
+        (_A([[0.1, 0.9, 1.0], [0.6, 0.0, 1.0]]), _A([[120.0, -95.0, 0.0], [-710.0, 37.0, -990.0]])),
     ),
     (
         Mistake(
             "breaks for large logits",
-            "e^800 overflows and log 0 = −∞: write log p = −log(1 + e^(−a)) with np.logaddexp.",
+            "e^800 is no number, and its logarithm is one: take the large factor out of e^a − 1 "
+            "first, with a pencil.",
             (
-                lambda x, a: _of_probabilities(x, expit(a)),
-                lambda x, a: _of_probabilities(x, np.exp(a) / (1 + np.exp(a))),
-                lambda x, a: (xlogy(x, expit(a)) + xlogy(1 - x, 1 - expit(a))).sum(axis=-1),
-                lambda x, a: (xlogy(x, expit(a)) + xlog1py(1 - x, -expit(a))).sum(axis=-1),
-                lambda x, a: (xlogy(x, expit(a)) + xlogy(1 - x, expit(-a))).sum(axis=-1),
-                lambda x, a: (x * np.log(expit(a)) + (1 - x) * np.log(expit(-a))).sum(axis=-1),
-                lambda x, a: (x * a - np.log(1 + np.exp(a))).sum(axis=-1),
-                lambda x, a: (x * a - a - np.log(1 + np.exp(-a))).sum(axis=-1),
-                lambda x, a: (-x * np.log(1 + np.exp(-a)) - (1 - x) * np.log(1 + np.exp(a))).sum(
-                    axis=-1
-                ),
+                _without(lambda a: np.log((np.exp(a) - 1) / a)),
+                _without(lambda a: np.log(np.expm1(a) / a)),
+                _without(lambda a: np.where(a == 0, 0.0, np.log((np.exp(a) - 1) / a))),
+                _without(lambda a: np.where(a == 0, 0.0, np.log(np.expm1(a) / a))),
+            ),
+            breaks=True,
+        ),
+        Mistake(
+            "breaks at a logit of 0",
+            "0/0 has a limit there: what is the density that treats every grey value alike?",
+            (
+                _without(lambda a: np.maximum(a, 0) + np.log(-np.expm1(-np.abs(a)) / np.abs(a))),
+                _without(lambda a: np.maximum(a, 0) + np.log((1 - np.exp(-np.abs(a))) / np.abs(a))),
+                _without(lambda a: np.log(np.sinh(a / 2) / (a / 2)) + a / 2),
             ),
             breaks=True,
         ),
         Mistake(
             "clipped, or a small number added",
-            "that hides the overflow, and makes the likelihood of a sure mistake too good: a "
-            "logarithm of e^a needs no e^a.",
+            "that hides the overflow, and is wrong for a pixel that is sure.",
             (
-                *(lambda x, a, t=t: _clipped_probabilities(x, a, t) for t in TINY if t > 1e-16),
-                *(lambda x, a, t=t: _beside(x, a, t) for t in TINY),
                 *(
-                    lambda x, a, t=t: _bernoulli(x, np.clip(a, -t, t))
+                    lambda x, a, t=t: _grey(x, np.clip(a, -t, t))
                     for t in (10, 15, 20, 30, 50, 80, 88, 100, 500, 700, 709)
+                ),
+                *(
+                    _without(lambda a, t=t: np.log(np.expm1(np.clip(a, -700, 700)) / (a + t)))
+                    for t in TINY
                 ),
             ),
         ),
         Mistake(
-            "wrong sign",
-            "asked for is the log likelihood; the cross-entropy is its negative.",
-            lambda x, a: -_bernoulli(x, a),
+            "the cross-entropy",
+            "its e^(xa)/(1 + e^a) sums to 1 over x = 0 and x = 1; over all grey values between "
+            "them it does not integrate to 1.",
+            _without(lambda a: np.logaddexp(0.0, a)),
         ),
         Mistake(
-            "logits taken as probabilities",
-            "a logit is any number; p = 1/(1 + e^(−a)) is the probability.",
-            (
-                lambda x, a: _of_probabilities(x, a),
-                lambda x, a: (xlogy(x, a) + xlogy(1 - x, 1 - a)).sum(axis=-1),
-            ),
+            "not normalised",
+            "e^(xa) has no integral of 1 yet.",
+            _without(lambda a: 0 * a),
+        ),
+        Mistake(
+            "wrong sign of the normaliser",
+            "a density is divided by the integral.",
+            _without(lambda a: -_log_integral(a)),
+        ),
+        Mistake(
+            "the 1/a is missing",
+            "∫ e^(xa) dx = e^(xa)/a.",
+            _without(lambda a: np.maximum(a, 0) + np.log(-np.expm1(-np.abs(a)))),
             breaks=True,
         ),
+        Mistake("wrong sign", "asked for is the log density.", lambda x, a: -_grey(x, a)),
         Mistake(
             "mean over the pixels",
-            "the log likelihood of a picture is the sum over its pixels.",
+            "the log density of a picture is the sum over its pixels.",
             lambda x, a: _pixels(x, a).mean(axis=-1),
         ),
-        Mistake(
-            "not summed",
-            "return one number a picture: sum over the last axis.",
-            _pixels,
-        ),
+        Mistake("not summed", "return one number a picture: sum over the last axis.", _pixels),
         Mistake(
             "summed over everything",
             "return one number a picture.",
-            lambda x, a: _bernoulli(x, a).sum(),
+            lambda x, a: _grey(x, a).sum(),
         ),
         Mistake(
             "summed over the pictures",
@@ -571,31 +633,21 @@ LOGITS = Exercise(
         Mistake(
             "mean over the pictures",
             "return one number a picture; the mean over a batch comes later.",
-            lambda x, a: _bernoulli(x, a).mean(),
+            lambda x, a: _grey(x, a).mean(),
         ),
         Mistake(
             "another logarithm",
             "nats belong to the natural logarithm, np.log.",
-            tuple(lambda x, a, b=b: _bernoulli(x, a) / b for b in BASES),
-        ),
-        Mistake(
-            "only the bright pixels",
-            "a dark pixel says something too: (1 − x) log(1 − p).",
-            lambda x, a: (-x * np.logaddexp(0.0, -a)).sum(axis=-1),
-        ),
-        Mistake(
-            "only the dark pixels",
-            "a bright pixel says something too: x log p.",
-            lambda x, a: ((x - 1) * np.logaddexp(0.0, a)).sum(axis=-1),
+            tuple(lambda x, a, b=b: _grey(x, a) / b for b in BASES),
         ),
         Mistake(
             "grey values rounded",
             "x stands in the formula as it is.",
-            lambda x, a: _bernoulli(np.round(x), a),
+            lambda x, a: _grey(np.round(x), a),
         ),
         Mistake(
             "a Gaussian's error",
-            "−(x − p)² belongs to a Gaussian; the decoder's pixels are Bernoulli.",
+            "−(x − p)² belongs to a Gaussian.",
             (
                 lambda x, a: -((x - expit(a)) ** 2).sum(axis=-1),
                 lambda x, a: -0.5 * ((x - expit(a)) ** 2).sum(axis=-1),
@@ -603,8 +655,8 @@ LOGITS = Exercise(
         ),
         Mistake(
             "x and 1 − x swapped",
-            "p is the probability of a bright pixel.",
-            lambda x, a: _bernoulli(1.0 - x, a),
+            "a large logit makes a bright pixel probable.",
+            lambda x, a: _grey(1.0 - x, a),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import entr, log_softmax, ndtr
+from scipy.special import entr, expit, log_softmax, ndtr, softmax
 
 from bdl_teach import datasets, densities, mlp, predictive
 from bdl_teach._support.checks import Array
@@ -702,80 +702,101 @@ LOG_PRIOR = Exercise(
 # Exercise 3.8.
 
 
-def _shares(n_batches: int) -> Array:
-    i = np.arange(1, n_batches + 1)
-    return np.asarray(0.5**i / (1 - 0.5**n_batches))
+def _shares(n_batches: int, ratio: float) -> Array:
+    return np.asarray(softmax(np.arange(n_batches) * np.log(ratio)))
 
 
-def _first_form(n_batches: int, kind: Any) -> Any:
-    """2^(M − i)/(2^M − 1) in arithmetic of a kind, which overflows."""
-    i = np.arange(1, n_batches + 1).astype(kind)
-    two = np.asarray(2, kind)
-    return two ** (kind(n_batches) - i) / (two ** kind(n_batches) - 1)
+def _powers(n_batches: int, ratio: float) -> Array:
+    return np.asarray(float(ratio) ** np.arange(n_batches))
+
+
+def _by_formula(m: int, r: float) -> Array:
+    return np.asarray(_powers(m, r) * np.float64(1 - r) / np.float64(1 - np.float64(r) ** m))
 
 
 SHARES = Exercise(
     "3.8",
-    "Break: shares for any number of batches",
+    "Break: shares of any ratio",
     "3.7",
     _shares,
-    ((1,), (2,), (3,), (10,), (40,), (70,), (200,), (1030,), (5000,)),
+    (
+        (2, 0.5),
+        (3, 0.25),
+        (4, 1.0),
+        (1, 0.7),
+        (10, 2.0),
+        (70, 0.999),
+        (200, 1.1),
+        (1030, 0.5),
+        (2000, 2.0),  # 2^2000 is no floating-point number
+        (5000, 1.0),
+        (5000, 1.5),
+    ),
     (
         Mistake(
             "overflow",
-            "right for few batches, but 2^M is no floating-point number from M = 1024 on (and "
-            "no int64 from M = 63 on): divide both sides of the fraction by 2^M.",
+            "right for few batches, but ratio^M is no floating-point number for long: of what "
+            "overflows only the ratios to the largest are wanted.",
             (
-                lambda m: _first_form(m, np.float64),
-                lambda m: _first_form(m, np.float32),
-                lambda m: _first_form(m, np.int64),
-                lambda m: 2 ** (m - np.arange(1, m + 1)) / (2**m - 1),
-                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2**m - 1),
-                lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2.0**m - 1),
-                lambda m: np.array([2.0 ** (m - i) / (2.0**m - 1) for i in range(1, m + 1)]),
-                lambda m: np.array([2.0 ** (m - i) for i in range(1, m + 1)]) / (2.0**m - 1),
-                lambda m: np.array([2.0 ** (m - i) / (2**m - 1) for i in range(1, m + 1)]),
+                lambda m, r: _powers(m, r) / _powers(m, r).sum(),
+                lambda m, r: np.full(m, 1 / m) if r == 1 else _by_formula(m, r),
+                lambda m, r: (
+                    np.exp(np.arange(m) * np.log(r)) / np.sum(np.exp(np.arange(m) * np.log(r)))
+                ),
             ),
             breaks=True,
         ),
         Mistake(
-            "uniform",
-            "these are the shares 1/M of the other scheme.",
-            lambda m: np.full(m, 1.0 / m),
+            "0/0 where all batches carry alike",
+            "at a ratio of 1 the formula of the geometric series is 0/0; what should it be?",
+            lambda m, r: (
+                np.full(m, np.nan)
+                if r == 1
+                else (_by_formula(m, r) if r < 1 else _by_formula(m, 1 / r)[::-1])
+            ),
+            breaks=True,
         ),
         Mistake(
-            "not normalised",
-            "2^(−i) sums to 1 − 2^(−M): for M = 1 the one batch must carry everything.",
-            lambda m: 0.5 ** np.arange(1, m + 1),
+            "overflow, and 0/0 where all batches carry alike",
+            "the formula of the geometric series has two weak places: a ratio of 1, and a large "
+            "power.",
+            _by_formula,
+            breaks=True,
         ),
         Mistake(
-            "order reversed",
-            "the first batch carries most.",
-            lambda m: _shares(m)[::-1],
-        ),
-        Mistake(
-            "counted from 0",
-            "i runs from 1 to M; yours sum to 2, or to ½.",
-            (lambda m: 2 * _shares(m), lambda m: _shares(m) / 2),
-        ),
-        Mistake(
-            "the remainder to the last batch",
-            "2^(−i) with the rest on top of the last share sums to 1, but is not (3.19).",
-            lambda m: 0.5 ** np.minimum(np.arange(1, m + 1), max(m - 1, 0)),
-        ),
-        Mistake(
-            "another ratio",
-            "each share is half of the one before.",
-            tuple(
-                lambda m, r=r: r ** np.arange(m) / (r ** np.arange(m)).sum()
-                for r in (np.exp(-1), 0.25, 0.9)
+            "halves, whatever the ratio",
+            "(3.19) is the case of the ratio ½.",
+            (
+                lambda m, r: _shares(m, 0.5),
+                lambda m, r: 0.5 ** np.arange(1, m + 1) / (1 - 0.5**m),
             ),
         ),
         Mistake(
-            "wrong sign",
-            "2^(−i)/(1 − 2^(−M)): a share is positive.",
-            lambda m: -_shares(m),
+            "uniform",
+            "these are the shares 1/M of the other scheme.",
+            lambda m, r: np.full(m, 1.0 / m),
         ),
+        Mistake(
+            "not normalised",
+            "the shares sum to 1.",
+            (_powers, lambda m, r: r * _powers(m, r)),
+        ),
+        Mistake(
+            "upside down",
+            "the ratio is that of a batch to the one *before* it.",
+            lambda m, r: _shares(m, 1 / r),
+        ),
+        Mistake(
+            "one power too many",
+            "the shares sum to 1; yours sum to the ratio, or to one over it.",
+            (lambda m, r: r * _shares(m, r), lambda m, r: _shares(m, r) / r),
+        ),
+        Mistake(
+            "a softmax of the ratios",
+            "e^(ri) is no power of r: which number, times i, has r^i as its exponential?",
+            lambda m, r: softmax(r * np.arange(m)),
+        ),
+        Mistake("wrong sign", "a share is positive.", lambda m, r: -_shares(m, r)),
     ),
 )
 
@@ -883,15 +904,25 @@ SIGNS = Exercise(
 # Exercise 3.10.
 
 
-def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, noise_var: Any, prior_var: Any) -> Any:
+def _path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, prior_var: Any, seen: Any = 1.0) -> Any:
+    """∂f/∂w at the drawn weight of the classifier; ``seen`` is a factor on the likelihood."""
     w = mu + sigma * eps
-    return -eps / sigma + w / prior_var - np.sum((y - w * x) * x) / noise_var
+    return -eps / sigma + w / prior_var + seen * np.sum((expit(w * x) - y) * x)
 
 
-def _path_gradient(
-    mu: Any, rho: Any, eps: Any, x: Any, y: Any, noise_std: Any, sigma_p: Any
-) -> Any:
-    return _path(mu, _softplus(rho), eps, x, y, noise_std**2, sigma_p**2)
+def _path_gradient(mu: Any, rho: Any, eps: Any, x: Any, y: Any, sigma_p: Any) -> Any:
+    return _path(mu, _softplus(rho), eps, x, y, sigma_p**2) * eps * _slope(rho)
+
+
+def _of_path(change: Any) -> Any:
+    """The answer with something added to ∂f/∂w: ``change`` of (σ, w, eps, x, y, sigma_p)."""
+
+    def answer(m: Any, r: Any, e: Any, x: Any, y: Any, p: Any) -> Any:
+        sigma = _softplus(r)
+        df_dw = _path(m, sigma, e, x, y, p**2) + change(sigma, m + sigma * e, e, x, y, p)
+        return df_dw * e * _slope(r)
+
+    return answer
 
 
 PATH_GRADIENT = Exercise(
@@ -900,106 +931,128 @@ PATH_GRADIENT = Exercise(
     "3.5",
     _path_gradient,
     (
-        (0.4, -1.0, 0.7, _A([1.0, -0.5, 2.0]), _A([0.9, -0.2, 1.1]), 0.5, 1.5),
-        (-0.3, 0.4, -1.2, _A([0.3, 1.4]), _A([-1.0, 0.8]), 0.8, 0.7),
-        (1.3, -4.0, 2.1, _A([-2.2]), _A([3.0]), 2.7, 0.4),
-        (-2.0, 2.5, 0.3, *_RNG_3_9.normal(0.0, 3.0, (2, 7)), 13.0, 5.0),
-        (0.002, -7.0, -0.9, _A([0.8, -0.3, 0.4]), _A([0.9, 0.2, -0.7]), 0.003, 0.6),
-        (2.0, 0.3, 0.5, _A([0.1, -0.4]), _A([0.3, 0.2]), 5.0, 0.004),
+        (0.4, -1.0, 0.7, _A([1.0, -0.5, 2.0]), _A([1.0, 0.0, 1.0]), 1.5),
+        (-0.3, 0.4, -1.2, _A([0.3, 1.4]), _A([0.0, 1.0]), 0.7),
+        (1.3, -4.0, 2.1, _A([-2.2]), _A([1.0]), 0.4),
+        (-2.0, 2.5, 0.3, _RNG_3_9.normal(0.0, 3.0, 7), _A([0.0, 1, 1, 0, 1, 0, 0]), 5.0),
+        (0.002, -7.0, -0.9, _A([0.8, -0.3, 0.4]), _A([1.0, 1.0, 0.0]), 0.6),
+        (2.0, 0.3, 0.5, _A([0.1, -0.4]), _A([0.0, 0.0]), 0.04),
     ),
     (
         Mistake(
-            "nothing of log q is left",
-            "this is the whole Δμ, in which the two parts of log q cancel (the gradient of MAP). "
-            "Leave out only ∂f/∂μ = ε/σ; the path term ∂ log q/∂w = −ε/σ remains.",
-            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r),
+            "the explicit part is still there",
+            "this is the whole Δρ. Leave out ∂f/∂ρ, that of log q at a fixed w.",
+            lambda m, r, e, x, y, p: (
+                _path_gradient(m, r, e, x, y, p) + (e**2 - 1) / _softplus(r) * _slope(r)
+            ),
         ),
         Mistake(
-            "softplus forgotten",
-            "σ = log(1 + e^ρ); ρ itself may be negative.",
-            lambda m, r, e, x, y, s, p: _path(m, r, e, x, y, s**2, p**2),
+            "nothing of log q is left",
+            "only ∂f/∂ρ at a fixed w goes; the dependence of log q on w itself remains.",
+            _of_path(lambda s, w, e, x, y, p: e / s),
+        ),
+        Mistake(
+            "Δμ for Δρ",
+            "w moves with ρ by another factor than with μ, see (3.13).",
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2),
+        ),
+        Mistake(
+            "the ε is missing",
+            "w = μ + σε: when σ moves by one, w moves by ε.",
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2) * _slope(r),
+        ),
+        Mistake(
+            "the slope of the softplus is missing",
+            "this is the derivative by σ; σ moves with ρ by the slope of the softplus.",
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2) * e,
         ),
         Mistake(
             "exponential for softplus",
             "here σ = log(1 + e^ρ), not e^ρ.",
-            lambda m, r, e, x, y, s, p: _path(m, np.exp(r), e, x, y, s**2, p**2),
+            (
+                lambda m, r, e, x, y, p: _path(m, np.exp(r), e, x, y, p**2) * e * np.exp(r),
+                lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2) * e * _softplus(r),
+            ),
+        ),
+        Mistake(
+            "softplus forgotten",
+            "σ = log(1 + e^ρ); ρ itself may be negative.",
+            (
+                lambda m, r, e, x, y, p: _path(m, r, e, x, y, p**2) * e * _slope(r),
+                lambda m, r, e, x, y, p: _path(m, r, e, x, y, p**2) * e,
+            ),
+        ),
+        Mistake(
+            "the likelihood of section 3.5",
+            "(y − wx) x/s² is the slope of a Gaussian's logarithm; here y is a label.",
+            _of_path(lambda s, w, e, x, y, p: np.sum((w * x - expit(w * x)) * x)),
         ),
         Mistake(
             "wrong sign of the path term",
-            "log N falls when w moves away from μ: ∂ log q/∂w = −ε/σ.",
-            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) + 2 * e / _softplus(r),
+            "log N falls when w moves away from μ.",
+            _of_path(lambda s, w, e, x, y, p: 2 * e / s),
         ),
         Mistake(
             "ε/σ² for ε/σ",
             "(w − μ)/σ² is ε/σ: one σ cancels.",
-            lambda m, r, e, x, y, s, p: (
-                _path_gradient(m, r, e, x, y, s, p) + e / _softplus(r) - e / _softplus(r) ** 2
-            ),
-        ),
-        Mistake(
-            "Δρ for Δμ",
-            "∂w/∂μ = 1: nothing is multiplied.",
-            lambda m, r, e, x, y, s, p: _path_gradient(m, r, e, x, y, s, p) * e * _slope(r),
+            _of_path(lambda s, w, e, x, y, p: e / s - e / s**2),
         ),
         Mistake(
             "wrong sign of the prior",
-            "−log P(w) rises with |w|: + w/σ_p².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, -(p**2)),
+            "−log P(w) rises with |w|.",
+            _of_path(lambda s, w, e, x, y, p: -2 * w / p**2),
+        ),
+        Mistake(
+            "the prior is missing",
+            "−log P(w) has a slope, too.",
+            _of_path(lambda s, w, e, x, y, p: -w / p**2),
         ),
         Mistake(
             "σ_p for σ_p²",
             "divide the weight by the prior's *variance* σ_p².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, p),
+            _of_path(lambda s, w, e, x, y, p: w / p - w / p**2),
         ),
         Mistake(
             "the factor x is missing",
             "∂(wx)/∂w = x: each residual is multiplied by its x.",
-            lambda m, r, e, x, y, s, p: (
-                -e / _softplus(r)
-                + (m + _softplus(r) * e) / p**2
-                - np.sum(y - (m + _softplus(r) * e) * x) / s**2
-            ),
+            _of_path(lambda s, w, e, x, y, p: np.sum((expit(w * x) - y) * (1 - x))),
         ),
         Mistake(
             "the likelihood is missing",
-            "−log P(D | w) contributes −Σ (y − wx) x / s².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, np.inf, p**2),
-        ),
-        Mistake(
-            "wrong sign",
-            "Δμ is the gradient; the minus comes in the update.",
-            lambda m, r, e, x, y, s, p: -_path_gradient(m, r, e, x, y, s, p),
-        ),
-        Mistake(
-            "σ for σ²",
-            "divide by the variances s² and σ_p².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s, p),
-        ),
-        Mistake(
-            "s for s²",
-            "divide the misfit by the noise *variance* s².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s, p**2),
-        ),
-        Mistake(
-            "mean for sum",
-            "the likelihood cost is a sum over all data points.",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2 * len(x), p**2),
+            "−log P(D | w) has a slope, too.",
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2, 0.0) * e * _slope(r),
         ),
         Mistake(
             "wrong sign of the likelihood",
             "−log P(D | w) falls when w moves towards the data.",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, -(s**2), p**2),
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2, -1.0) * e * _slope(r),
         ),
         Mistake(
-            "the prior is missing",
-            "−log P(w) contributes w/σ_p².",
-            lambda m, r, e, x, y, s, p: _path(m, _softplus(r), e, x, y, s**2, np.inf),
+            "mean for sum",
+            "the likelihood cost is a sum over all data points.",
+            lambda m, r, e, x, y, p: (
+                _path(m, _softplus(r), e, x, y, p**2, 1 / len(x)) * e * _slope(r)
+            ),
+        ),
+        Mistake(
+            "the slope of the sigmoid twice",
+            "p(1 − p) cancels between the logarithm's slope and the sigmoid's.",
+            _of_path(
+                lambda s, w, e, x, y, p: np.sum(
+                    (expit(w * x) - y) * x * (expit(w * x) * expit(-w * x) - 1)
+                )
+            ),
+        ),
+        Mistake(
+            "wrong sign",
+            "Δρ is the gradient; the minus comes in the update.",
+            lambda m, r, e, x, y, p: -_path_gradient(m, r, e, x, y, p),
         ),
         Mistake(
             "gradient at μ",
             "evaluate it at the drawn weight w = μ + σε.",
-            lambda m, r, e, x, y, s, p: (
-                _path(m, _softplus(r), 0.0, x, y, s**2, p**2) - e / _softplus(r)
+            lambda m, r, e, x, y, p: (
+                (_path(m, _softplus(r), 0.0, x, y, p**2) - e / _softplus(r)) * e * _slope(r)
             ),
         ),
     ),

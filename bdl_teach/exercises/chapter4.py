@@ -162,7 +162,8 @@ JUDGE = Choice(
         "c": "the prior is part of the posterior: NUTS under N(0, 1) misses the gap, too.",
         "d": "swapping two hidden units with all their weights changes no output, so that all "
         "copies predict the same; only F counts them.",
-        "e": "the theorem is about one hidden layer, and inputs on both sides of 0.",
+        "e": "for how many hidden layers does the theorem hold? And what do three certain units "
+        "and one uncertain weight show?",
     },
 )
 

@@ -36,84 +36,125 @@ _LAYERS = (
 )
 
 
-def _moments(x: Any, mu: Any, sigma: Any) -> Any:
-    return x @ mu, x**2 @ sigma**2
-
-
 _X, _MU, _SIGMA = _layer(3, 4, 2)
-_SURE = (_X, 0 * _MU, 1e-6 * _SIGMA)  # almost certain: what is added to a variance shows
+_SURE = (_X, 0 * _MU, 3e-7 * _SIGMA)  # almost certain: what is added to a variance shows
+_RNG_5_1 = np.random.default_rng(51)
+_WITH_U = (
+    *((*layer, _RNG_5_1.normal(0.0, 0.6, layer[1].shape).round(2)) for layer in _LAYERS),
+    (*_SURE, 1e-7 * _RNG_5_1.normal(size=_MU.shape)),
+)
+
+
+def _moments(x: Any, mu: Any, sigma: Any, u: Any) -> Any:
+    return x @ mu, x**2 @ sigma**2 + (x @ u) ** 2
+
+
+def _with_variance(variance: Any) -> Any:
+    """The answer with another variance: a function of (x, σ, u)."""
+    return lambda x, m, s, u: (x @ m, variance(x, s, u))
 
 
 MOMENTS = Exercise(
     "5.1",
-    "Compute: mean and variance of what reaches a unit",
+    "Compute: what reaches a unit whose weights move together",
     "5.3",
     _moments,
-    (*_LAYERS, _SURE),
+    _WITH_U,
     (
         Mistake(
             "a small number added",
-            "add nothing to δ, and set no least value: with σ = 10⁻⁶ it is 10⁻¹².",
+            "add nothing to δ, and set no least value: here it may be 10⁻¹³.",
             tuple(
                 face
                 for eps in EPS
                 for face in (
-                    lambda x, m, s, eps=eps: (x @ m, x**2 @ s**2 + eps),
-                    lambda x, m, s, eps=eps: (x @ m, np.maximum(x**2 @ s**2, eps)),
+                    _with_variance(lambda x, s, u, eps=eps: x**2 @ s**2 + (x @ u) ** 2 + eps),
+                    _with_variance(
+                        lambda x, s, u, eps=eps: np.maximum(x**2 @ s**2 + (x @ u) ** 2, eps)
+                    ),
                 )
             ),
         ),
         Mistake(
+            "an η for each weight",
+            "all weights of a unit share one η: what do their contributions add up to before it is "
+            "drawn?",
+            _with_variance(lambda x, s, u: x**2 @ (s**2 + u**2)),
+        ),
+        Mistake(
+            "no η at all",
+            "this is (5.6): η moves the unit as well.",
+            _with_variance(lambda x, s, u: x**2 @ s**2),
+        ),
+        Mistake(
+            "no ε at all",
+            "each weight still has a noise of its own.",
+            _with_variance(lambda x, s, u: (x @ u) ** 2),
+        ),
+        Mistake(
+            "one ε for all weights",
+            "the ε of different weights are independent: their variances add.",
+            (
+                _with_variance(lambda x, s, u: (x @ s) ** 2 + (x @ u) ** 2),
+                _with_variance(lambda x, s, u: (np.abs(x) @ s) ** 2 + (x @ u) ** 2),
+            ),
+        ),
+        Mistake(
+            "σ and u under one noise",
+            "ε and η are independent: the variances of the two parts add.",
+            (
+                _with_variance(lambda x, s, u: x**2 @ (s + u) ** 2),
+                _with_variance(lambda x, s, u: (x @ (s + u)) ** 2),
+                _with_variance(lambda x, s, u: (np.sqrt(x**2 @ s**2) + np.abs(x @ u)) ** 2),
+            ),
+        ),
+        Mistake(
+            "u without its sign",
+            "inputs whose weights move in opposite directions cancel.",
+            _with_variance(lambda x, s, u: x**2 @ s**2 + (np.abs(x) @ np.abs(u)) ** 2),
+        ),
+        Mistake(
+            "u in the mean",
+            "η has mean 0: it moves the unit both ways.",
+            lambda x, m, s, u: (x @ (m + u), x**2 @ s**2 + (x @ u) ** 2),
+        ),
+        Mistake(
+            "xu not squared",
+            "xu is what multiplies η: a standard deviation.",
+            _with_variance(lambda x, s, u: x**2 @ s**2 + x @ u),
+        ),
+        Mistake(
             "σ for σ²",
             "variances add, standard deviations do not: square σ.",
-            lambda x, m, s: (x @ m, x**2 @ s),
+            _with_variance(lambda x, s, u: x**2 @ s + (x @ u) ** 2),
         ),
         Mistake(
             "x not squared",
-            "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
-            lambda x, m, s: (x @ m, x @ s**2),
-        ),
-        Mistake(
-            "standard deviations added",
-            "x σ adds standard deviations; variances add: Var[x w] = x² σ².",
-            (lambda x, m, s: (x @ m, x @ s), lambda x, m, s: (x @ m, np.abs(x) @ s)),
-        ),
-        Mistake(
-            "squared after the sum",
-            "the squares belong to each term, x² σ²: every weight has an ε of its own.",
-            (
-                lambda x, m, s: (x @ m, (x @ s) ** 2),
-                lambda x, m, s: (x @ m, (np.abs(x) @ s) ** 2),
-            ),
+            "Var[x w] = x² Var[w].",
+            _with_variance(lambda x, s, u: x @ s**2 + (x @ u) ** 2),
         ),
         Mistake(
             "mean for sum",
             "a unit adds up its inputs: nothing is divided by their number.",
             (
-                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m)),
-                lambda x, m, s: (x @ m, x**2 @ s**2 / len(m)),
-                lambda x, m, s: (x @ m / len(m), x**2 @ s**2 / len(m) ** 2),
+                lambda x, m, s, u: tuple(part / len(m) for part in _moments(x, m, s, u)),
+                _with_variance(lambda x, s, u: (x**2 @ s**2 + (x @ u) ** 2) / len(s)),
             ),
         ),
         Mistake(
             "standard deviation for variance",
             "the exercise asks for δ, not √δ.",
-            lambda x, m, s: (x @ m, np.sqrt(x**2 @ s**2)),
-        ),
-        Mistake(
-            "the mean's weights squared away",
-            "the mean is linear: γ = xμ.",
-            lambda x, m, s: (x**2 @ m, x**2 @ s**2),
+            _with_variance(lambda x, s, u: np.sqrt(x**2 @ s**2 + (x @ u) ** 2)),
         ),
         Mistake(
             "second moment for variance",
             "δ is the variance: μ² does not belong in it.",
-            lambda x, m, s: (x @ m, x**2 @ (s**2 + m**2)),
+            lambda x, m, s, u: (x @ m, x**2 @ (s**2 + m**2) + (x @ u) ** 2),
         ),
         Mistake(
             "mean and variance swapped",
             "return the mean first.",
-            lambda x, m, s: _moments(x, m, s)[::-1],
+            lambda x, m, s, u: _moments(x, m, s, u)[::-1],
         ),
     ),
 )
@@ -122,20 +163,26 @@ MOMENTS = Exercise(
 # Exercise 5.2.
 
 
-def _draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
-    return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
+def _draw(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
+    return x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta
+
+
+def _with_sigma(answer: Any) -> Any:
+    """What an answer that knows σ does: one of (x, μ, σ, ζ)."""
+    return lambda x, t, a, z: answer(x, t, np.sqrt(a) * np.abs(t), z)
 
 
 _X, _MU, _SIGMA = _layer(3, 4, 2)
 
-# The last layer is almost certain: what is added under the root shows.
+# The weights of the last layer are tiny: what is added under the root shows.
 _WITH_ZETA = tuple(
-    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1]))) for layer in (*_LAYERS, _SURE)
+    (*layer, _RNG.normal(size=(len(layer[0]), layer[1].shape[1])))
+    for layer in (*_LAYERS, (_X, 3e-7 * _MU, _SIGMA))
 )
 
 DRAW = Exercise(
     "5.2",
-    "Compute: one local draw",
+    "Change: one local draw under multiplicative noise",
     "5.3",
     _draw,
     _WITH_ZETA,
@@ -143,74 +190,96 @@ DRAW = Exercise(
         Mistake(
             "variance for standard deviation",
             "δ is a variance; the noise is multiplied by its root.",
-            lambda x, m, s, z: x @ m + (x**2 @ s**2) * z,
+            _with_sigma(lambda x, m, s, z: x @ m + (x**2 @ s**2) * z),
         ),
         Mistake(
-            "ε times x·σ",
-            "Σ x σ lets every input share one ε, fully correlated; the sd of the sum is √Σ x²σ².",
-            lambda x, m, s, z: x @ m + (x @ s) * z,
+            "one ε for all weights",
+            "every weight has a noise of its own; the sd of the sum is √Σ x²σ².",
+            (
+                _with_sigma(lambda x, m, s, z: x @ m + (x @ s) * z),
+                _with_sigma(lambda x, m, s, z: x @ m + (np.abs(x) @ s) * z),
+                lambda x, t, a, z: x @ t + (x @ (np.sqrt(a) * t)) * z,
+            ),
         ),
         Mistake(
-            "ε times |x|·σ",
-            "Σ |x| σ adds standard deviations; add variances, then take the root.",
-            lambda x, m, s, z: x @ m + (np.abs(x) @ s) * z,
+            "the output's size for the weights'",
+            "the noise multiplies each weight, and not the sum: √α |γ| is no sd of it.",
+            (
+                lambda x, t, a, z: (x @ t) * (1 + np.sqrt(a.mean(axis=0)) * z),
+                lambda x, t, a, z: x @ t + np.sqrt(a.sum(axis=0)) * (x @ t) * z,
+                lambda x, t, a, z: x @ t + np.sqrt(a.mean(axis=0)) * np.abs(x @ t) * z,
+            ),
+        ),
+        Mistake(
+            "α for σ²",
+            "α is the variance of the *factor*: what is that of the weight?",
+            lambda x, t, a, z: x @ t + np.sqrt(x**2 @ a) * z,
+        ),
+        Mistake(
+            "α squared",
+            "α is the square of what multiplies ε already.",
+            lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a**2 * t**2)) * z,
+        ),
+        Mistake(
+            "θ not squared",
+            "Var[θ · factor] = θ² Var[factor].",
+            (
+                lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * t)) * z,
+                lambda x, t, a, z: x @ t + np.sqrt(x**2 @ (a * np.abs(t))) * z,
+            ),
+            breaks=True,
         ),
         Mistake(
             "one draw for all rows",
             "each row needs noise of its own: use all of ζ, not its first row.",
-            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1],
+            _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:1]),
         ),
         Mistake(
             "one draw for all units",
             "each unit needs noise of its own: use all of ζ, not its first column.",
-            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:, :1],
-        ),
-        Mistake(
-            "σ for σ²",
-            "δ adds variances: square σ.",
-            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s) * z,
+            _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2) * z[:, :1]),
         ),
         Mistake(
             "x not squared",
             "Var[x w] = x² Var[w]; with x alone the variance can come out negative.",
-            lambda x, m, s, z: x @ m + np.sqrt(x @ s**2) * z,
+            _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x @ s**2) * z),
             breaks=True,
         ),
         Mistake(
             "eps under the root",
-            "add nothing to δ, and set no least value: with σ = 10⁻⁶ there is hardly any noise.",
+            "add nothing to δ, and set no least value: weights of 10⁻⁷ have hardly any noise.",
             tuple(
-                lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z for eps in EPS
+                _with_sigma(lambda x, m, s, z, eps=eps: x @ m + np.sqrt(x**2 @ s**2 + eps) * z)
+                for eps in EPS
             ),
         ),
         Mistake(
             "mean for sum",
             "a unit adds up its inputs: nothing is divided by their number.",
             (
-                lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2 / len(m)) * z,
-                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2 / len(m)) * z,
-                lambda x, m, s, z: x @ m / len(m) + np.sqrt(x**2 @ s**2) * z / len(m),
+                _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2 / len(m)) * z),
+                _with_sigma(lambda x, m, s, z: (x @ m + np.sqrt(x**2 @ s**2) * z) / len(m)),
             ),
         ),
         Mistake(
             "ζ is missing",
             "γ + √δ is one sd above the mean, each time: multiply √δ by the noise.",
-            lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2),
+            _with_sigma(lambda x, m, s, z: x @ m + np.sqrt(x**2 @ s**2)),
         ),
         Mistake(
             "the mean is missing",
-            "the noise is added to γ = xμ.",
-            lambda x, m, s, z: np.sqrt(x**2 @ s**2) * z,
+            "the noise is added to γ = xθ.",
+            _with_sigma(lambda x, m, s, z: np.sqrt(x**2 @ s**2) * z),
         ),
         Mistake(
             "the scale is missing",
             "standard normal noise has sd 1; the output needs √δ.",
-            lambda x, m, s, z: x @ m + z,
+            lambda x, t, a, z: x @ t + z,
         ),
         Mistake(
             "subtracted",
             "as a distribution it is the same; but with this ζ the definition adds.",
-            lambda x, m, s, z: x @ m - np.sqrt(x**2 @ s**2) * z,
+            _with_sigma(lambda x, m, s, z: x @ m - np.sqrt(x**2 @ s**2) * z),
         ),
     ),
 )
@@ -526,96 +595,90 @@ def _signs(*shape: int) -> Any:
     return _RNG.choice([-1.0, 1.0], shape)
 
 
-def _with_signs(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+_RNG_5_7 = np.random.default_rng(57)
+
+
+def _with_signs(x: Any, mu: Any, _: Any) -> tuple[Any, ...]:
     (n, n_in), n_out = x.shape, mu.shape[1]
-    return x, mu, sigma, _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
+    eps, r, s = _RNG.normal(size=(n_in, n_out)), _signs(n, n_out), _signs(n, n_in)
+    return x, eps, r, s, _RNG_5_7.normal(size=(n, n_out)).round(2)
 
 
-_FLIPPED = tuple(
-    _with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))
-)
-
-
-def _flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
-    return x @ mu + ((x * s) @ (sigma * eps)) * r
-
-
-_SURE_FLIPPED = (
-    _A([[4.0, -0.6], [0.3, 5.0]]),
-    _A([[0.0, 7.0], [0.0, -0.2]]),
-    _A([[2e-4, 9.0], [5e-5, 1e-3]]),
-    _A([[0.4, -1.3], [-2.2, 0.7]]),
-    _A([[1.0, -1.0], [-1.0, -1.0]]),
-    _A([[-1.0, 1.0], [1.0, 1.0]]),
-)
+def _gradient(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
+    return eps * ((x * s).T @ (g * r))
 
 
 FLIPOUT = Exercise(
     "5.7",
-    "Extend: Flipout",
+    "Extend: Flipout, backwards",
     "5.6",
-    _flipout,
-    (*_FLIPPED, _SURE_FLIPPED),
+    _gradient,
+    tuple(_with_signs(*_layer(*sizes)) for sizes in ((6, 3, 2), (5, 2, 4), (1, 2, 7), (4, 3, 3))),
     (
         Mistake(
             "no signs",
-            "this is the shared W: all rows see the same change of the weights.",
-            lambda x, m, d, e, r, s: x @ (m + d * e),
-        ),
-        Mistake(
-            "signs on the mean",
-            "only the change σε changes its sign; μ stays.",
-            (
-                lambda x, m, d, e, r, s: ((x * s) @ (m + d * e)) * r,
-                lambda x, m, d, e, r, s: (x * s) @ (m + d * e),
-                lambda x, m, d, e, r, s: (x @ (m + d * e)) * r,
-                lambda x, m, d, e, r, s: (x @ m + (x * s) @ (d * e)) * r,
-            ),
+            "this is the gradient with the shared W: each row saw its own signs of the change.",
+            lambda x, e, r, s, g: e * (x.T @ g),
         ),
         Mistake(
             "only the signs of the inputs",
-            "multiply the result by r as well, or units stay correlated in pairs.",
-            lambda x, m, d, e, r, s: x @ m + (x * s) @ (d * e),
+            "the change came back with the signs r as well.",
+            lambda x, e, r, s, g: e * ((x * s).T @ g),
         ),
         Mistake(
             "only the signs of the outputs",
-            "multiply the inputs by s as well.",
-            lambda x, m, d, e, r, s: x @ m + (x @ (d * e)) * r,
+            "the change met inputs with the signs s.",
+            lambda x, e, r, s, g: e * (x.T @ (g * r)),
         ),
         Mistake(
             "r and s swapped",
             "s [n, in] belongs to the inputs, r [n, out] to the outputs.",
-            lambda x, m, d, e, r, s: x @ m + ((x * r) @ (d * e)) * s,
+            lambda x, e, r, s, g: e * ((x * r).T @ (g * s)),
         ),
         Mistake(
             "the first row's signs for all",
-            "each row has signs of its own; with the same for all, the rows covary again.",
-            lambda x, m, d, e, r, s: x @ m + ((x * s[0]) @ (d * e)) * r[0],
-        ),
-        Mistake(
-            "σ is missing",
-            "the change of the weights is σ ⊙ ε.",
-            lambda x, m, d, e, r, s: x @ m + ((x * s) @ e) * r,
-        ),
-        Mistake(
-            "σ² for σ",
-            "the change of the weights is σ ⊙ ε: ε has sd 1, and σ is an sd already.",
-            lambda x, m, d, e, r, s: x @ m + ((x * s) @ (d**2 * e)) * r,
+            "each row has signs of its own.",
+            lambda x, e, r, s, g: e * ((x * s[0]).T @ (g * r[0])),
         ),
         Mistake(
             "ε is missing",
-            "the change of the weights is σ ⊙ ε; without ε only the signs are random.",
-            lambda x, m, d, e, r, s: x @ m + ((x * s) @ d) * r,
+            "this is the gradient by the change of the weights; that is σ ⊙ ε.",
+            lambda x, e, r, s, g: (x * s).T @ (g * r),
         ),
         Mistake(
-            "subtracted",
-            "as a distribution it is the same; but with these signs the definition adds.",
-            lambda x, m, d, e, r, s: x @ m - ((x * s) @ (d * e)) * r,
+            "the gradient by μ",
+            "μ meets the inputs without signs; how does σ?",
+            lambda x, e, r, s, g: x.T @ g,
         ),
         Mistake(
-            "the mean is missing",
-            "the flipped change is added to xμ.",
-            lambda x, m, d, e, r, s: ((x * s) @ (d * e)) * r,
+            "both gradients added",
+            "σ does not reach the output by way of μ.",
+            lambda x, e, r, s, g: x.T @ g + e * ((x * s).T @ (g * r)),
+        ),
+        Mistake(
+            "mean for sum",
+            "the loss already knows how it is averaged: the gradients of the rows add.",
+            lambda x, e, r, s, g: _gradient(x, e, r, s, g) / len(x),
+        ),
+        Mistake(
+            "transposed",
+            "the gradient has the shape of σ, [in, out].",
+            lambda x, e, r, s, g: _gradient(x, e, r, s, g).T,
+        ),
+        Mistake(
+            "|ε| for ε",
+            "the signs r and s are the rows'; ε keeps a sign of its own.",
+            lambda x, e, r, s, g: np.abs(e) * ((x * s).T @ (g * r)),
+        ),
+        Mistake(
+            "ε twice",
+            "∂(σε)/∂σ = ε.",
+            lambda x, e, r, s, g: e**2 * ((x * s).T @ (g * r)),
+        ),
+        Mistake(
+            "wrong sign",
+            "the minus comes in the update.",
+            lambda x, e, r, s, g: -_gradient(x, e, r, s, g),
         ),
     ),
 )

@@ -684,87 +684,97 @@ PREACTIVATION = Exercise(
 
 # Exercise 6.9.
 
-PROBABILITY = Exercise(
+
+def _at_least_one(logits: Any) -> Any:
+    return 1 - np.mean(np.prod(_sigmoid(-logits), axis=1))
+
+
+AT_LEAST_ONE = Exercise(
     "6.9",
-    "Extend: the posterior predictive of a label",
+    "Extend: is one of them ill?",
     "6.1",
-    lambda logits: _sigmoid(logits).mean(axis=0),
+    _at_least_one,
     (
         (_A([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]]),),
-        (_RNG_6_6.normal(1.0, 3.0, (6, 4)),),
-        (_A([[2.0], [-7.0]]),),
-        (_RNG_6_6.normal(-1.0, 4.0, (5, 7)),),
-        (_A([[0.4, -1.7, 3.0]]),),
-        (_A([[-14.0, -9.0], [-11.5, -12.0], [-12.5, -10.0]]),),  # all but certain of 0
+        (_RNG_6_6.normal(-1.0, 2.0, (6, 4)),),
+        (_A([[-2.0], [3.0]]),),
+        (_RNG_6_6.normal(-2.0, 2.0, (5, 7)),),
+        (_A([[0.4, -1.7, -3.0]]),),
+        (_A([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]]),),  # all hang together
     ),
     (
         Mistake(
+            "each patient by himself",
+            "the patients share the weights: where one probability is high, the others are. "
+            "Which is done first, the product over patients or the mean over draws?",
+            lambda f: 1 - np.prod(1 - _sigmoid(f).mean(axis=0)),
+        ),
+        Mistake(
+            "none of them",
+            "asked for is the opposite.",
+            lambda f: np.mean(np.prod(_sigmoid(-f), axis=1)),
+        ),
+        Mistake(
+            "all of them",
+            "one is enough.",
+            lambda f: np.mean(np.prod(_sigmoid(f), axis=1)),
+        ),
+        Mistake(
+            "not all of them",
+            "which product is the probability that nobody is ill?",
+            lambda f: 1 - np.mean(np.prod(_sigmoid(f), axis=1)),
+        ),
+        Mistake(
+            "probabilities added",
+            "two patients who are both ill would count twice.",
+            (
+                lambda f: _sigmoid(f).mean(axis=0).sum(),
+                lambda f: np.minimum(_sigmoid(f).sum(axis=1), 1).mean(),
+                lambda f: np.minimum(_sigmoid(f).mean(axis=0).sum(), 1),
+            ),
+        ),
+        Mistake(
+            "the most probable patient alone",
+            "the others may be ill without him.",
+            (
+                lambda f: _sigmoid(f).mean(axis=0).max(),
+                lambda f: _sigmoid(f).max(axis=1).mean(),
+            ),
+        ),
+        Mistake(
             "plug-in",
-            "this is the sigmoid of the mean logit; average the probabilities.",
-            lambda f: _sigmoid(f.mean(axis=0)),
+            "these are the probabilities of the mean network; average over the networks.",
+            lambda f: 1 - np.prod(_sigmoid(-f.mean(axis=0))),
         ),
         Mistake(
             "a vote",
-            "a network that says 0.51 does not say 1: average probabilities, not decisions.",
-            lambda f: (f > 0).mean(axis=0),
+            "a network that says 0.51 does not say 1.",
+            lambda f: (f > 0).any(axis=1).mean(),
         ),
         Mistake(
-            "averaged over the inputs",
-            "the draws are in the first axis.",
-            lambda f: _sigmoid(f).mean(axis=1),
-        ),
-        Mistake("not averaged", "one probability an input: average.", lambda f: _sigmoid(f)),
-        Mistake(
-            "log odds for a probability",
-            "a logit has to go through the sigmoid.",
-            lambda f: f.mean(axis=0),
+            "the axes swapped",
+            "the draws are in the first axis, the patients in the second.",
+            lambda f: 1 - np.mean(np.prod(_sigmoid(-f), axis=0)),
         ),
         Mistake(
-            "sum for mean",
-            "probabilities above 1 are none: divide by the number of draws.",
-            lambda f: _sigmoid(f).sum(axis=0),
+            "not averaged",
+            "one number is wanted: average over the draws.",
+            lambda f: 1 - np.prod(_sigmoid(-f), axis=1),
         ),
         Mistake(
-            "exp for the sigmoid",
-            "e^f are the odds; the probability is 1/(1 + e^(−f)).",
-            lambda f: np.exp(f).mean(axis=0),
-        ),
-        Mistake(
-            "one Gaussian for the draws",
-            "this is an approximation for when only their mean and variance are known; here "
-            "the draws are there.",
-            lambda f: _sigmoid(f.mean(axis=0) / np.sqrt(1 + np.pi / 8 * f.var(axis=0))),
+            "one probability a patient",
+            "one number is wanted, for all of them together.",
+            lambda f: _sigmoid(f).mean(axis=0),
         ),
         Mistake(
             "mean of logarithms",
             "average the probabilities themselves.",
-            (
-                lambda f: np.exp(np.log(_sigmoid(f)).mean(axis=0)),
-                lambda f: np.log(_sigmoid(f)).mean(axis=0),
-            ),
+            lambda f: 1 - np.exp(np.mean(np.log(_sigmoid(-f)).sum(axis=1))),
         ),
         Mistake(
-            "softmax over the draws",
-            "every draw is a network of its own: a sigmoid for each, then the mean.",
-            lambda f: (np.exp(f) / np.exp(f).sum(axis=0)).mean(axis=0),
-        ),
-        Mistake(
-            "softmax over the inputs",
-            "every input is a patient of its own: a sigmoid for each.",
-            lambda f: (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)).mean(axis=0),
-        ),
-        Mistake(
-            "the median",
-            "the predictive is the mean of the draws' probabilities.",
-            (
-                lambda f: np.median(_sigmoid(f), axis=0),
-                lambda f: _sigmoid(np.median(f, axis=0)),
-            ),
-        ),
-        Mistake(
-            "P(y = 0)",
-            "the logit is that of y = 1.",
-            lambda f: _sigmoid(-f).mean(axis=0),
+            "the mean patient",
+            "multiply over the patients.",
+            lambda f: _sigmoid(f).mean(),
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -199,116 +200,169 @@ def _adf(m: Any, v: Any, gm: Any, gv: Any) -> Any:
     return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
 
 
+def _label_slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
+    """∂log Z/∂m and ∂log Z/∂v of Z = Φ(t x m/√(1 + x²v))."""
+    total = 1 + x**2 * v
+    z = t * x * m / np.sqrt(total)
+    ratio = norm.pdf(z) / ndtr(z)
+    return t * x / np.sqrt(total) * ratio, -0.5 * z * x**2 / total * ratio
+
+
+def _from_label(m: Any, v: Any, x: Any, t: Any) -> Any:
+    return _adf(m, v, *_label_slopes(m, v, x, t))
+
+
+def _with_slopes(update: Any) -> Any:
+    """The answer with another update: one of (m, v, gm, gv)."""
+    return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
+
+
+def _of_label(mistake: Mistake) -> Mistake:
+    """A mistake of the update, made with the right slopes."""
+    return replace(mistake, wrong=tuple(_with_slopes(face) for face in mistake.faces))
+
+
+_UPDATES = (
+    Mistake(
+        "wrong sign of the mean's step",
+        "the mean goes up the gradient of log Z, towards weights that explain the point.",
+        lambda m, v, gm, gv: (m - v * gm, _adf(m, v, gm, gv)[1]),
+    ),
+    Mistake(
+        "the outer square is lost",
+        "the bracket is multiplied by v², as both of its terms are per squared weight.",
+        lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv)),
+    ),
+    Mistake(
+        "the inner square is lost",
+        "the bracket is (∂log Z/∂m)² − 2 ∂log Z/∂v.",
+        lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm - 2 * gv)),
+    ),
+    Mistake(
+        "both squares are lost",
+        "v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v] has two.",
+        lambda m, v, gm, gv: (m + v * gm, v - v * (gm - 2 * gv)),
+    ),
+    Mistake(
+        "the factor 2 is missing",
+        "it is −2 ∂log Z/∂v.",
+        lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 - gv)),
+    ),
+    Mistake(
+        "v² for v",
+        "the mean moves by v ∂log Z/∂m; v² is for the variance.",
+        lambda m, v, gm, gv: (m + v**2 * gm, _adf(m, v, gm, gv)[1]),
+    ),
+    Mistake(
+        "the new variance in the mean's step",
+        "both steps start from the old v.",
+        lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1]),
+    ),
+    Mistake(
+        "gm and gv swapped",
+        "the derivative in m is squared; that in v is multiplied by 2.",
+        (
+            lambda m, v, gm, gv: _adf(m, v, gv, gm),
+            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gv**2 - 2 * gm)),
+        ),
+    ),
+    Mistake(
+        "wrong sign in the bracket",
+        "it is (∂log Z/∂m)² minus 2 ∂log Z/∂v.",
+        lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 + 2 * gv)),
+    ),
+    Mistake(
+        "wrong sign of the variance's step",
+        "it is v *minus* v² times the bracket.",
+        lambda m, v, gm, gv: (m + v * gm, v + v**2 * (gm**2 - 2 * gv)),
+    ),
+    Mistake(
+        "the bracket is lost",
+        "v² multiplies both terms: v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v].",
+        lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
+    ),
+    Mistake(
+        "a least variance",
+        "a weight may be as sure as it likes: v′ is what the formula says.",
+        tuple(
+            lambda m, v, gm, gv, least=least: (
+                _adf(m, v, gm, gv)[0],
+                np.maximum(_adf(m, v, gm, gv)[1], least),
+            )
+            for least in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+        ),
+    ),
+    Mistake(
+        "√v for v",
+        "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
+        lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
+    ),
+    Mistake(
+        "mean and variance swapped",
+        "return (new mean, new variance).",
+        lambda m, v, gm, gv: _adf(m, v, gm, gv)[::-1],
+    ),
+    Mistake(
+        "the step is not scaled by v",
+        "an uncertain weight moves more: m + v ∂log Z/∂m.",
+        lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1]),
+    ),
+    Mistake(
+        "sd for variance",
+        "return the new variance, not its root.",
+        lambda m, v, gm, gv: (m + v * gm, np.sqrt(_adf(m, v, gm, gv)[1])),
+    ),
+)
+
 ADF = Exercise(
     "7.2",
-    "Compute: one ADF update",
+    "Compute: one ADF update from a label",
     "7.3",
-    _adf,
+    _from_label,
     (
-        (_A([0.3]), _A([0.25]), _A([0.63]), _A([-0.11])),
-        (_A([0.0, -1.2]), _A([1.5, 0.4]), _A([0.2, 1.6]), _A([-0.2, 1.0])),
-        (_A([-0.8]), _A([0.7]), _A([-0.4]), _A([0.9])),  # a heavy tail: a far point widens
-        (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([0.5, -0.3, 0.1]), _A([0.4, 0.6, -0.1])),
-        (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([300.0, -41.0]), _A([-1e4, 600.0])),  # sure weights
-        (_A([1.0]), _A([9.0]), _A([1.1]), _A([0.6])),  # an unsure one makes a long step
+        (_A([0.3]), _A([0.25]), _A([2.0]), _A([1.0])),
+        (_A([0.0, -1.2]), _A([1.5, 0.4]), _A([1.0, -0.7]), _A([1.0, -1.0])),
+        (_A([-0.8]), _A([0.7]), _A([1.5]), _A([1.0])),
+        (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([-1.0, 0.5, 3.0]), _A([-1.0, -1.0, 1.0])),
+        (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([3.0, -2.0]), _A([1.0, -1.0])),  # sure weights
+        (_A([1.0]), _A([9.0]), _A([0.8]), _A([-1.0])),  # an unsure one makes a long step
     ),
     (
+        *map(_of_label, _UPDATES),
         Mistake(
-            "wrong sign of the mean's step",
-            "the mean goes up the gradient of log Z, towards weights that explain the point.",
-            lambda m, v, gm, gv: (m - v * gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "the outer square is lost",
-            "the bracket is multiplied by v², as both of its terms are per squared weight.",
-            lambda m, v, gm, gv: (m + v * gm, v - v * (gm**2 - 2 * gv)),
-        ),
-        Mistake(
-            "the inner square is lost",
-            "the bracket is (∂log Z/∂m)² − 2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm - 2 * gv)),
-        ),
-        Mistake(
-            "both squares are lost",
-            "v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v] has two.",
-            lambda m, v, gm, gv: (m + v * gm, v - v * (gm - 2 * gv)),
-        ),
-        Mistake(
-            "the factor 2 is missing",
-            "it is −2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 - gv)),
-        ),
-        Mistake(
-            "never wider",
-            "a surprising point may widen the Gaussian: where the bracket is negative, v grows.",
+            "the variance is missing from Z",
+            "an unsure weight makes the label less sure, too: Z contains v, and is differentiated "
+            "by it.",
             (
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.maximum(gm**2 - 2 * gv, 0)),
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * np.abs(gm**2 - 2 * gv)),
+                lambda m, v, x, t: _adf(m, v, *_label_slopes(m, 0.0, x, t)),
+                lambda m, v, x, t: _adf(m, v, _label_slopes(m, 0.0, x, t)[0], 0.0),
             ),
         ),
         Mistake(
-            "v² for v",
-            "the mean moves by v ∂log Z/∂m; v² is for the variance.",
-            lambda m, v, gm, gv: (m + v**2 * gm, _adf(m, v, gm, gv)[1]),
+            "no slope in v",
+            "Z depends on v through the root.",
+            lambda m, v, x, t: _adf(m, v, _label_slopes(m, v, x, t)[0], 0.0),
         ),
         Mistake(
-            "the new variance in the mean's step",
-            "both steps start from the old v.",
-            lambda m, v, gm, gv: (m + _adf(m, v, gm, gv)[1] * gm, _adf(m, v, gm, gv)[1]),
+            "the label is ignored",
+            "for the label −1 the mean goes the other way.",
+            lambda m, v, x, t: _from_label(m, v, x, 1.0),
         ),
         Mistake(
-            "gm and gv swapped",
-            "the derivative in m is squared; that in v is multiplied by 2.",
-            (
-                lambda m, v, gm, gv: _adf(m, v, gv, gm),
-                lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gv**2 - 2 * gm)),
+            "x is missing",
+            "the inner derivative of Φ contains x.",
+            lambda m, v, x, t: _adf(
+                m, v, *(g / x**k for k, g in enumerate(_label_slopes(m, v, x, t), 1))
             ),
         ),
         Mistake(
-            "wrong sign in the bracket",
-            "it is (∂log Z/∂m)² minus 2 ∂log Z/∂v.",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * (gm**2 + 2 * gv)),
-        ),
-        Mistake(
-            "wrong sign of the variance's step",
-            "it is v *minus* v² times the bracket.",
-            lambda m, v, gm, gv: (m + v * gm, v + v**2 * (gm**2 - 2 * gv)),
-        ),
-        Mistake(
-            "the bracket is lost",
-            "v² multiplies both terms: v − v²[(∂log Z/∂m)² − 2 ∂log Z/∂v].",
-            lambda m, v, gm, gv: (m + v * gm, v - v**2 * gm**2 - 2 * gv),
-        ),
-        Mistake(
-            "a least variance",
-            "a weight may be as sure as it likes: v′ is what the formula says.",
-            tuple(
-                lambda m, v, gm, gv, least=least: (
-                    _adf(m, v, gm, gv)[0],
-                    np.maximum(_adf(m, v, gm, gv)[1], least),
-                )
-                for least in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+            "the slopes of Z for those of log Z",
+            "∂log Z = ∂Z/Z.",
+            lambda m, v, x, t: _adf(
+                m,
+                v,
+                *(g * ndtr(t * x * m / np.sqrt(1 + x**2 * v)) for g in _label_slopes(m, v, x, t)),
             ),
-        ),
-        Mistake(
-            "√v for v",
-            "the mean moves by v ∂log Z/∂m: by the variance, not the sd.",
-            lambda m, v, gm, gv: (m + np.sqrt(v) * gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (new mean, new variance).",
-            lambda m, v, gm, gv: _adf(m, v, gm, gv)[::-1],
-        ),
-        Mistake(
-            "the step is not scaled by v",
-            "an uncertain weight moves more: m + v ∂log Z/∂m.",
-            lambda m, v, gm, gv: (m + gm, _adf(m, v, gm, gv)[1]),
-        ),
-        Mistake(
-            "sd for variance",
-            "return the new variance, not its root.",
-            lambda m, v, gm, gv: (m + v * gm, np.sqrt(_adf(m, v, gm, gv)[1])),
         ),
     ),
 )
@@ -1042,143 +1096,197 @@ def _unnormalised(w: Any, prior: Any, likelihood: Any) -> Any:
     return mean, np.trapezoid((w - mean) ** 2 * prior * likelihood, w)
 
 
-def _grid(low: float, high: float, count: int, mean: float, var: float) -> tuple[Any, Any]:
-    """An even grid and a Gaussian prior on it, which is over before the grid is."""
-    w = np.linspace(low, high, count)
-    return w, np.exp(-0.5 * (w - mean) ** 2 / var) / np.sqrt(2 * np.pi * var)
-
-
-def _tilts() -> tuple[tuple[Any, Any, Any], ...]:
+def _tilts() -> tuple[tuple[Any, ...], ...]:
     """Smooth functions on grids of several steps: there every rule of integration is exact.
 
     No step can be hard-coded, and neither Simpson's rule nor plain sums differ from the reference.
     """
-    (a, p), (b, q), (c, r) = (
-        _grid(-8, 8, 801, 0, 1),
-        _grid(-3, 5, 1201, 1, 0.3),
-        _grid(2, 12, 334, 7, 0.6),
-    )
+    a, b, c = (np.linspace(-8, 8, 801), np.linspace(-3, 5, 1201), np.linspace(2, 12, 334))
     return (
-        (a, p, 1 / (1 + np.exp(-2 * a))),
-        (b, q, 3.7 / (1 + (b - 2.5) ** 2)),
-        (c, r, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
-        (a, p, 1e-9 / (1 + np.exp(1 - 3 * a))),  # a point that was hardly expected: Z is small
+        (a, 0.0, 1.0, 1 / (1 + np.exp(-2 * a))),
+        (b, 1.0, 0.3, 3.7 / (1 + 5 * (b - 3) ** 2) ** 2),  # a heavy tail: the precision falls
+        (c, 7.0, 0.6, np.exp(-2 * (c - 6) ** 2) + 0.4 * np.exp(-3 * (c - 8) ** 2)),
+        (a, 0.0, 1.0, 1e-9 / (1 + np.exp(1 - 3 * a))),  # hardly expected: Z is small
     )
 
 
-MATCH = Exercise(
+def _contributed(moments: Any, m: Any, v: Any) -> Any:
+    """Precision and shift that lead from N(m, v) to these moments."""
+    mean, var = moments
+    return 1 / var - 1 / v, mean / var - m / v
+
+
+def _normal(w: Any, m: Any, v: Any) -> Any:
+    return norm.pdf(w, m, np.sqrt(v))
+
+
+def _site(w: Any, m: Any, v: Any, likelihood: Any) -> Any:
+    return _contributed(_match(w, _normal(w, m, v), likelihood), m, v)
+
+
+def _with_moments(moments: Any) -> Any:
+    """The answer with other moments: those of (w, prior, likelihood)."""
+    return lambda w, m, v, f: _contributed(moments(w, _normal(w, m, v), f), m, v)
+
+
+def _of_site(mistake: Mistake) -> Mistake:
+    """A mistake of the moments, of which the prior is then taken away."""
+    return replace(mistake, wrong=tuple(_with_moments(face) for face in mistake.faces))
+
+
+_MOMENTS = (
+    Mistake(
+        "Z is missing",
+        "prior times likelihood is no density yet: divide by its integral.",
+        _unnormalised,
+    ),
+    Mistake(
+        "the prior is missing",
+        "the exact posterior is proportional to prior times likelihood.",
+        lambda w, p, f: _match(w, 1.0, f),
+    ),
+    Mistake(
+        "second moment for variance",
+        "subtract the square of the mean.",
+        lambda w, p, f: (_match(w, p, f)[0], _match(w, p, f)[1] + _match(w, p, f)[0] ** 2),
+    ),
+    Mistake(
+        "sd for variance",
+        "return the variance.",
+        lambda w, p, f: (_match(w, p, f)[0], np.sqrt(_match(w, p, f)[1])),
+    ),
+    Mistake(
+        "Z is missing from the mean",
+        "divide prior times likelihood by its integral before taking moments.",
+        lambda w, p, f: (
+            np.trapezoid(w * p * f, w),
+            np.trapezoid(w**2 * p * f, w) - np.trapezoid(w * p * f, w) ** 2,
+        ),
+    ),
+    Mistake(
+        "sums for integrals",
+        "a sum over the grid counts points: multiply by the step, or use np.trapezoid.",
+        (
+            lambda w, p, f: (np.sum(w * p * f), np.sum((w - np.sum(w * p * f)) ** 2 * p * f)),
+            lambda w, p, f: (
+                np.sum(w * p * f),
+                np.sum(w**2 * p * f) - np.sum(w * p * f) ** 2,
+            ),
+        ),
+    ),
+    Mistake(
+        "averages over the grid",
+        "np.mean divides by the number of points; the moments are weighted by the density.",
+        (
+            lambda w, p, f: (
+                np.mean(w * p * f),
+                np.mean((w - np.mean(w * p * f)) ** 2 * p * f),
+            ),
+            lambda w, p, f: (np.mean(w), np.var(w)),
+        ),
+    ),
+    Mistake(
+        "Z is missing from the variance",
+        "the mean is right; the variance is an integral over the same density, with Z below.",
+        lambda w, p, f: (
+            _match(w, p, f)[0],
+            np.trapezoid((w - _match(w, p, f)[0]) ** 2 * p * f, w),
+        ),
+    ),
+    Mistake(
+        "eps beside Z",
+        "Z may be small, where the point was hardly expected: nothing may be added to it.",
+        tuple(
+            lambda w, p, f, eps=eps: _with_z(w, p * f, np.trapezoid(p * f, w) + eps) for eps in EPS
+        ),
+    ),
+    Mistake(
+        "the spread about 0",
+        "the variance is about the mean of the tilted density.",
+        lambda w, p, f: (
+            _match(w, p, f)[0],
+            np.trapezoid(w**2 * p * f, w),
+        ),
+    ),
+    Mistake(
+        "the spread about the prior's mean",
+        "the variance is about the mean of the tilted density itself.",
+        lambda w, p, f: (
+            _match(w, p, f)[0],
+            _match(w, p, f)[1] + (_match(w, p, f)[0] - _match(w, p, 1.0)[0]) ** 2,
+        ),
+    ),
+    Mistake(
+        "the likelihood twice",
+        "the point is taken in once.",
+        lambda w, p, f: _match(w, p, f**2),
+    ),
+    Mistake(
+        "a sum for a product",
+        "the tilted density is prior *times* likelihood.",
+        lambda w, p, f: _match(w, 1.0, p + f),
+    ),
+    Mistake(
+        "mode for mean",
+        "ADF matches the mean; the highest point is the MAP estimate.",
+        lambda w, p, f: (w[np.argmax(p * f)], _match(w, p, f)[1]),
+    ),
+)
+
+SITE = Exercise(
     "7.8",
-    "Extend: moment matching by brute force",
-    "7.2",
-    _match,
+    "Extend: what one point has contributed",
+    "7.2 and 7.9",
+    _site,
     _tilts(),
     (
+        *map(_of_site, _MOMENTS),
         Mistake(
-            "Z is missing",
-            "prior times likelihood is no density yet: divide by its integral.",
-            _unnormalised,
+            "the moments themselves",
+            "what did the Gaussian know before the point came?",
+            lambda w, m, v, f: _match(w, _normal(w, m, v), f),
         ),
         Mistake(
-            "the prior is missing",
-            "the exact posterior is proportional to prior times likelihood.",
-            lambda w, p, f: _match(w, 1.0, f),
+            "the prior is still in it",
+            "a contribution is what came in addition.",
+            lambda w, m, v, f: _contributed(_match(w, _normal(w, m, v), f), 0.0, np.inf),
         ),
         Mistake(
-            "the likelihood is missing",
-            "these are the moments of the prior.",
-            lambda w, p, f: _match(w, p, 1.0),
-        ),
-        Mistake(
-            "second moment for variance",
-            "subtract the square of the mean.",
-            lambda w, p, f: (_match(w, p, f)[0], _match(w, p, f)[1] + _match(w, p, f)[0] ** 2),
-        ),
-        Mistake(
-            "sd for variance",
-            "return the variance.",
-            lambda w, p, f: (_match(w, p, f)[0], np.sqrt(_match(w, p, f)[1])),
-        ),
-        Mistake(
-            "Z is missing from the mean",
-            "divide prior times likelihood by its integral before taking moments.",
-            lambda w, p, f: (
-                np.trapezoid(w * p * f, w),
-                np.trapezoid(w**2 * p * f, w) - np.trapezoid(w * p * f, w) ** 2,
-            ),
-        ),
-        Mistake(
-            "sums for integrals",
-            "a sum over the grid counts points: multiply by the step, or use np.trapezoid.",
+            "moments subtracted",
+            "means and variances do not add when densities are multiplied; what does?",
             (
-                lambda w, p, f: (np.sum(w * p * f), np.sum((w - np.sum(w * p * f)) ** 2 * p * f)),
-                lambda w, p, f: (
-                    np.sum(w * p * f),
-                    np.sum(w**2 * p * f) - np.sum(w * p * f) ** 2,
+                lambda w, m, v, f: tuple(
+                    new - old
+                    for new, old in zip(_match(w, _normal(w, m, v), f), (m, v), strict=True)
+                ),
+                lambda w, m, v, f: (
+                    _site(w, m, v, f)[0],
+                    _match(w, _normal(w, m, v), f)[0] - m,
                 ),
             ),
         ),
         Mistake(
-            "averages over the grid",
-            "np.mean divides by the number of points; the moments are weighted by the density.",
-            (
-                lambda w, p, f: (
-                    np.mean(w * p * f),
-                    np.mean((w - np.mean(w * p * f)) ** 2 * p * f),
-                ),
-                lambda w, p, f: (np.mean(w), np.var(w)),
+            "before less after",
+            "the sign is that of what the point adds.",
+            lambda w, m, v, f: tuple(-part for part in _site(w, m, v, f)),
+        ),
+        Mistake(
+            "a mean for a shift",
+            "the shift is precision times mean: it stays finite where the precision is 0.",
+            lambda w, m, v, f: (
+                _site(w, m, v, f)[0],
+                _site(w, m, v, f)[1] / _site(w, m, v, f)[0],
             ),
         ),
         Mistake(
-            "Z is missing from the variance",
-            "the mean is right; the variance is an integral over the same density, with Z below.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                np.trapezoid((w - _match(w, p, f)[0]) ** 2 * p * f, w),
-            ),
+            "a variance for a precision",
+            "the precision may be 0 or negative, where no variance is.",
+            lambda w, m, v, f: (1 / _site(w, m, v, f)[0], _site(w, m, v, f)[1]),
         ),
         Mistake(
-            "eps beside Z",
-            "Z may be small, where the point was hardly expected: nothing may be added to it.",
-            tuple(
-                lambda w, p, f, eps=eps: _with_z(w, p * f, np.trapezoid(p * f, w) + eps)
-                for eps in EPS
-            ),
-        ),
-        Mistake(
-            "the spread about 0",
-            "the variance is about the mean of the tilted density.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                np.trapezoid(w**2 * p * f, w),
-            ),
-        ),
-        Mistake(
-            "the spread about the prior's mean",
-            "the variance is about the mean of the tilted density itself.",
-            lambda w, p, f: (
-                _match(w, p, f)[0],
-                _match(w, p, f)[1] + (_match(w, p, f)[0] - _match(w, p, 1.0)[0]) ** 2,
-            ),
-        ),
-        Mistake(
-            "the likelihood twice",
-            "the point is taken in once.",
-            lambda w, p, f: _match(w, p, f**2),
-        ),
-        Mistake(
-            "a sum for a product",
-            "the tilted density is prior *times* likelihood.",
-            lambda w, p, f: _match(w, 1.0, p + f),
-        ),
-        Mistake(
-            "mean and variance swapped",
-            "return (mean, variance).",
-            lambda w, p, f: _match(w, p, f)[::-1],
-        ),
-        Mistake(
-            "mode for mean",
-            "ADF matches the mean; the highest point is the MAP estimate.",
-            lambda w, p, f: (w[np.argmax(p * f)], _match(w, p, f)[1]),
+            "precision and shift swapped",
+            "return (precision, shift).",
+            lambda w, m, v, f: _site(w, m, v, f)[::-1],
         ),
     ),
 )

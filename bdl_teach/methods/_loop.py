@@ -21,6 +21,7 @@ from bdl_teach.mlp import MLP
 
 STRIDE = 97  # distance in a table of noise between two draws of one step
 _TABLE = 2**23  # numbers in the table of ζ, at most: 32 MB
+_ROOMS = (2048, 8192)  # rows of a table of ζ to compile for: quick fits, and long ones
 
 
 class Capacity(NamedTuple):
@@ -52,7 +53,7 @@ class LoopInputs(NamedTuple):
     y: Tensor  # [chunks, rows, 1]
     row_weight: Tensor  # [chunks, rows, 1]: 1 for a data point, 0 for padding
     unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
-    eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table
+    eps: Tensor  # [table, n_weights]: draw s of step t is row (t + 97 s) mod table; () without
     zeta: Tensor  # [table, chunks, units, rows]: noise of each data point; () where it has none
     n_samples: Tensor  # S
     n_chunks: Tensor  # chunks that hold data points
@@ -71,7 +72,7 @@ class Block(NamedTuple):
     y: Tensor  # [rows, 1]
     row_weight: Tensor  # [rows, 1]: 1 for a data point of this step's minibatch
     kl_share: Tensor  # π of the minibatch
-    eps: Tensor  # [n_weights]
+    eps: Tensor  # [n_weights], or ()
     zeta: Tensor  # [units, rows], or ()
 
 
@@ -111,8 +112,12 @@ def lay_out(
     steps: int,
     seed: int,
     capacity: Capacity | None,
+    draws_weights: bool = True,
 ) -> Plan:
     """Lay out checked data ``[n, d]``, ``[n, 1]`` for a loop; the counts are checked here.
+
+    A loop that draws no weights gets no table of ε: its shape would compile the program again
+    for every number of steps.
 
     Raises:
         ValueError: A count is out of range, or the problem does not fit the capacity.
@@ -122,7 +127,7 @@ def lay_out(
     _check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
     n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
-    draw, eps = _noise(network, padded, n_rows, seed)
+    draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
     n_chunks = -(-len(x) // (capacity.chunk or capacity.n))
     fields = {
         "x": _chunks(x, capacity),
@@ -144,13 +149,15 @@ def _n_rows(steps: int, n_samples: int) -> int:
 
 @lru_cache(maxsize=4)
 def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Tensor]:
-    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``.
+    """Draw the starting point ``[n_weights]`` and the table of ε ``[n_rows, n_weights]``, if any.
 
     Both depend on the network and the seed alone, so that moving any other slider moves only
     what it names; a larger capacity sees the same numbers.
     """
     rng = np.random.default_rng(seed)
     draw = rng.standard_normal(network.n_weights)
+    if not n_rows:
+        return draw, ()
     table = noise = rng.standard_normal((n_rows, network.n_weights), np.float32)
     if padded != network:
         table = np.zeros((n_rows, padded.n_weights), np.float32)
@@ -214,8 +221,9 @@ def make_block(step: Tensor, i: Tensor, p: LoopInputs) -> Block:
     draw, chunk = i // p.n_chunks, i % p.n_chunks
     batch, row = step % p.n_batches, step + STRIDE * draw
     x, y, row_weight = (tf.gather(values, chunk) for values in (p.x, p.y, p.row_weight))
-    eps = tf.gather(p.eps, row % p.eps.shape[0])
-    zeta = p.zeta
+    eps, zeta = p.eps, p.zeta
+    if tf.is_tensor(eps):
+        eps = tf.gather(p.eps, row % p.eps.shape[0])
     if tf.is_tensor(zeta):
         zeta = tf.gather(tf.gather(zeta, row % zeta.shape[0]), chunk)
     point = chunk * x.shape[0] + tf.range(x.shape[0])[:, None]
@@ -266,10 +274,22 @@ def _row_table(
     units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])
     rows = capacity.chunk or capacity.n
     chunks = -(-capacity.n // rows)
-    n_rows = min(n_rows, max(64, _TABLE // (sum(large) * chunks * rows)))
+    most = max(64, _TABLE // (sum(large) * chunks * rows))
+    room, n_rows = min(_room(n_rows, capacity), most), min(n_rows, most)
     rng = np.random.default_rng([seed, 0x10CA1])
-    table = np.zeros((n_rows, chunks, sum(large), rows), np.float32)
+    table = np.zeros((room, chunks, sum(large), rows), np.float32)
     for i in range(n):  # so that more data points keep the noise of the first ones
         draws = rng.standard_normal((n_rows, len(units)), np.float32)
-        table[:, i // rows, units, i % rows] = draws
+        table[:n_rows, i // rows, units, i % rows] = draws
     return tf.constant(table)
+
+
+def _room(n_rows: int, capacity: Capacity) -> int:
+    """Rows to compile for, so that fits of different lengths share a program.
+
+    Of one draw a step, step t reads row t: what lies behind the last step is never read. Several
+    draws go round the table, which therefore has no empty rows.
+    """
+    if capacity.n_samples > 1:
+        return n_rows
+    return next((room for room in _ROOMS if room >= n_rows), n_rows)

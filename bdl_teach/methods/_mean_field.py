@@ -165,6 +165,7 @@ def fit(
     y: ArrayLike,
     settings: Settings,
     widths: Callable[[MLP], Sequence[int]] = _no_units,
+    draws_weights: bool = True,
 ) -> Fit:
     """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
 
@@ -174,6 +175,7 @@ def fit(
         y: Targets ``[n, 1]`` or ``[n]``.
         settings: What the user chose.
         widths: How many units of a network have noise of their own at each data point.
+        draws_weights: Whether a step draws weights.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
@@ -181,7 +183,7 @@ def fit(
     """
     x, y = checks.regression_data(x, y)
     return optimise.best_of(
-        lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths),
+        lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths, draws_weights),
         optimise.start_seeds(settings.seed, settings.starts),
         lambda fitted: fitted.free_energy,
     )
@@ -193,12 +195,13 @@ def _fit_once(
     y: Array,
     o: Settings,
     widths: Callable[[MLP], Sequence[int]],
+    draws_weights: bool,
 ) -> Fit:
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
     prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
     n_batches = _batches(o.n_batches, len(x))
     shares = elbo.minibatch_weights(n_batches, o.kl_scheme)
-    plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity)
+    plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity, draws_weights)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
     inputs = LoopInputs(
         **plan.fields,
@@ -372,7 +375,8 @@ class Fit(Variational):
             capacity=self.capacity,
             **{"seed": problem.seed, **changes},
         )
-        return fit(_quiet.program, problem.x, problem.y, o, _quiet.noise_widths)
+        widths = _quiet.noise_widths
+        return fit(_quiet.program, problem.x, problem.y, o, widths, draws_weights=False)
 
     @property
     def signal_to_noise(self) -> Array:

@@ -24,7 +24,7 @@ from bdl_teach.methods import _loop
 from bdl_teach.methods._loop import Block, LoopInputs
 from bdl_teach.mlp import MLP, multiply
 
-_TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
+LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 
 
 def noise_widths(network: MLP) -> list[int]:
@@ -71,7 +71,7 @@ def output_moments(
         else:
             spread = multiply(weight_var, h**2 + var) + multiply(weight**2, var) + bias_var
         if i < len(noise):
-            h = tf.nn.relu(mean + tf.sqrt(tf.maximum(spread, _TINY)) * noise[i])
+            h = tf.nn.relu(mean + tf.sqrt(tf.maximum(spread, LEAST_VARIANCE)) * noise[i])
         elif i < n_layers - 1:
             h, var = _rectified(mean, spread)
     return tf.transpose(mean), tf.transpose(spread)
@@ -86,7 +86,7 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
     Source: Hernández-Lobato & Adams 2015, eq. 17-18.
     """
-    std = tf.sqrt(tf.maximum(var, _TINY))
+    std = tf.sqrt(tf.maximum(var, LEAST_VARIANCE))
     alpha = mean / std
     density = math.exp(-HALF_LOG_TWO_PI) * tf.exp(-0.5 * alpha**2)
     above = 0.5 + 0.5 * tf.math.erf(math.sqrt(0.5) * alpha)  # P(a > 0) = Φ(α)

@@ -351,7 +351,8 @@ def fit(
     schedule = optimise.schedule(steps, learning_rate, cooldown)
 
     def once(seed: int) -> Fit:
-        plan = lay_out(x, y, network, n_samples, steps, seed, capacity)
+        shared = walk.estimator == "shared"
+        plan = lay_out(x, y, network, n_samples, steps, seed, capacity, shared)
         problem = Problem(x, y, Gaussian(), 1.0, seed)
         start = (strength * plan.draw, rho)
         return _train(model, walk, plan, problem, noise_std, start, schedule)
@@ -498,7 +499,7 @@ class Fit(_mean_field.Fit):
             self.problem._replace(seed=seed),
             Walk(_CALMEST[self.model.likelihood][0], "mu"),
         )
-        plan = lay_out(problem.x, problem.y, self.network, 1, steps, seed, self.capacity)
+        plan = lay_out(problem.x, problem.y, self.network, 1, steps, seed, self.capacity, False)
         schedule = optimise.schedule(steps, learning_rate, 1.0)
         return _train(self.model, walk, plan, problem, self.noise_std, start, schedule)
 

@@ -32,7 +32,7 @@ from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods._convnet import Built, ConvNet
-from bdl_teach.methods._variational import TOLERANCE_A_POINT, Variational
+from bdl_teach.methods._variational import TrainedOn
 
 REMEDY = "lower the learning rate"
 _CHUNK = 32  # pictures evaluated at a time: their 64 maps of 28 × 28 take 6 MB
@@ -232,7 +232,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
 
 
 @dataclass(frozen=True)
-class Fit(Variational):
+class Fit(TrainedOn):
     """A fitted Bayesian classifier of pictures.
 
     Attributes:
@@ -280,14 +280,10 @@ class Fit(Variational):
         problem = o._replace(epochs=max(o.epochs, least), seed=o.seed + _OTHER_ORDERS)
         return _trained(self.network, self._copy(), self.pixel_scale, problem)
 
-    def longer(self, k: int) -> Fit:
-        """The one longer run that ``converged`` asks: it trains on; no other start is tried."""
-        return self.refined()
-
     @property
-    def tolerance(self) -> float:
-        """Half a nat a picture, by which training on may lower a converged fit."""
-        return TOLERANCE_A_POINT * len(self.problem.labels)
+    def n_points(self) -> int:
+        """Number of pictures."""
+        return len(self.problem.labels)
 
     def _copy(self) -> Built:
         """The same variables once more, to be changed."""

@@ -39,7 +39,6 @@ from bdl_teach.mlp import MLP, multiply
 ESTIMATORS = ("local", "flipout", "quiet")
 # The quiet estimator at the rate that its calm gradients bear: ``fit(x, y, **QUIET)``.
 QUIET: dict[str, Any] = {"estimator": "quiet", "learning_rate": 0.2}
-_TINY = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +111,7 @@ def _local_layer(h: Tensor, mean: Tensor, std: Tensor, zeta: Tensor) -> Tensor:
     """
     gamma = multiply(mean[0], h) + mean[1]  # [out, in] @ [in, n]
     delta = multiply(std[0] ** 2, h**2) + std[1] ** 2
-    return gamma + tf.sqrt(tf.maximum(delta, _TINY)) * zeta[0]
+    return gamma + tf.sqrt(tf.maximum(delta, _quiet.LEAST_VARIANCE)) * zeta[0]
 
 
 def _flipout_layer(h: Tensor, mean: Tensor, change: Tensor, noise: Tensor) -> Tensor:
@@ -172,6 +171,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":
-        return _mean_field.fit(_quiet.program, x, y, settings, _quiet.noise_widths)
+        widths = _quiet.noise_widths
+        return _mean_field.fit(_quiet.program, x, y, settings, widths, draws_weights=False)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
     return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))

@@ -26,7 +26,7 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
-from bdl_teach.methods._variational import TOLERANCE_A_POINT, Variational
+from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
 LIKELIHOODS = ("bernoulli", "gaussian")
@@ -297,7 +297,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
 
 
 @dataclass(frozen=True)
-class Fit(Variational):
+class Fit(TrainedOn):
     """A fitted variational autoencoder, or a plain autoencoder.
 
     Attributes:
@@ -364,14 +364,10 @@ class Fit(Variational):
             start=self,
         )
 
-    def longer(self, k: int) -> Fit:
-        """The one longer run that ``converged`` asks: it trains on; no other start is tried."""
-        return self.refined()
-
     @property
-    def tolerance(self) -> float:
-        """Half a nat an example, by which training on may lower a converged fit."""
-        return TOLERANCE_A_POINT * len(self.problem.x)
+    def n_points(self) -> int:
+        """Number of examples."""
+        return len(self.problem.x)
 
     @property
     def latent_dim(self) -> int:

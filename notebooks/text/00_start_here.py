@@ -95,7 +95,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #
-# **For lecturers:** every cell has a slide type. `jupyter nbconvert --to slides` makes a deck of a chapter (add `--SlidesExporter.reveal_scroll=True`, so that slides with long code can be scrolled); speaker notes are cells of type *notes*.
+# **For lecturers:** every cell has a slide type. `python3 -m bdl_teach deck 3` makes a deck of chapter 3, one file that needs no network, with the notes of [TEACHING.md](TEACHING.md) as speaker notes.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Try a check. Exercise 3.6 asks for the band of ±2 standard deviations of a prediction that is uncertain for two independent reasons: the model is not sure of the function, and the data are noisy. (Chapters 1 and 3 explain both.) Variances of independent things add, so this one should be right:
@@ -144,7 +144,7 @@ exercises.check("3.6", band, record=False)
 # | $\mathbb E_q[\cdot]$ | expectation: the mean over draws from $q$ | 期望 | математическое ожидание | |
 # | $\rho$ | unconstrained parameter, σ = softplus(ρ) | 无约束参数 | параметр без ограничений | appendix uses σ directly |
 # | $\theta$ | parameters of $q$: μ and ρ | 变分参数 | вариационные параметры | book also for weights |
-# | $s$, `noise_std` | sd of the noise on $y$ | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise` |
+# | $s$, `noise_std` | sd of the noise on $y$ | 观测噪声标准差 | стандартное отклонение шума | article σ, `noise`; chapter 5: $s_{mi}$ are Flipout's signs; chapter 6, from (6.15) on: $s$ is the precision that the data give |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Distributions
@@ -171,7 +171,7 @@ exercises.check("3.6", band, record=False)
 # | $S$ | Monte-Carlo draws, in prediction also $T$ | 蒙特卡罗采样数 | число сэмплов | book, article $N$; blog $n$; paper $S$ in training, $T$ in prediction |
 # | $\Delta\mu, \Delta\rho$ | gradients of one draw | 梯度 | градиенты | appendix $\nabla_\mu f$, $\nabla_\sigma f$ |
 # | $\gamma, \delta$ | mean and variance of a pre-activation (chapter 5) | 预激活的均值、方差 | среднее и дисперсия преактивации | blog; paper and chapter 6: $\gamma = \mu/\sigma$; chapter 7: γ is the noise's precision |
-# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper: $\alpha_k = 1/\sigma_p^2$, the prior's precision; book, for PBP, and chapter 7: $\alpha, \beta$ of the noise's Gamma |
+# | $\alpha$ | learning rate | 学习率 | скорость обучения | paper, and chapter 6: $\alpha_k = 1/\sigma_{p,k}^2$, the prior's precision; book, for PBP, and chapter 7: $\alpha, \beta$ of the noise's Gamma |
 #
 # ### Words
 #

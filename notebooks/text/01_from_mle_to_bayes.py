@@ -24,9 +24,6 @@
 #
 # **Prerequisites** Python, NumPy, the Gaussian density, a least-squares fit. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. The explorer needs no compilation; its ticks take milliseconds. With 20 minutes: 1.2, 1.4, the figure of 1.5, the figure of 1.6, then play. A good opening is the preset "before any data", then points one by one with the arrow key, asking each time where the band will close.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
@@ -847,7 +844,7 @@ assert exercises.check("1.2", solution_2, record=False)
 # - **a** If the weights were known exactly, a prediction of $y$ would have no uncertainty.
 # - **b** The plug-in prediction announces less variance than the posterior predictive, because it leaves the epistemic part out.
 # - **c** A narrow epistemic band means that the model is near the truth.
-# - **d** The evidence is the product of the densities that the model gives to the points, each predicted from those before it.
+# - **d** Let the points come in another order: each may be predicted better or worse than before, but the evidence stays what it was.
 # - **e** If a model fits the training data better than another, its evidence is higher.
 # - **f** With few data, the posterior predictive is wide where different plausible functions disagree.
 #
@@ -859,8 +856,8 @@ exercises.check("1.3", my_letters)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # One reason for each letter.
-# a: the noise remains. b: (1.11). c: "sure and wrong". d: (1.17). e: the training error only falls.
-# f: section 1.5.
+# a: the noise remains. b: (1.11). c: "sure and wrong". d: the left side of (1.17) knows of no
+# order. e: the training error only falls. f: section 1.5.
 assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -884,43 +881,43 @@ def solution_4(s, sigma_p, n):
 assert exercises.check("1.4", solution_4, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 1.5 Change: a log predictive density from draws
-# Return the *logarithm* of (1.12) for one target `y`. `f` is an array: the outputs of $T$ drawn models. `s` is the sd of the noise. It must also work where every draw is far from `y`.
+# ### 1.5 Change: a log predictive density from weighted draws
+# The $T$ models were not drawn from the posterior but from something else, and carry weights to make up for it: $w_t$ counts in proportion to $a_t$. Return the *logarithm* of what then takes the place of (1.12), for one target `y`. `f` is an array of the $T$ outputs, `s` the sd of the noise, `log_weights` are the $\log a_t$; they are known up to a constant only, so that all may lie near −1000. Every draw may be far from `y`.
 #
-# <details><summary>Hint</summary>A logarithm of a mean of exponentials: which function of SciPy adds in the logarithm? And where does 1/T go?</details>
+# <details><summary>Hint</summary>What is a mean with weights that do not sum to 1? Write its logarithm as a difference, and neither of the two sums has to be a number in floating point.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_log_predictive(y, f, s):
+def my_log_predictive(y, f, s, log_weights):
     return ...
 
 
 exercises.check("1.5", my_log_predictive)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_5(y, f, s):
+def solution_5(y, f, s, log_weights):
     each = -0.5 * ((y - f) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi)
-    return logsumexp(each) - np.log(len(f))
+    return logsumexp(each + log_weights) - logsumexp(log_weights)
 
 
 assert exercises.check("1.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 1.6 Break: a KL that survives zeros
-# `q` and `p` are arrays of probabilities that sum to 1; some may be 0. Return $\mathrm{KL}[q\,\|\,p]$ in nats, also then: exactly, without a small number added to a probability. It may be infinite.
+# ### 1.6 Break: a KL of two that are sure
+# Two classifiers give their logits for one picture, `a` and `b`, an entry a class: $q_i = e^{a_i}/\sum_j e^{a_j}$, and $p$ from `b` likewise. Return $\mathrm{KL}[q\,\|\,p]$ in nats, a sum over the classes. A logit may be 1000 or −1000; then a probability rounds to 0, and the KL is finite all the same. Do not clip, and add nothing.
 #
-# <details><summary>Hint</summary>Which terms of the sum count, and what is each of the others in the limit?</details>
+# <details><summary>Hint</summary>Which of the three things that (1.20) needs, $q$, $\log q$ and $\log p$, may round to 0 without harm? The other two never have to be logarithms of something rounded.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_kl(q, p):
+def my_kl(a, b):
     return ...
 
 
 exercises.check("1.6", my_kl)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_6(q, p):
-    inside = q > 0
-    return np.sum(q[inside] * (np.log(q[inside]) - np.log(p[inside])))
+def solution_6(a, b):
+    log_q, log_p = a - logsumexp(a), b - logsumexp(b)
+    return np.sum(np.exp(log_q) * (log_q - log_p))
 
 
 assert exercises.check("1.6", solution_6, record=False)

@@ -11,7 +11,7 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Time** 56 minutes · **Section times** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · exercises: as long as you like
+# **Time** 57 minutes · **Section times** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -23,9 +23,6 @@
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
 # **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture: the explorer trains its first model while you speak. With 20 minutes: the figure of 2.1, the cells of 2.4, the gradient lab with its preset "add a constant", then the latent map with β moved from 1 to 4. Go slowly at two places: why ELBO and likelihood differ (2.3), and what a gradient "through" a draw can mean (2.4), for which there is the lab.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
@@ -792,7 +789,7 @@ assert exercises.check("2.3", solution_3, record=False)
 # - **a** A plain autoencoder's codes are spread like N(0, I), if it is trained long enough.
 # - **b** In $z = \mu+\sigma\odot\varepsilon$ the random generator knows neither μ nor σ.
 # - **c** A VAE's encoder outputs a σ near 1 for every image, since the prior's is 1.
-# - **d** If $q(z\mid x)$ is the true posterior of the code, the ELBO equals $\log p(x)$.
+# - **d** Two encoders that reach the same ELBO for an image, with the same decoder, are equally far from the true posterior of its code, in $\mathrm{KL}[q\,\|\,p(z\mid x)]$.
 # - **e** A KL of 0 for every image means that the encoder has learnt the data perfectly.
 # - **f** Adding a constant to the cost leaves the pathwise estimates as they are.
 #
@@ -804,46 +801,48 @@ exercises.check("2.4", ...)
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 # One reason for each letter.
 # a: nothing asked for it. b: ε ~ N(0, I). c: σ is the spread of one code, far below 1; all codes
-# together fill the prior. d: the gap in (2.5) is a KL, and 0. e: the code says nothing, it has
-# collapsed. f: the slope of a constant is 0.
+# together fill the prior. d: in (2.5) log p(x) is the decoder's, so that ELBO and KL add up to the
+# same number. e: the code says nothing, it has collapsed. f: the slope of a constant is 0.
 assert exercises.check("2.4", {"b", "d", "f"}, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 2.5 Change: the loss with β
-# `log_likelihood` holds $\log p(x\mid z_s)$ for the $S$ draws of one image, `kl` is its KL. Return the loss (2.13), which is minimised.
+# ### 2.5 Change: nats that are free
+# β makes every nat of the code dearer or cheaper. Kingma et al. (2016) make the first ones free instead: a coordinate of the code that says less than λ nats, on average over the minibatch, costs λ, and only above that it costs what it says; so no coordinate gains by falling silent. Write that loss and return it: one number, averaged over the minibatch, to be minimised. `log_likelihood` `[S, n]` holds $\log p(x\mid z_s)$ of $S$ draws for each of $n$ images, `kl` `[n, k]` the KL of each image's code by coordinate, `free` is λ.
 #
-# <details><summary>Hint</summary>Over what is the mean taken, and which of the two terms is already a number?</details>
+# <details><summary>Hint</summary>Three things are done to the KLs: they are averaged, compared with λ, added. Read in the first sentence what is averaged when the comparison is made, and what is not added yet.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_loss(log_likelihood, kl, beta):
+def my_loss(log_likelihood, kl, free):
     return ...
 
 
 exercises.check("2.5", my_loss)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_5(log_likelihood, kl, beta):
-    return beta * kl - np.mean(log_likelihood)
+def solution_5(log_likelihood, kl, free):
+    return np.maximum(kl.mean(axis=0), free).sum() - np.mean(log_likelihood)
 
 
 assert exercises.check("2.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 2.6 Break: a likelihood that cannot break
-# Return $\log p(x\mid z)$ of each picture, shape `[n]`, from pixels `x` in $[0, 1]$ and logits `logits`, both `[n, d]`. A logit may be 1000. Do not clip.
+# ### 2.6 Break: a density for grey values
+# With grey values the cross-entropy is no log density (section 2.6): over $x$ from 0 to 1, $e^{xa}/(1+e^a)$ does not integrate to 1. Divide $e^{xa}$ by what it *does* integrate to, and you have the continuous Bernoulli (Loaiza-Ganem and Cunningham 2019). Return its log density of each picture, shape `[n]`, from pixels `x` in $[0, 1]$ and logits `logits`, both `[n, d]`. A logit may be 1000, −1000 or 0. Do not clip.
 #
-# <details><summary>Hint</summary>Put p = 1/(1 + e^(−a)) into x log p + (1 − x) log(1 − p), and simplify *before* you compute. NumPy adds in the logarithm with np.logaddexp.</details>
+# <details><summary>Hint</summary>The integral is done with a pencil. Then ask which part of it is large for a ≫ 0, and which for a ≪ 0: that part leaves the logarithm first. What is the limit at 0?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_log_likelihood(x, logits):
+def my_log_density(x, logits):
     return ...
 
 
-exercises.check("2.6", my_log_likelihood)
+exercises.check("2.6", my_log_density)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x, logits):
-    return (x * logits - np.logaddexp(0, logits)).sum(axis=-1)
+    size = np.maximum(np.abs(logits), 1e-12)  # the integral is (e^a − 1)/a
+    log_integral = np.maximum(logits, 0) + np.log(-np.expm1(-size) / size)
+    return (x * logits - log_integral).sum(axis=-1)
 
 
 assert exercises.check("2.6", solution_6, record=False)
@@ -1077,6 +1076,7 @@ assert abs(by_path.mean() - numeric) < 5 * error
 # - Mohamed, Rosca, Figurnov, Mnih (2020). Monte Carlo gradient estimation in machine learning. [arXiv:1906.10652](https://arxiv.org/abs/1906.10652)
 # - Burgess et al. (2018). Understanding disentangling in β-VAE. [arXiv:1804.03599](https://arxiv.org/abs/1804.03599)
 # - Burda, Grosse, Salakhutdinov (2016). Importance weighted autoencoders. [arXiv:1509.00519](https://arxiv.org/abs/1509.00519)
+# - Kingma, Salimans, Jozefowicz, Chen, Sutskever, Welling (2016). Improving variational inference with inverse autoregressive flow (free nats). [arXiv:1606.04934](https://arxiv.org/abs/1606.04934)
 # - Loaiza-Ganem, Cunningham (2019). The continuous Bernoulli: fixing a pervasive error in variational autoencoders. [arXiv:1907.06845](https://arxiv.org/abs/1907.06845)
 # - Lucas, Tucker, Grosse, Norouzi (2019). Don't blame the ELBO! A linear VAE perspective on posterior collapse. [arXiv:1911.02469](https://arxiv.org/abs/1911.02469)
 # - Xiao, Rasul, Vollgraf (2017). Fashion-MNIST. [arXiv:1708.07747](https://arxiv.org/abs/1708.07747)

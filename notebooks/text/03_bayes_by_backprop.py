@@ -1169,22 +1169,23 @@ def solution_7(w, sigma1, sigma2, pi):
 assert exercises.check("3.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 3.8 Break: shares for any number of batches
-# Return the geometric shares (3.19) as an array of length $M$, in the order of the batches, right also for $M = 5000$.
+# ### 3.8 Break: shares of any ratio
+# In (3.19) each batch carries half of what the one before it carries. Let it be `ratio` times as much: above 1 the last batch carries most, at 1 all carry alike. Return the $M$ shares as an array, in the order of the batches. They sum to 1, also for $M = 5000$.
 #
-# <details><summary>Hint</summary>Divide numerator and denominator of (3.19) by 2^M.</details>
+# <details><summary>Hint</summary>What do you know of one share without the others? It is needed up to a factor that all have in common; choose the factor so that nothing overflows.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_shares(n_batches):
+def my_shares(n_batches, ratio):
     return ...
 
 
 exercises.check("3.8", my_shares)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_8(n_batches):
-    i = np.arange(1, n_batches + 1)
-    return 0.5**i / (1 - 0.5**n_batches)
+def solution_8(n_batches, ratio):
+    log_share = np.arange(n_batches) * np.log(ratio)
+    share = np.exp(log_share - log_share.max())
+    return share / share.sum()
 
 
 assert exercises.check("3.8", solution_8, record=False)
@@ -1213,22 +1214,23 @@ assert exercises.check("3.9", solution_9, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.10 Extend: a gradient that lands
-# Return Δμ *without* the explicit part, see (3.14), for the one-weight model with a Gaussian prior $\mathcal N(0, \sigma_p^2)$. `x` and `y` are arrays with one entry a data point, `noise_std` is $s$.
+# Another model and the other parameter: a classifier with one weight, $P(y=1\mid x,w) = 1/(1+e^{-wx})$, and the prior $\mathcal N(0, \sigma_p^2)$. Return Δρ *without* the explicit part, see (3.14). `x` and `y` are arrays with one entry a data point, `y` holds labels 0 and 1; σ = softplus(ρ).
 #
-# <details><summary>Hint</summary>Only the dependence through w is left: the derivatives of log q, log P(w) and log P(D | w) by w, at w = μ + σε.</details>
+# <details><summary>Hint</summary>What is left reaches $f$ through w alone. So first: how does f change when w does, at w = μ + σε? Then: how does w change when ρ does?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_path_gradient(mu, rho, eps, x, y, noise_std, sigma_p):
+def my_path_gradient(mu, rho, eps, x, y, sigma_p):
     return ...
 
 
 exercises.check("3.10", my_path_gradient)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_10(mu, rho, eps, x, y, noise_std, sigma_p):
-    sigma = np.log1p(np.exp(rho))
+def solution_10(mu, rho, eps, x, y, sigma_p):
+    sigma, slope = np.log1p(np.exp(rho)), 1 / (1 + np.exp(-rho))
     w = mu + sigma * eps
-    return -eps / sigma + w / sigma_p**2 - np.sum((y - w * x) * x) / noise_std**2
+    df_dw = -eps / sigma + w / sigma_p**2 + np.sum((1 / (1 + np.exp(-w * x)) - y) * x)
+    return df_dw * eps * slope
 
 
 assert exercises.check("3.10", solution_10, record=False)

@@ -24,9 +24,6 @@
 #
 # **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Show 5.1, the picture in 5.4 and the explorer; the algebra of 5.2 is a good exercise at the board. The presets "shared or local" and "Flipout and σ" are the two moments to let people vote before you click.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
@@ -167,7 +164,7 @@ assert np.isclose(estimators.gradient_variance("local", **problem).mu, own_var)
 # This is **local reparameterization** (Kingma, Salimans, Welling 2015): the noise moves from the weights (global, shared by all data) to the pre-activations (local, one for each datum).
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.5 and 5.6: by the package here, by you in exercise 5.1
+# eq. 5.5 and 5.6
 rng = np.random.default_rng(1)
 X, MU = rng.normal(size=(4, 3)), rng.normal(size=(3, 2))  # 4 rows, 3 inputs, 2 units
 SIGMA = rng.uniform(0.2, 1.0, (3, 2))
@@ -303,7 +300,7 @@ assert ours["local"] == 32 * sum(local_reparam.noise_widths("local", network))
 # A Gaussian with its sign flipped is the same Gaussian, so each row sees a proper draw of $W$. Between rows the signs average the covariance away. One draw, two matrix products, any kind of layer with independent, symmetric noise. (The signs $s_{mi}$ are not the noise's $s$; the letters are the paper's.)
 
 # %% slideshow={"slide_type": "subslide"}
-# eq. 5.10, the slow way: a W for each row; in exercise 5.7 you need two matrix products
+# eq. 5.10, the slow way: a W for each row
 changes = SIGMA * rng.standard_normal((50_000, 1, 3, 2))  # one draw for all four rows
 r, s_in = (rng.choice([-1.0, 1.0], (50_000, 4, k)) for k in (2, 3))
 own_w = MU + s_in[..., None] * changes * r[:, :, None]  # [draw, row, in, out]
@@ -672,41 +669,41 @@ assert explorer.preset("shared or local").png() == picture
 # Replace the `...` and run the cell; the check says what it sees. Worked solutions are in the collapsed cells.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.1 Compute: mean and variance of what reaches a unit
-# Return the pair (γ, δ) for inputs `x` [n, in], means `mu` [in, out] and standard deviations `sigma` [in, out].
+# ### 5.1 Compute: what reaches a unit whose weights move together
+# Give a mean-field $q$ one direction more: $w_{ij} = \mu_{ij} + \sigma_{ij}\,\varepsilon_{ij} + u_{ij}\,\eta_j$, where all ε and η are independent and standard normal, and the weights of a unit share their η. What reaches the unit is still Gaussian. Return the pair (γ, δ), mean and variance, for inputs `x` [n, in], and `mu`, `sigma` and `u` [in, out].
 #
-# <details><summary>Hint</summary>The mean of a sum is the sum of the means. What does a known factor do to a variance?</details>
+# <details><summary>Hint</summary>Sort the sum over the inputs by what is drawn: what multiplies each ε, and what multiplies η?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_moments(x, mu, sigma):
+def my_moments(x, mu, sigma, u):
     return ...
 
 
 exercises.check("5.1", my_moments)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_1(x, mu, sigma):
-    return x @ mu, x**2 @ sigma**2
+def solution_1(x, mu, sigma, u):
+    return x @ mu, x**2 @ sigma**2 + (x @ u) ** 2
 
 
 assert exercises.check("5.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.2 Compute: one local draw
-# Return one draw of all pre-activations [n, out], using the given noise `zeta` [n, out].
+# ### 5.2 Change: one local draw under multiplicative noise
+# Variational dropout, for which Kingma, Salimans and Welling made the trick, multiplies: $w_{ij} = \theta_{ij}\,(1 + \sqrt{\alpha_{ij}}\,\varepsilon_{ij})$. Return one local draw of all pre-activations [n, out] for inputs `x` [n, in], `theta` and `alpha` [in, out], using the given noise `zeta` [n, out] with a plus. A θ may be negative.
 #
-# <details><summary>Hint</summary>A Gaussian draw is mean plus *standard deviation* times noise.</details>
+# <details><summary>Hint</summary>Which μ and which variance does such a weight have?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_draw(x, mu, sigma, zeta):
+def my_draw(x, theta, alpha, zeta):
     return ...
 
 
 exercises.check("5.2", my_draw)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_2(x, mu, sigma, zeta):
-    return x @ mu + np.sqrt(x**2 @ sigma**2) * zeta
+def solution_2(x, theta, alpha, zeta):
+    return x @ theta + np.sqrt(x**2 @ (alpha * theta**2)) * zeta
 
 
 assert exercises.check("5.2", solution_2, record=False)
@@ -796,21 +793,21 @@ def solution_6(x):
 assert exercises.check("5.6", solution_6, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.7 Extend: Flipout
-# Return one Flipout draw [n, out]. `eps` [in, out] is the noise of the weights; `r` [n, out] and `s` [n, in] are signs.
+# ### 5.7 Extend: Flipout, backwards
+# A Flipout layer (5.10) has given $b$, and backpropagation has come back with `g` [n, out], the slopes $\partial L/\partial b$ of a loss. Return $\partial L/\partial\sigma$ [in, out]. `x` are the inputs [n, in], `eps` [in, out] the noise of the weights, `r` [n, out] and `s` [n, in] the signs.
 #
-# <details><summary>Hint</summary>A sign that multiplies a row of ΔW can be given to the input, one that multiplies a column to the output.</details>
+# <details><summary>Hint</summary>Write one $b_{mj}$ out as a sum over $i$. Where in it does $\sigma_{ij}$ stand, and in how many rows?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_flipout(x, mu, sigma, eps, r, s):
+def my_flipout(x, eps, r, s, g):
     return ...
 
 
 exercises.check("5.7", my_flipout)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_7(x, mu, sigma, eps, r, s):
-    return x @ mu + ((x * s) @ (sigma * eps)) * r
+def solution_7(x, eps, r, s, g):
+    return eps * ((x * s).T @ (g * r))  # ε is in all rows: what the signs cannot hide
 
 
 assert exercises.check("5.7", solution_7, record=False)
@@ -865,7 +862,7 @@ assert exercises.check("5.8", solution_8, record=False)
 #
 # Draw the variances over the batch size first, on logarithmic axes, for μ and for σ; `estimators.gradient_samples` makes programs of your own to try it on.
 #
-# <details><summary>Hint</summary>How loud a program is says nothing, how fast it becomes quiet says all. One picture is not enough: (5.11).</details>
+# <details><summary>Hint</summary>On logarithmic axes, what does another σ do to a curve, and what does it leave? Which two methods look alike in one of the two pictures?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 # fig, axes = plt.subplots(1, 2, layout="constrained")

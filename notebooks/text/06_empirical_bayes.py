@@ -24,9 +24,6 @@
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used, and explained in one line where it is. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. If time is short, show 6.4, 6.6, 6.7 and 6.9; the presets "by hand", "learn one" and "learn each" tell the same story with the sliders. Ask before 6.7: "a weight has nothing to do with the data; how sure are you that it is switched off?"
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
@@ -313,7 +310,7 @@ assert abs(mu_found - mu_star) < 0.05 and abs(sigma_found / sigma_star - 1) < 0.
 #
 # $$\mathcal L_{\mathrm{EB}}(q) = \max_\alpha\,\mathcal L(q,\alpha) \;\le\; \max_\alpha\,\ln p(D\mid\alpha) . \tag{6.14}$$
 #
-# The right-hand side is the **type-II evidence**: maximum likelihood, one floor up (also called evidence maximisation). It is *not* $\ln p(D\mid\alpha=1)$, and the bound may well exceed that. For our weight the evidence is known. Let $s = \sum x_i^2/\mathrm{noise}^2$ be the precision that the data give, and $b = \sum x_iy_i/\mathrm{noise}^2$ their pull, so that least squares gives $b/s$:
+# The right-hand side is the **type-II evidence**: maximum likelihood, one floor up (also called evidence maximisation). It is *not* $\ln p(D\mid\alpha=1)$, and the bound may well exceed that. For our weight the evidence is known. Let $s = \sum x_i^2/\mathrm{noise}^2$ be the precision that the data give (from here on $s$ is no noise), and $b = \sum x_iy_i/\mathrm{noise}^2$ their pull, so that least squares gives $b/s$:
 #
 # $$\ln p(D\mid\alpha) = \ln p(D\mid w=0) + \frac12\left[\ln\frac{\alpha}{\alpha+s} + \frac{b^2}{\alpha+s}\right]. \tag{6.15}$$
 #
@@ -428,8 +425,7 @@ assert abs(survives.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 20_00
 # %% slideshow={"slide_type": "subslide"}
 data = datasets.sinusoid(n=32, noise_std=1.0, seed=0)
 x_grid = np.linspace(-1, 1, 121)[:, None]
-room = bbb.Capacity(64, (30,), 1)  # the explorer's, so that nothing is compiled again
-options = {"noise_std": 1.0, "hidden_units": (20,), "capacity": room}
+options = {"noise_std": 1.0, "hidden_units": (20,)}
 fits = {tie: empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **options)
         for tie in empirical_bayes.TIES}
 for tie, fit in fits.items():
@@ -578,7 +574,7 @@ decay = max(scores, key=scores.get)
 print("validation AUC by λ:", {k: round(v, 3) for k, v in scores.items()}, "→ λ =", decay)
 
 # %% slideshow={"slide_type": "subslide"}
-widths, results, reports = (1, 2, 4, 8, 16, 32, 60), {}, []
+widths, results, reports = (1, 2, 4, 8, 16, 60), {}, []
 for width in widths:
     fits = {"classic": classic(x_train, y_train, width),
             "weight decay": classic(x_train, y_train, width, decay),
@@ -667,7 +663,7 @@ def pearson(a, b):
 a, b = np.transpose(results["empirical Bayes"])
 assert np.isclose(pearson(a, b), stats.pearsonr(a, b)[0])
 assert np.isclose(pearson(stats.rankdata(a), stats.rankdata(b)), stats.spearmanr(a, b)[0])
-print(f"seven widths, one split: Pearson {pearson(a, b):.2f}, "
+print(f"six widths, one split: Pearson {pearson(a, b):.2f}, "
       f"Spearman {stats.spearmanr(a, b)[0]:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -799,7 +795,7 @@ assert exercises.check("6.2", solution_2, record=False)
 # - **e** For the same $q$, a prior for each weight never costs more nats than one for the layer.
 # - **f** That training and test AUC correlate over the widths shows that the training AUC can choose between two networks of the same width.
 #
-# <details><summary>Hint</summary>For (b), see how (6.12) depends on the scale; for (d), draw (6.17); for (e), one prior for the layer is a special case of one for each.</details>
+# <details><summary>Hint</summary>For (b), see how (6.12) depends on the scale; for (d), draw (6.17); for (e), ask for each of the two what is chosen, and among which priors.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_letters = ...
@@ -877,7 +873,7 @@ assert exercises.check("6.6", solution_6, record=False)
 # ### 6.7 Break: a KL for every γ
 # Return ½ ln(1 + γ²) for each entry of `gamma`, right also for γ = ±10³⁰⁰ (in float64; float32 ends at 10³⁸).
 #
-# <details><summary>Hint</summary>γ² overflows long before its logarithm is large. NumPy has a function for √(1 + γ²) that does not.</details>
+# <details><summary>Hint</summary>γ² overflows long before its logarithm is large. Take the ½ into the logarithm: what is then inside, and in which triangle is it a side?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_stable_kl(gamma):
@@ -914,21 +910,22 @@ def solution_8(x, sigma):
 assert exercises.check("6.8", solution_8, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 6.9 Extend: the posterior predictive of a label
-# `logits` `[T, m]` holds the outputs of $T$ drawn networks at $m$ inputs. Return $P(y = 1)$ `[m]`.
+# ### 6.9 Extend: is one of them ill?
+# `logits` `[T, m]` holds the outputs of $T$ drawn networks for $m$ patients. Given the weights, each falls ill independently of the others. Return the probability, under (6.2), that *at least one* of the $m$ is ill: one number.
 #
-# <details><summary>Hint</summary>(6.2) averages; over what, and of what?</details>
+# <details><summary>Hint</summary>What does one drawn network say to the question? And what does (6.2) do with the answers of all?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_probability(logits):
+def my_at_least_one(logits):
     return ...
 
 
-exercises.check("6.9", my_probability)
+exercises.check("6.9", my_at_least_one)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(logits):
-    return np.mean(1 / (1 + np.exp(-logits)), axis=0)
+    nobody = np.prod(1 / (1 + np.exp(logits)), axis=1)  # by network: the patients share its weights
+    return 1 - np.mean(nobody)
 
 
 assert exercises.check("6.9", solution_9, record=False)

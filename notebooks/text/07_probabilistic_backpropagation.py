@@ -24,9 +24,6 @@
 #
 # **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture; the detective story of section 7.11 takes the longest. If time is short, show 7.2, 7.3, 7.6, 7.11 and the stepper.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
@@ -215,7 +212,7 @@ dm = (log_z_of(m0 + h, v0) - log_z_of(m0 - h, v0)) / (2 * h)
 dv = (log_z_of(m0, v0 + h) - log_z_of(m0, v0 - h)) / (2 * h)
 about_m0 = np.trapezoid(tilted * (grid - m0) ** 2, grid)
 assert np.allclose((dm, dv), ((m_match - m0) / v0, about_m0 / (2 * v0**2) - 1 / (2 * v0)))
-m1, v1 = pbp.adf_update(m0, v0, dm, dv)  # written out in exercise 7.2
+m1, v1 = pbp.adf_update(m0, v0, dm, dv)
 assert np.allclose((m1, v1), (m_match, v_match), atol=1e-6)  # brute-force moment matching
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -882,20 +879,24 @@ def solution_1(y, m, v, alpha, beta):
 assert exercises.check("7.1", solution_1, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.2 Compute: one ADF update
-# `gm` and `gv` are $\partial\log Z/\partial m$ and $\partial\log Z/\partial v$. Return the pair (new mean, new variance).
+# ### 7.2 Compute: one ADF update from a label
+# A weight with the belief $\mathcal N(m, v)$ meets a label $t = \pm1$ at the input $x$, and $P(t\mid x, w) = \Phi(t\,x\,w)$. For this likelihood $Z$ is known: $Z = \Phi\big(t\,x\,m/\sqrt{1 + x^2v}\big)$. Return the pair (new mean, new variance). All arguments are arrays, an entry a weight; each weight has a label of its own. `ndtr` is Φ.
 #
-# <details><summary>Hint</summary>Which of the two equations has the variance once, which has it squared?</details>
+# <details><summary>Hint</summary>Two derivatives of log Z are wanted. Call the argument of Φ z: what is the derivative of log Φ(z) by z, and what are those of z by m and by v?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_adf(m, v, gm, gv):
+def my_adf(m, v, x, t):
     return ...
 
 
 exercises.check("7.2", my_adf)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_2(m, v, gm, gv):
+def solution_2(m, v, x, t):
+    total = 1 + x**2 * v
+    z = t * x * m / np.sqrt(total)
+    slope = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / ndtr(z)  # of log Φ at z
+    gm, gv = slope * t * x / np.sqrt(total), slope * -0.5 * z * x**2 / total
     return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
 
 
@@ -908,11 +909,11 @@ assert exercises.check("7.2", solution_2, record=False)
 # - **a** ADF minimises $\mathrm{KL}[q\,\|\,\tilde p]$, the same divergence as variational inference.
 # - **b** Matched to a density with two peaks, ADF's Gaussian covers both.
 # - **c** For a network, the result of ADF does not depend on the order of the points.
-# - **d** A second pass over the data counts each point once more.
+# - **d** One weight of a linear model learns the same points twice. Its variance ends where a single pass would have ended had every point been two.
 # - **e** The test log-likelihood of y can be computed from the network's mean and variance alone.
-# - **f** After E epochs over N points, α is of the order N·E/2.
+# - **f** After 20 epochs over 50 points, α speaks as if about a thousand points had told the noise.
 #
-# <details><summary>Hint</summary>For (c), compare what is exact in (7.1) with what is thrown away; for (e), write down the variance of y.</details>
+# <details><summary>Hint</summary>For (c), ask it of (7.1) first: which step of it does a network not have? For (e), what would you need to draw a y?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_true_statements = ...
@@ -1019,24 +1020,25 @@ def solution_7(m, v, alpha, beta, y_mean, y_std, y):
 assert exercises.check("7.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 7.8 Extend: moment matching by brute force
-# `w` is an even grid, `prior` and `likelihood` are their values on it. Return the pair (mean, variance) of the tilted density (7.2), by any rule for integrals.
+# ### 7.8 Extend: what one point has contributed
+# A point has turned $\mathcal N(m, v)$ into $\mathcal N(m', v')$, the Gaussian with the moments of the tilted density (7.2). Which Gaussian factor would have done the same, exactly? EP remembers it as a precision and a shift: what the point adds to $1/v$ and to $m/v$. Return the pair (precision, shift). `w` is an even grid, `likelihood` are the values on it; take any rule for integrals. The precision may be negative.
 #
-# <details><summary>Hint</summary>A product of densities has no integral of 1 yet. Which integral is missing?</details>
+# <details><summary>Hint</summary>First the tilted density on the grid, normalised, and its two moments. Then compare before and after in the numbers that add up when densities are multiplied.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_match(w, prior, likelihood):
+def my_site(w, m, v, likelihood):
     return ...
 
 
-exercises.check("7.8", my_match)
+exercises.check("7.8", my_site)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_8(w, prior, likelihood):
-    tilted = prior * likelihood
+def solution_8(w, m, v, likelihood):
+    tilted = likelihood * np.exp(-0.5 * (w - m) ** 2 / v)
     tilted = tilted / np.trapezoid(tilted, w)
     mean = np.trapezoid(w * tilted, w)
-    return mean, np.trapezoid((w - mean) ** 2 * tilted, w)
+    var = np.trapezoid((w - mean) ** 2 * tilted, w)
+    return 1 / var - 1 / v, mean / var - m / v
 
 
 assert exercises.check("7.8", solution_8, record=False)
@@ -1110,9 +1112,9 @@ panel(sides[1], "The doubt", "β of the first belief", "epistemic sd / error")
 # ### 7.11 Experiment: which eps was it?
 # You get the log of a sick noise update: `points` learned so far and `alpha`, both `[41]`. Estimate the eps that was added to the denominator of α′, to within 40 %. The check has four logs, of different lengths. You have two of your own to try your instrument on, `sick.history` and `tampered.history` of section 7.11, and know what it must read there.
 #
-# Draw first: α over the points beside 6 + points/2, and the *step* of α a point over α².
+# Draw first: α over the points, beside 6 + points/2. Then the *step* of α a point over something of your choice, over which it is a straight line.
 #
-# <details><summary>Hint</summary>(7.16) says what one step adds and what eps takes away. Where a log has not come to rest, its end is not α*; but its steps know eps from the start.</details>
+# <details><summary>Hint</summary>Where a log has not come to rest, its end is not α*; but its steps know eps from the start. Read (7.16) as a straight line: of what?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 # fig, (left, right) = plt.subplots(1, 2, layout="constrained")
@@ -1120,7 +1122,7 @@ panel(sides[1], "The doubt", "β of the first belief", "epistemic sd / error")
 #     left.plot(log["points"], log["alpha"])
 #     right.plot(..., ..., ".")
 # panel(left, "α stops …", "points learned", "α")
-# panel(right, "… by a straight line", "α²", "step of α a point")
+# panel(right, "… by a straight line", "...", "step of α a point")
 def my_eps(points, alpha):
     return ...
 

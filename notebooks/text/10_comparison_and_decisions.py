@@ -24,9 +24,6 @@
 #
 # **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 7 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
-# %% [markdown] slideshow={"slide_type": "notes"}
-# For the lecturer. Run all cells before the lecture. The picture to remember is the one of section 10.5: the same two methods on six data sets. If time is short, show 10.1, 10.4, 10.5 and the bandit. NUTS in the explorer takes some seconds: switch it on before you speak about it.
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
@@ -132,7 +129,7 @@ def sample(seed, **more):
 
 nuts = sample(0, n_thin=4)
 start = time.perf_counter()
-again = sample(1)
+again = sample(1, n_thin=4)  # as the first, which has compiled it
 cost = {"NUTS": time.perf_counter() - start}
 pred["NUTS"] = nuts.predict(x_grid)
 print(nuts.report)
@@ -466,7 +463,7 @@ assert not any(finding.falls for finding in found)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.6 What it costs
 #
-# Time one fit of each, after compiling. The times on your machine differ; their orders of magnitude should not. (All of them, with PBP's growth in data and width, in one table: `python3 -m bdl_teach bench methods`.)
+# Time one fit of each, after compiling (NUTS: the second of the two runs of section 10.1, which has as many transitions as the first). The times on your machine differ; their orders of magnitude should not. (All of them, with PBP's growth in data and width, in one table: `python3 -m bdl_teach bench methods`.)
 
 # %% slideshow={"slide_type": "subslide"}
 def seconds(action):
@@ -586,19 +583,19 @@ assert abs(chosen - belief) < 4 * 0.5 / np.sqrt(200_000)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.9
-S, PRIOR = 8.0, 5.0  # sd of the rewards around their mean; sd of each weight before any meal
+NOISE, PRIOR = 8.0, 5.0  # sd of the rewards around their mean; sd of each weight before any meal
 
 
 def update(precision, b, x, r, ate):
     """One meal of each run: precision [run, d, d], b [run, d], x [run, d], r [run]."""
     x = x * ate[:, None]  # a mushroom that is left teaches nothing
-    return precision + x[:, :, None] * x[:, None, :] / S**2, b + x * r[:, None] / S**2
+    return precision + x[:, :, None] * x[:, None, :] / NOISE**2, b + x * r[:, None] / NOISE**2
 
 
 precision, b = np.eye(D)[None] / PRIOR**2, np.zeros((1, D))
 for t in range(50):
     precision, b = update(precision, b, seen[t, :1], reward[t, :1], np.ones(1))
-at_once = exact.linear_regression(seen[:50, 0], reward[:50, 0], prior_std=PRIOR, noise_std=S)
+at_once = exact.linear_regression(seen[:50, 0], reward[:50, 0], prior_std=PRIOR, noise_std=NOISE)
 assert np.allclose(np.linalg.solve(precision[0], b[0]), at_once.mean)
 assert np.allclose(np.linalg.inv(precision[0]), at_once.cov)
 
@@ -723,23 +720,23 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # Replace `...`, run the cell. Each check says which mistake it sees. NumPy (`np`) and SciPy's `logsumexp` and `ndtr` (Φ) are there.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 10.1 Compute: the log score of an ensemble
-# Return the log predictive density (10.2) of *one* target `y`, in nats. `samples`, of shape `[S]`, are the outputs of the $S$ networks at its input. It is tried up to a hundred noise standard deviations away from all of them.
+# ### 10.1 Compute: the score of a point that was left out
+# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them.
 #
-# <details><summary>Hint</summary>The density of a mixture is a mean of densities. Which function adds exponentials in the logarithm?</details>
+# <details><summary>Hint</summary>A mean with weights is a sum of weight times value, divided by the sum of the weights. What is weight times value here?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_log_score(y, samples, noise_std):
+def my_left_out(y, samples, noise_std):
     return ...
 
 
-exercises.check("10.1", my_log_score)
+exercises.check("10.1", my_left_out)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, samples, noise_std):
     z = (y - samples) / noise_std
     each = -0.5 * z**2 - np.log(noise_std) - 0.5 * np.log(2 * np.pi)
-    return logsumexp(each) - np.log(len(samples))
+    return np.log(len(samples)) - logsumexp(-each)
 
 
 assert exercises.check("10.1", solution_1, record=False)
@@ -766,21 +763,26 @@ def solution_2(y, mean, epistemic_std, noise_std):
 assert exercises.check("10.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 10.3 Compute: the probability integral transform
-# Return the PIT value (10.5) of each target. `samples` has shape `[S, m]`, `y` has shape `[m]`.
+# ### 10.3 Compute: a quantile of an ensemble
+# (10.5) leads from a target to its level. Go the way back, as for the ends of an interval: return for each input the $y$ below which the ensemble sees the probability `level`. `samples` has shape `[S, m]`, `level` has shape `[m]`.
 #
-# <details><summary>Hint</summary>For one network, P(Y ≤ y) is a value of Φ. What is it for S of them?</details>
+# <details><summary>Hint</summary>There is no formula for S > 1. But F grows with y, and you know a y that is too small and one that is too large.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_pit(y, samples, noise_std):
+def my_quantile(level, samples, noise_std):
     return ...
 
 
-exercises.check("10.3", my_pit)
+exercises.check("10.3", my_quantile)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_3(y, samples, noise_std):
-    return ndtr((y - samples) / noise_std).mean(axis=0)
+def solution_3(level, samples, noise_std):
+    low, high = (samples.min(axis=0) - 9 * noise_std, samples.max(axis=0) + 9 * noise_std)
+    for _ in range(60):  # halve the distance
+        middle = (low + high) / 2
+        below = ndtr((middle - samples) / noise_std).mean(axis=0) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return middle
 
 
 assert exercises.check("10.3", solution_3, record=False)

@@ -1102,7 +1102,8 @@ def test_a_fault_is_a_sentence_and_a_code_and_no_traceback(
 
 
 @pytest.mark.parametrize(
-    "name", ["", "lab", "test", "notebooks", "doctor", "data", "reproduce", "claims", "bench"]
+    "name",
+    ["", "lab", "test", "notebooks", "deck", "doctor", "data", "reproduce", "claims", "bench"],
 )
 def test_help_builds_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str

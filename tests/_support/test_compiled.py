@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets, predictive
-from bdl_teach._support import compiled
+from bdl_teach._support import compiled, steady_names
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
@@ -34,6 +34,12 @@ SWEEP = {
     "seed": [1, 2],
     "steps": [10, 30],
 }
+
+
+@pytest.fixture(autouse=True)
+def kept_programs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which nothing compiles, pretended here, clears what this one has compiled."""
+    monkeypatch.setattr(compiled.xla_cache, "clear", lambda: False)
 
 
 def refit(n: int = 8, n_predictions: int = 20, **changes) -> np.ndarray:
@@ -64,6 +70,20 @@ def test_a_shape_compiles_again():
     square(tf.constant([1.0, 2.0]))
     assert square.traces == 2
     assert compiled.trace_count() == before + 1
+
+
+def test_two_programs_that_go_by_one_name_stay_two():
+    class Factor(float):
+        def __repr__(self):
+            return "a factor"
+
+    def times(k):
+        return Compiled(lambda x: float(k) * x)
+
+    programs = [times(Factor(k)) for k in (3, 4)]
+    identities = {steady_names.identity(p._function) for p in programs}
+    assert len(identities) == 1
+    assert [float(p(tf.constant(2.0))) for p in programs] == [6.0, 8.0]
 
 
 def test_the_count_keeps_programs_that_are_gone():

@@ -62,6 +62,23 @@ def test_a_second_process_compiles_nothing_says_the_same_and_says_no_more(tmp_pa
     assert first.stderr == second.stderr == ""
 
 
+OTHERS = (  # of one place in the code, two that do not do the same; then a loop with its gradient
+    "f = lambda x: tf.while_loop("
+    "lambda s: s < 9.0, lambda s: (s * x,), (x,), maximum_iterations=9);"
+    "made = [compiled.Compiled((lambda k: lambda x: k * x)(k)) for k in map(float, {})];"
+    "made += [compiled.Compiled(lambda x: tf.gradients(f(x)[0], x)[0])];"
+    "print([float(p(tf.constant(2.0))) for p in made])"
+)
+
+
+def test_a_program_is_found_whatever_was_traced_before_it(filled: Path) -> None:
+    for order, said in (("(3, 4)", [6.0, 8.0, 32.0]), ("(4, 3)", [8.0, 6.0, 32.0])):
+        ran = run(filled, OTHERS.format(order)).stdout.splitlines()
+        assert ran[0] == str(said)
+        assert float(ran[1]) == pytest.approx(1.1**10, rel=1e-6)
+        assert len(kept(filled)) == 5, "the three others, and none of all five twice"
+
+
 def test_the_folder_is_its_user_s_alone(filled: Path) -> None:
     (folder,) = filled.iterdir()
     assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700

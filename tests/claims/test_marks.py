@@ -38,7 +38,8 @@ def stated() -> dict[str, list[str]]:
 
 
 def test_what_is_marked_is_a_claim() -> None:
-    unknown = {one: files for one, files in stated().items() if one not in listing.entries()}
+    known = listing.entries()
+    unknown = {one: files for one, files in stated().items() if one not in known}
     assert unknown == {}, "no such claim: `python3 -m bdl_teach claims --list` says which there are"
 
 

@@ -13,6 +13,7 @@ from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam
 from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
+from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
@@ -332,6 +333,11 @@ def test_a_longer_run_that_diverges_says_nothing(monkeypatch):
 
     monkeypatch.setattr(bbb.Fit, "longer", longer)
     assert fit.converged and not poor.converged
+
+
+def test_a_variational_fit_must_say_what_it_costs():
+    with pytest.raises(TypeError, match="abstract.*cost.*longer.*tolerance"):
+        type("Silent", (Variational,), {})()
 
 
 def test_the_new_starts_of_empirical_bayes_are_strong_and_step_in_the_mean(monkeypatch):

@@ -44,7 +44,7 @@ def eps(**changes: Any) -> np.ndarray:
 def zeta(estimator: str, **changes: Any) -> np.ndarray:
     """The table of ζ, one column for each unit of each data point: ``[rows, units · n]``."""
     widths = partial(local_reparam.noise_widths, estimator)
-    table = row_noise(len(X), plan(**changes), widths).numpy()[:, 0]
+    table = row_noise(len(X), plan(**changes), widths).numpy()[: plan(**changes).n_rows, 0]
     return np.float64(table.reshape(len(table), -1))
 
 
@@ -123,6 +123,25 @@ def test_the_table_of_a_wide_network_stays_within_its_room():
         rows, *shape = row_noise(n, wide, widths).shape
         assert shape == [1, width, n]
         assert rows == 2**23 // (width * n) >= 64
+
+
+def test_fits_of_few_and_of_many_steps_share_a_program():
+    """The shapes are the same, no step's row is empty, and the numbers stay what they were."""
+    widths = partial(local_reparam.noise_widths, "local")
+    short, long, longer = (
+        row_noise(len(X), lay_out(X, Y, NETWORK, 1, steps, 0, None, False), widths).numpy()
+        for steps in (20, 2000, 2100)
+    )
+    assert short.shape == long.shape != longer.shape
+    assert short[:1000].all() and long[:2000].all() and longer[:2100].all()
+    np.testing.assert_array_equal(short[:1000, ..., 0], long[:1000, ..., 0])
+    assert lay_out(X, Y, NETWORK, 1, 20, 0, None, False).fields["eps"] == ()
+
+
+def test_no_draw_of_a_step_meets_an_empty_row():
+    """Draws go round the table."""
+    widths = partial(local_reparam.noise_widths, "flipout")
+    assert row_noise(len(X), plan(n_samples=30), widths).numpy().all()
 
 
 # What a step sees, and what it costs

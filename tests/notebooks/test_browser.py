@@ -140,7 +140,7 @@ def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: 
 
 
 def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
-    """Click each button; one that the notebook left pressed last has another turn at the end."""
+    """Click each button; one that had nothing to change has another turn at the end."""
     stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
     buttons = [
         i
@@ -153,6 +153,14 @@ def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures:
     ]
 
 
+def stray(notebook: Notebook, view: ExplorerView) -> None:
+    """Leave a slider moved: the preset that is shown would wait out all patience for no change."""
+    for i in range(len(view.sliders)):
+        notebook.focus(view.number, i)
+        if any(notebook.press(view.number, i, key).paints for key in ("ArrowRight", "ArrowLeft")):
+            return
+
+
 def choose_presets(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
     """Choose each preset in the menu; one that was there already has another turn at the end."""
 
@@ -162,6 +170,7 @@ def choose_presets(notebook: Notebook, view: ExplorerView, seen: Visit, pictures
         seen.statuses.append(notebook.status(view.number))
         return bool(effect.paints) and notebook.look(view.number).startswith("Look: ")
 
+    stray(notebook, view)
     unmoved = [i for i in range(len(view.presets)) if not choose(i)]
     seen.dead_presets += [view.presets[i] for i in unmoved if not choose(i)]
 

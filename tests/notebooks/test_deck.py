@@ -1,31 +1,221 @@
-"""The decks of the chapters: nbconvert's slides with the words of the pictures in them."""
+"""The deck of every chapter in Chromium, from a file and with the network refused.
 
+No slide is cut off, equations and pictures are there, and nothing is asked of any host.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
-from nbconvert.exporters import SlidesExporter
-from traitlets.config.loader import PyFileConfigLoader
+import pytest
+from browser_bench.lab import chromium
+from playwright.sync_api import Browser, Page, Route
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
+from bdl_teach._commands import deck
+from bdl_teach._commands.doctor import find_chromium
+
+NAMES = [path.stem for path in deck.chapters()]
+SCREEN = {"width": 1366, "height": 768}
+SMALL = {"width": 1024, "height": 768}
+LOCAL = ("file:", "data:", "blob:", "about:")
+# What of each slide reaches out of the window, or of its own box where that does not show it:
+# the farthest only, in pixels. Letters, pictures and equations, no empty boxes.
+CUT_OFF = """() => {
+  Reveal.configure({fragments: false, hash: false, slideNumber: false}); // all shown, and quickly
+  const skipped = (e) => e.matches("aside, mjx-assistive-mml") || e.parentNode.closest("svg");
+  const filter = (e) => skipped(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
+  const hides = (e) => e.tagName !== "svg" && getComputedStyle(e).overflowY !== "visible"
+    && getComputedStyle(e).display !== "inline";
+  const shows = (e) => ["svg", "IMG"].includes(e.tagName)
+    || [...e.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  return Reveal.getSlides().flatMap((slide) => {
+    const {h, v} = Reveal.getIndices(slide);
+    Reveal.slide(h, v);
+    let worst = [1, ""];
+    const walk = document.createTreeWalker(slide, NodeFilter.SHOW_ELEMENT, filter);
+    for (let e = walk.nextNode(); e; e = walk.nextNode()) {
+      const inner = Math.max(e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth);
+      const box = e.getBoundingClientRect();
+      const out = [inner > 1 && e.clientHeight && hides(e) ? inner : 0];
+      if (shows(e) && box.width && box.height)
+        out.push(-box.left, -box.top, box.right - innerWidth, box.bottom - innerHeight);
+      if (Math.max(...out) > worst[0]) worst = [Math.max(...out), e.textContent.slice(0, 60)];
+    }
+    return worst[0] > 1 ? [`${h}.${v || 0}: ${Math.round(worst[0])} px: ${worst[1]}`] : [];
+  });
+}"""
+EQUATIONS = """() => ({
+  there: document.querySelectorAll("section mjx-container svg").length,
+  wrong: [...document.querySelectorAll("[data-mml-node=merror]")].map((e) => e.textContent),
+  raw: [...document.querySelectorAll("section :is(p, li, td)")].map((e) => e.innerText)
+    .filter((text) => text && /\\$\\$|\\\\(frac|mathbb|sigma)/.test(text)),
+})"""
+PICTURES = """() => [...document.images].filter((image) => image.naturalWidth < 100 || !image.alt)
+  .map((image) => image.outerHTML.slice(0, 80))"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-def test_a_deck_keeps_alternative_texts_and_scrolls() -> None:
-    picture = nbformat.v4.new_output(
-        "display_data",
-        data={"image/png": "UE5H", "text/plain": "A plot."},
-        metadata={"image/png": {"alt": 'A "plot".'}},
+@dataclass
+class Shown:
+    """A deck that is open, and what was heard of it."""
+
+    page: Page
+    asked: list[str]
+    console: list[str]
+
+    def ready(self) -> Shown:
+        self.page.wait_for_function("() => window.Reveal && Reveal.isReady()")
+        return self
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = find_chromium()
+    if path is None:
+        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
+            pytest.fail("no Chromium on PATH, and BDL_TEACH_REQUIRE_BROWSER is 1")
+        pytest.skip("no Chromium on PATH")
+    with chromium(path) as started:
+        yield started
+
+
+def show(browser: Browser, path: Path) -> Shown:
+    """Open a deck; what it asks of any host is refused, and kept."""
+    context = browser.new_context(viewport=SCREEN)
+    shown = Shown(context.new_page(), [], [])
+
+    def refuse(route: Route) -> None:
+        shown.asked.append(route.request.url)
+        route.abort()
+
+    context.route(lambda url: not url.startswith(LOCAL), refuse)
+    shown.page.on("pageerror", lambda error: shown.console.append(str(error)))
+    shown.page.on(
+        "console", lambda said: shown.console.append(said.text) if said.type == "error" else None
     )
-    cell = nbformat.v4.new_code_cell("fig", execution_count=1, outputs=[picture])
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    config = PyFileConfigLoader("deck.py", path=str(TOOLS)).load_config()
-    page = SlidesExporter(config=config).from_notebook_node(notebook)[0]
-    assert "<img alt='A \"plot\".'" in page or '<img alt="A &quot;plot&quot;."' in page
-    assert page.count("data:image/png;base64,UE5H") == 1
-    assert "No description" not in page
-    assert "scroll = true" in page
-    assert "width: 1344" in page and "height: 756" in page
+    shown.page.goto(path.as_uri(), wait_until="commit")
+    return shown
 
 
-def test_the_lecturers_notes_name_the_settings() -> None:
-    notes = (TOOLS.parent / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
-    assert "--config tools/deck.py" in notes
+@pytest.fixture(scope="module")
+def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
+    """The decks of all chapters; one typesets while the next is made."""
+    folder = tmp_path_factory.mktemp("decks")
+    opened = {}
+    for name in NAMES:
+        assert deck.main(["--folder", str(folder), name]) == 0
+        opened[name] = show(browser, folder / f"{name}.html")
+    return {name: shown.ready() for name, shown in opened.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_slide_is_cut_off(decks: dict[str, Shown], name: str) -> None:
+    assert decks[name].page.evaluate(CUT_OFF) == []
+
+
+def test_nor_on_a_small_screen(decks: dict[str, Shown]) -> None:
+    page = decks["04_how_right_is_it"].page
+    page.set_viewport_size(SMALL)
+    assert page.evaluate(CUT_OFF) == []
+    page.set_viewport_size(SCREEN)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equations_are_typeset(decks: dict[str, Shown], name: str) -> None:
+    found = decks[name].page.evaluate(EQUATIONS)
+    assert found["there"] > 50
+    assert found["wrong"] == found["raw"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_of_the_notebook_is_shown_and_has_words(
+    decks: dict[str, Shown], name: str
+) -> None:
+    cells = nbformat.read(deck.find(name), as_version=4).cells
+    shown = [cell for cell in cells if cell.metadata.slideshow.slide_type != "skip"]
+    outputs = [output for cell in shown for output in cell.get("outputs", [])]
+    n_pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+    assert decks[name].page.evaluate("() => document.images.length") == n_pictures
+    assert decks[name].page.evaluate(PICTURES) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_asked_of_any_host_and_nothing_fails(decks: dict[str, Shown], name: str) -> None:
+    assert decks[name].asked == decks[name].console == []
+
+
+def test_the_speaker_has_the_notes_of_the_slide(decks: dict[str, Shown]) -> None:
+    page = decks["03_bayes_by_backprop"].page
+    notes = "() => Reveal.getSlideNotes()"
+    page.evaluate("() => Reveal.slide(0, 0)")
+    assert "Where they get stuck." in page.evaluate(notes)
+    page.evaluate("() => { location.hash = document.querySelector('h2[id^=\"3.8\"]').id }")
+    page.wait_for_function("() => Reveal.getCurrentSlide().innerText.startsWith('3.8')")
+    assert "9 minutes." in page.evaluate(notes)
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    window = opened.value
+    window.wait_for_function("() => document.body.innerText.includes('9 minutes.')")
+    window.close()
+
+
+# What deck.js does, and that the tests above can see what is wrong.
+
+
+def planted() -> Any:
+    """A notebook of things that no slide holds: long tables, lists, outputs, a wide equation."""
+    rows = "".join(f"| row {i} | value |\n" for i in range(60))
+    items = "".join(f"{i}. item {i}\n" for i in range(1, 41))
+    wide = " + ".join(f"x_{{{i}}}" for i in range(80))
+    lines = "".join(f"line {i} {'x' * 140}\n" for i in range(40))
+    text = nbformat.v4.new_output("stream", name="stdout", text=lines)
+    cells = [
+        nbformat.v4.new_markdown_cell("# 3 · Planted\n\n| a | b |\n|---|---|\n" + rows),
+        nbformat.v4.new_markdown_cell("## A list\n\n" + items + f"\n$$ {wide} $$"),
+        nbformat.v4.new_code_cell(f"print(text)  # {'x' * 160}", execution_count=1, outputs=[text]),
+    ]
+    for cell in cells:
+        cell.metadata.slideshow = {"slide_type": "slide"}
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.fixture(scope="module")
+def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    folder = tmp_path_factory.mktemp("planted")
+    nbformat.write(planted(), folder / "planted.ipynb")
+    deck.main(["--folder", str(folder), str(folder / "planted.ipynb")])
+    return show(browser, folder / "planted.html").ready()
+
+
+def test_what_is_too_tall_goes_on_on_the_next_slide(sample: Shown) -> None:
+    page = sample.page
+    assert page.evaluate(CUT_OFF) == []
+    tables = page.locator("table").all()
+    assert len(tables) > 1
+    assert [table.locator("th").all_inner_texts() for table in tables] == [["a", "b"]] * len(tables)
+    rows = page.locator("td:first-child").all_text_contents()
+    assert rows == [f"row {i}" for i in range(60)]
+    starts = page.evaluate(
+        "() => [...document.querySelectorAll('ol')].map((list) => [list.start, +list"
+        ".firstElementChild.textContent.split(' ')[1]])"
+    )
+    assert len(starts) > 1
+    assert all(said == meant for said, meant in starts)
+
+
+def test_the_tests_see_what_is_cut_off_and_what_is_asked(sample: Shown) -> None:
+    page = sample.page
+    page.evaluate(
+        "() => { document.querySelector('section section').insertAdjacentHTML('beforeend', "
+        '\'<p style="margin-top: 900px">below</p><img hidden src="http://deck.invalid/a.png">\') }'
+    )
+    (found,) = page.evaluate(CUT_OFF)
+    assert found.startswith("0.0: ") and found.endswith("below")
+    page.wait_for_function("() => document.images[0].complete")
+    assert sample.asked == ["http://deck.invalid/a.png"]

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 CHAPTERS = [path for path in NOTEBOOKS if path.stem >= "01"]
-SLIDES = {"slide", "subslide", "fragment", "skip", "notes"}
+SLIDES = {"slide", "subslide", "fragment", "skip"}  # notes for the lecturer: in TEACHING.md
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOI = re.compile(r"\[doi:(10\.\d{4,9}/[^\s\]]+)\]\(https://doi\.org/\1\)")
 ARXIV = re.compile(r"\[arXiv:(\d{4}\.\d{4,5})\]\(https://arxiv\.org/abs/\1\)")

@@ -328,16 +328,15 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: SinusoidExplorer) 
     explorer.preset("article")
 
 
-@pytest.mark.slow
-def test_a_thousand_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
+def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
+    """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     explorer.preset("article")
-    for k in range(100):  # caches fill
-        explorer.set(sigma1=0.5 + 0.05 * (k % 60), seed=k % 6)
-    gc.collect()
-    before, ticks = psutil.Process().memory_info().rss, explorer.ticks
-    for k in range(1000):
-        explorer.set(sigma1=0.5 + 0.05 * (k % 60), pi=0.05 * (k % 20), seed=k % 6)
-    gc.collect()
-    assert explorer.ticks - ticks == 1000
+    resident, ticks = [], explorer.ticks
+    for _ in range(4):  # in the first, caches fill
+        for k in range(60):
+            explorer.set(sigma1=0.5 + 0.05 * k, pi=0.05 * (k % 20), seed=k % 6)
+        gc.collect()
+        resident.append(psutil.Process().memory_info().rss)
+    assert explorer.ticks - ticks == 4 * 60
     assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
-    assert psutil.Process().memory_info().rss - before < 20e6
+    assert min(np.diff(resident)) < 60 * 5e3  # bytes

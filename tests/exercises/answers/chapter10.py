@@ -4,16 +4,12 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from scipy import linalg, special, stats
+from scipy import linalg, optimize, special, stats
 
 from answers.forms import single, tensors
 from bdl_teach.backend import tfp
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import point
-
-
-def log_score(y: Any, f: Any, s: Any) -> Any:
-    return stats.norm(f, s).logpdf(y)
 
 
 def coverage(y: Any, m: Any, e: Any, s: Any) -> float:
@@ -30,40 +26,14 @@ def losses(p: Any, c: Any) -> Any:
     return np.array([max(row) - row[i] for row, i in zip(p, c, strict=True)])
 
 
-def nearest_where_all_are_far(y: float, f: Any, s: float) -> float:
-    logs = stats.norm.logpdf(y, f, s)
-    score = np.log(np.mean(np.exp(logs)))
-    return score if np.isfinite(score) else logs.max() - np.log(len(f))
-
-
 RIGHT: dict[str, Any] = {
-    "10.1": lambda y, f, s: (
-        stats.norm(f, s).logpdf(y).max()
-        + np.log(
-            np.mean(np.exp(stats.norm(f, s).logpdf(y) - stats.norm(f, s).logpdf(y).max())),
-        )
-    ),
     "10.2": coverage,
-    "10.3": lambda y, f, s: sum(stats.norm(row, s).cdf(y) for row in f) / len(f),
     "10.4": "bde",
     "10.5": lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / len(a) ** 0.5,
     "10.6": lambda y, m, s: np.linalg.norm((y - m) / s) / len(y) ** 0.5,
     "10.7": lambda m, c, x, e: int(np.argsort(x @ draw(m, c, e))[-1]),
     "10.8": lambda p, c: np.tri(len(c)) @ losses(p, c),
 }
-
-
-def tf_log_score(y: Any, f: Any, s: Any) -> Any:
-    draws = tfp.distributions.Normal(f, s)
-    mixture = tfp.distributions.MixtureSameFamily(
-        tfp.distributions.Categorical(logits=tf.zeros_like(f)), draws
-    )
-    return mixture.log_prob(y)
-
-
-def by_pairs(y: Any, f: Any, s: Any) -> Any:
-    parts = log_score(y, f, s)
-    return np.logaddexp.reduce(parts) - np.log(np.size(parts))
 
 
 def coverage_by_pit(y: Any, m: Any, e: Any, s: Any) -> Any:
@@ -94,19 +64,11 @@ def within(z: Any, rule: Any = np.hypot) -> Any:
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
-    ("10.1", by_pairs),
-    ("10.1", single(by_pairs)),
-    ("10.1", tensors(tf_log_score)),
-    ("10.1", lambda y, f, s: [special.logsumexp(log_score(y, f, s), b=1 / len(f))]),
     ("10.2", coverage_by_pit),
     ("10.2", single(within(1.96))),
     ("10.2", tensors(tf_coverage)),
     ("10.2", lambda y, m, e, s: np.mean((y - m) ** 2 < 1.96**2 * (e**2 + s**2))),
     ("10.2", within(stats.norm.ppf(0.975))),
-    ("10.3", single(lambda y, f, s: special.ndtr((y - f) / s).mean(0))),
-    ("10.3", tensors(lambda y, f, s: tf.reduce_mean(tfp.distributions.Normal(f, s).cdf(y), 0))),
-    ("10.3", lambda y, f, s: np.mean(0.5 * special.erfc((f - y) / s / 2**0.5), axis=0)),
-    ("10.3", lambda y, f, s: [stats.norm(f[:, i], s).cdf(y[i]).mean() for i in range(len(y))]),
     ("10.4", {"b": True, "d": True, "e": True, "a": False}),
     ("10.4", "(b), (d), (e)"),
     ("10.5", single(lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2)))),
@@ -135,63 +97,14 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("10.1", "expected", nearest_where_all_are_far),
-    ("10.3", "expected", lambda y, f, s: np.clip(RIGHT["10.3"](y, f, s), 0.01, 0.99)),
     ("10.6", "expected", lambda y, m, s: min(np.sqrt(np.mean(((y - m) / s) ** 2)), 10.0)),
-    ("10.1", "eps beside the noise", lambda y, f, s: by_pairs(y, f, s + 1e-8)),
     ("10.2", "expected", within(1.96, lambda e, s: (e**2 + s**2 + 1e-8) ** 0.5)),
-    ("10.3", "eps beside the noise", lambda y, f, s: stats.norm(f, s + 1e-8).cdf(y).mean(0)),
     (
         "10.5",
         "eps under the root",
         lambda a, s, b, t: (np.mean((a - b) ** 2 + (s - t) ** 2) + 1e-8) ** 0.5,
     ),
     ("10.6", "eps beside the sd", lambda y, m, s: np.mean(((y - m) / (s + 1e-8)) ** 2) ** 0.5),
-    ("10.1", "underflow", lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)))),
-    (
-        "10.1",
-        "eps in the logarithm",
-        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y)) + 1e-8),
-    ),
-    (
-        "10.1",
-        "eps in the logarithm",
-        lambda y, f, s: np.log(np.mean(stats.norm(f, s).pdf(y) + 1e-300)),
-    ),
-    ("10.1", "nearest network", lambda y, f, s: log_score(y, f, s).max() - np.log(len(f))),
-    ("10.1", "not in nats", lambda y, f, s: by_pairs(y, f, s) / np.log(10)),
-    ("10.1", "log S added", lambda y, f, s: by_pairs(y, f, s) + 2 * np.log(len(f))),
-    ("10.1", "draws' spread", lambda y, f, s: by_pairs(y, f, (s**2 + f.var()) ** 0.5)),
-    (
-        "10.1",
-        "σ for σ²",
-        lambda y, f, s: (
-            special.logsumexp(-((y - f) ** 2) / (2 * s)) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
-        ),
-    ),
-    (
-        "10.1",
-        "½ is missing",
-        lambda y, f, s: (
-            special.logsumexp(-((y - f) ** 2) / s**2) - np.log(s * (2 * np.pi) ** 0.5 * len(f))
-        ),
-    ),
-    (
-        "10.1",
-        "expected",
-        lambda y, f, s: np.logaddexp.reduce(log_score(y, f, s)) - np.log(len(f) + 1),
-    ),
-    ("10.1", "expected", lambda y, f, s: np.median(log_score(y, f, s))),
-    (
-        "10.1",
-        "expected",
-        lambda y, f, s: (
-            stats.gaussian_kde(f, 0.5).logpdf(y)[0] if len(f) > 1 else log_score(y, f, s)[0]
-        ),
-    ),
-    ("10.1", "expected", lambda y, f, s: max(by_pairs(y, f, s), -20)),
-    ("10.1", "expected", lambda y, f, s: by_pairs(abs(y), abs(f), s)),
-    ("10.1", "expected", log_score),
     ("10.2", "σ for σ²", within(1.96, lambda e, s: (e + s**2) ** 0.5)),
     ("10.2", "σ for σ²", within(1.96, lambda e, s: (e**2 + s) ** 0.5)),
     ("10.2", "Student", lambda y, m, e, s: within(stats.t.ppf(0.975, len(y) - 1))(y, m, e, s)),
@@ -205,18 +118,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.2", "expected", within(1.96, lambda e, s: 0.5 * (e + s))),
     ("10.2", "expected", within(1.96, lambda e, s: (e * s) ** 0.5)),
     ("10.2", "expected", lambda y, m, e, s: within(1.96)(abs(y), abs(m), e, s)),
-    ("10.3", "erf for Φ", lambda y, f, s: (0.5 + 0.5 * special.erf((y - f) / s)).mean(0)),
-    ("10.3", "√σ", lambda y, f, s: stats.norm(f, s**0.5).cdf(y).mean(0)),
-    ("10.3", "sigmoid for Φ", lambda y, f, s: special.expit((y - f) / s).mean(0)),
-    ("10.3", "sum for mean", lambda y, f, s: stats.norm(f, s).cdf(y).sum(0)),
-    ("10.3", "moments", lambda y, f, s: stats.norm(f.mean(0), (f.var(0) + s * s) ** 0.5).cdf(y)),
-    ("10.3", "expected", lambda y, f, s: stats.norm(np.median(f, 0), s).cdf(y)),
-    ("10.3", "expected", lambda y, f, s: np.median(stats.norm(f, s).cdf(y), axis=0)),
-    ("10.3", "expected", lambda y, f, s: abs(2 * stats.norm(f, s).cdf(y).mean(0) - 1)),
-    ("10.3", "expected", lambda y, f, s: np.log(stats.norm(f, s).cdf(y).mean(0))),
-    ("10.3", "expected", lambda y, f, s: np.sort(stats.norm(f, s).cdf(y).mean(0))),
-    ("10.3", "expected", lambda y, f, s: np.clip(stats.norm(f, s).cdf(y).mean(0), 0.1, 0.9)),
-    ("10.3", "expected", lambda y, f, s: stats.norm(f[0], s).cdf(y)),
     ("10.5", "absolute values", lambda a, s, b, t: np.mean(abs(a - b) + abs(s - t))),
     ("10.5", "means are ignored", lambda a, s, b, t: np.mean((s - t) ** 2) ** 0.5),
     ("10.5", "squared after", lambda a, s, b, t: np.mean((a + s - b - t) ** 2) ** 0.5),
@@ -285,20 +186,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.8", "expected", lambda p, c: np.cumsum(losses(p, c)) + 1e-3),
     ("10.8", "expected shape", lambda p, c: np.append(0, np.cumsum(losses(p, c)))),
     ("10.8", "expected", lambda p, c: np.cumsum(p[np.arange(len(c)), c] - p.min(1))),
-    ("10.1", "missing 1/S", lambda y, f, s: np.log(stats.norm(f, s).pdf(y).sum())),
-    ("10.1", "mean of logarithms", lambda y, f, s: stats.norm(f, s).logpdf(y).mean()),
-    (
-        "10.1",
-        "moments for the mixture",
-        lambda y, f, s: stats.norm(f.mean(), (f.var() + s**2) ** 0.5).logpdf(y),
-    ),
-    ("10.1", "the noise is missing", lambda y, f, s: stats.norm(f.mean(), f.std()).logpdf(y)),
-    ("10.1", "plug-in", lambda y, f, s: stats.norm(f.mean(), s).logpdf(y)),
-    ("10.1", "density for log density", lambda y, f, s: stats.norm(f, s).pdf(y).mean()),
-    ("10.1", "wrong sign", lambda y, f, s: -RIGHT["10.1"](y, f, s)),
-    ("10.1", "σ² for σ", lambda y, f, s: RIGHT["10.1"](y, f, s * s)),
-    ("10.1", "normaliser", lambda y, f, s: np.log(np.exp(-(((y - f) / s) ** 2) / 2).mean())),
-    ("10.1", "a product", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
     ("10.2", "the noise is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * e)),
     ("10.2", "standard deviations added", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e + s))),
     ("10.2", "σ² for σ", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * (e * e + s * s))),
@@ -312,20 +199,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.2", "epistemic part is missing", lambda y, m, e, s: np.mean(abs(y - m) < 1.96 * s)),
     ("10.2", "per cent", lambda y, m, e, s: 100 * coverage(y, m, e, s)),
     ("10.2", "what was announced", lambda y, m, e, s: 0.95),
-    (
-        "10.3",
-        "moments for the mixture",
-        lambda y, f, s: stats.norm(f.mean(0), np.hypot(f.std(0), s)).cdf(y),
-    ),
-    ("10.3", "the noise is missing", lambda y, f, s: np.mean(f < y, axis=0)),
-    ("10.3", "plug-in", lambda y, f, s: stats.norm(f.mean(0), s).cdf(y)),
-    ("10.3", "upper tail", lambda y, f, s: stats.norm(f, s).sf(y).mean(0)),
-    ("10.3", "density for distribution", lambda y, f, s: stats.norm(f, s).pdf(y).mean(0)),
-    ("10.3", "averaged over the points", lambda y, f, s: stats.norm(f, s).cdf(y).mean()),
-    ("10.3", "not averaged", lambda y, f, s: stats.norm(f, s).cdf(y)),
-    ("10.3", "wrong axis", lambda y, f, s: stats.norm(f, s).cdf(y).mean(1)),
-    ("10.3", "σ² for σ", lambda y, f, s: stats.norm(f, s * s).cdf(y).mean(0)),
-    ("10.3", "not divided", lambda y, f, s: stats.norm(f, 1).cdf(y).mean(0)),
     ("10.4", "statement a is not true", "abde"),
     ("10.4", "statement c is not true", {"b", "c", "d", "e"}),
     ("10.4", "statement f is not true", ["b", "d", "e", "f"]),
@@ -432,4 +305,103 @@ WRONG += [
     ("10.10", "too sure among", lambda p, x: bands(p, x, 3, noise=0.2)),
     ("10.10", "the gap is missed", lambda p, x: bands(p, x, 1, prior=Gaussian(3.0))),
     ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
+]
+
+
+# A point that was left out, and a quantile of an ensemble.
+
+
+def logs(y: Any, f: Any, s: Any) -> Any:
+    return stats.norm(f, s).logpdf(y)
+
+
+def left_out(y: Any, f: Any, s: Any) -> Any:
+    """By the definition: weights 1/p, normalised, times p; the largest weight taken out."""
+    each = logs(y, f, s)
+    share = np.exp(each.min() - each)
+    return each.min() - np.log(share.mean())
+
+
+def tf_left_out(y: Any, f: Any, s: Any) -> Any:
+    each = tfp.distributions.Normal(f, s).log_prob(y)
+    return -tfp.math.reduce_logmeanexp(-each)
+
+
+def quantile(u: Any, f: Any, s: Any) -> Any:
+    """Column by column, by Brent's method."""
+    found = []
+    for level, column in zip(u, f.T, strict=True):
+        scaled = column / s
+        found.append(
+            s
+            * optimize.brentq(
+                lambda q, at=scaled, want=level: stats.norm.cdf(q - at).mean() - want,
+                scaled.min() - 30,
+                scaled.max() + 30,
+            )
+        )
+    return found
+
+
+def of_functions(u: Any, f: Any) -> Any:
+    return np.array([np.quantile(column, level) for column, level in zip(f.T, u, strict=True)])
+
+
+RIGHT |= {"10.1": left_out, "10.3": quantile}
+ALSO += [
+    ("10.1", single(left_out)),
+    ("10.1", tensors(tf_left_out)),
+    ("10.1", lambda y, f, s: [-special.logsumexp(-logs(y, f, s), b=1 / len(f))]),
+    ("10.3", lambda u, f, s: np.float32(quantile(u, f, s))),
+]
+WRONG += [
+    ("10.1", "still in it", lambda y, f, s: special.logsumexp(logs(y, f, s)) - np.log(len(f))),
+    ("10.1", "overflow", lambda y, f, s: -np.log(np.mean(1 / stats.norm(f, s).pdf(y)))),
+    (
+        "10.1",
+        "upside down",
+        lambda y, f, s: special.logsumexp(2 * logs(y, f, s)) - special.logsumexp(logs(y, f, s)),
+    ),
+    ("10.1", "missing 1/S", lambda y, f, s: left_out(y, f, s) - np.log(len(f))),
+    ("10.1", "log S subtracted", lambda y, f, s: left_out(y, f, s) - 2 * np.log(len(f))),
+    ("10.1", "mean of logarithms", lambda y, f, s: logs(y, f, s).mean()),
+    ("10.1", "farthest network", lambda y, f, s: logs(y, f, s).min()),
+    (
+        "10.1",
+        "eps in the logarithm",
+        lambda y, f, s: -np.log(np.mean(1 / (stats.norm(f, s).pdf(y) + 1e-8))),
+    ),
+    ("10.1", "eps beside the noise", lambda y, f, s: left_out(y, f, s + 1e-8)),
+    ("10.1", "plug-in", lambda y, f, s: logs(y, f.mean(), s)),
+    ("10.1", "moments", lambda y, f, s: logs(y, f.mean(), (f.var() + s**2) ** 0.5)),
+    ("10.1", "not in nats", lambda y, f, s: left_out(y, f, s) / np.log(10)),
+    ("10.1", "density for log density", lambda y, f, s: np.exp(left_out(y, f, s))),
+    ("10.1", "σ² for σ", lambda y, f, s: left_out(y, f, s * s)),
+    ("10.1", "normaliser", lambda y, f, s: left_out(y, f, s) + np.log(s * (2 * np.pi) ** 0.5)),
+    ("10.1", "wrong sign", lambda y, f, s: -left_out(y, f, s)),
+    ("10.1", "expected", lambda y, f, s: np.median(logs(y, f, s))),
+    ("10.1", "expected", lambda y, f, s: max(left_out(y, f, s), -20)),
+    ("10.1", "expected", lambda y, f, s: logs(y, f, s)),
+    ("10.1", "expected", lambda y, f, s: left_out(abs(y), abs(f), s)),
+    ("10.3", "quantiles averaged", lambda u, f, s: stats.norm(f, s).ppf(u).mean(0)),
+    ("10.3", "median network", lambda u, f, s: np.median(stats.norm(f, s).ppf(u), axis=0)),
+    (
+        "10.3",
+        "moments",
+        lambda u, f, s: stats.norm(f.mean(0), np.hypot(f.std(0), s)).ppf(u),
+    ),
+    ("10.3", "noise is missing", lambda u, f, s: of_functions(u, f)),
+    ("10.3", "noise added", lambda u, f, s: of_functions(u, f) + stats.norm(0, s).ppf(u)),
+    ("10.3", "upper tail", lambda u, f, s: quantile(1 - u, f, s)),
+    ("10.3", "central interval", lambda u, f, s: quantile((1 + u) / 2, f, s)),
+    ("10.3", "PIT of the level", lambda u, f, s: stats.norm(f, s).cdf(u).mean(0)),
+    ("10.3", "erf for Φ", lambda u, f, s: quantile(u, f, s / 2**0.5)),
+    ("10.3", "eps beside", lambda u, f, s: quantile(u, f, s + 1e-7)),
+    ("10.3", "√σ", lambda u, f, s: quantile(u, f, s**0.5)),
+    ("10.3", "σ² for σ", lambda u, f, s: quantile(u, f, s**2)),
+    ("10.3", "not divided", lambda u, f, s: quantile(u, f, 1.0)),
+    ("10.3", "expected", lambda u, f, s: np.median(f, axis=0)),
+    ("10.3", "expected", lambda u, f, s: np.sort(quantile(u, f, s))),
+    ("10.3", "expected", lambda u, f, s: quantile(np.clip(u, 0.1, 0.9), f, s)),
+    ("10.3", "expected", lambda u, f, s: np.round(quantile(u, f, s), 3)),
 ]

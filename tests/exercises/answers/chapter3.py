@@ -1,7 +1,6 @@
 """Chapter 3: right answers written in another way than the references, and wrong ones."""
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,6 @@ def log_normal(w: Any, sigma: Any) -> Any:
 
 def softplus(rho: Any) -> Any:
     return np.log1p(np.exp(rho))
-
-
-def path(mu: Any, sigma: Any, eps: Any, x: Any, y: Any, s: Any, p: Any) -> Any:
-    w = mu + sigma * eps
-    return -eps / sigma + w / p**2 + ((w * x - y) @ x) / s**2
 
 
 def information(p: Any) -> Any:
@@ -90,28 +84,6 @@ def wide_if_zero(w: Any, a: Any, b: Any, p: Any) -> Any:
     return np.where(density > 0, np.log(density), np.log(p) + log_normal(w, a))
 
 
-def shares_by_halving(n_batches: int) -> Any:
-    out = [1.0]
-    for _ in range(n_batches - 1):
-        out.append(out[-1] / 2)
-    return np.array(out) / sum(out)
-
-
-def path_by_tape(mu: Any, rho: Any, eps: Any, x: Any, y: Any, s: Any, p: Any) -> Any:
-    """Gradient by w at fixed μ and σ."""
-    sigma = np.log1p(np.exp(rho))
-    w = tf.Variable(mu + sigma * eps, dtype=tf.float64)
-    q, prior = tfd.Normal(np.float64(mu), sigma), tfd.Normal(np.float64(0), np.float64(p))
-    with tf.GradientTape() as tape:
-        fit = tf.reduce_sum(tfd.Normal(w * x, np.float64(s)).log_prob(y))
-        cost = q.log_prob(w) - prior.log_prob(w) - fit
-    return tape.gradient(cost, w)
-
-
-def whole_gradient(m: Any, r: Any, e: Any, x: Any, y: Any, s: Any, p: Any) -> Any:
-    return path(m, softplus(r), e, x, y, s, p) + e / softplus(r)
-
-
 def cross_entropy_tf(logits: Any, labels: Any) -> Any:
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.cast(logits, tf.float32))
 
@@ -156,8 +128,6 @@ RIGHT: dict[str, Any] = {
     "3.7": lambda w, a, b, p: logsumexp(
         [log_normal(w, a), log_normal(w, b)], b=[[p], [1 - p]], axis=0
     ),
-    "3.8": lambda m: [2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)],
-    "3.10": lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, p),
     "3.11": lambda p: stats.entropy(p.mean(axis=0), axis=-1),
     "3.12": lambda f, y: logsumexp(f, axis=-1) - np.take_along_axis(f, y[:, None], 1)[:, 0],
     "3.13": lambda p, k: np.argsort(information(p))[::-1][:k],
@@ -183,20 +153,6 @@ ALSO: list[tuple[str, Any]] = [
         lambda w, a, b, p: np.logaddexp(
             stats.norm(0, a).logpdf(w) + np.log(p), stats.norm(0, b).logpdf(w) + np.log(1 - p)
         ),
-    ),
-    ("3.8", shares_by_halving),
-    ("3.8", lambda m: [Fraction(2 ** (m - i), 2**m - 1) for i in range(1, m + 1)]),
-    ("3.8", lambda m: F32(0.5) ** np.arange(1, m + 1, dtype=F32) / (1 - F32(0.5) ** F32(m))),
-    ("3.8", lambda m: softmax(-np.log(2) * np.arange(m))),
-    ("3.8", lambda m: np.exp2(-np.arange(1.0, m + 1)) / -np.expm1(-m * np.log(2))),
-    ("3.10", path_by_tape),
-    ("3.10", lambda m, r, e, x, y, s, p: whole_gradient(m, r, e, x, y, s, p) - e / softplus(r)),
-    ("3.10", lambda m, r, *v: path(F32(m), softplus(F32(r)), *map(F32, v))),
-    (
-        "3.10",
-        lambda m, r, e, x, y, s, p: [
-            (x @ x / s**2 + p**-2) * (m + softplus(r) * e) - x @ y / s**2 - e / softplus(r)
-        ],
     ),
     ("3.11", lambda p: tfd.Categorical(probs=tf.reduce_mean(p, 0)).entropy()),
     ("3.11", lambda p: entr(F32(p).mean(axis=0)).sum(axis=-1)),
@@ -307,25 +263,6 @@ WRONG: list[tuple[str, str, Any]] = [
         "weights forgotten",
         lambda w, a, b, p: np.logaddexp(log_normal(w, a), log_normal(w, b)),
     ),
-    ("3.8", "overflow", lambda m: 2.0 ** (m - np.arange(1, m + 1)) / (2.0**m - 1)),
-    ("3.8", "overflow", lambda m: 2 ** (m - np.arange(1, m + 1)) / (2**m - 1)),
-    ("3.8", "uniform", lambda m: np.ones(m) / m),
-    ("3.8", "not normalised", lambda m: 1 / np.exp2(np.arange(1, m + 1))),
-    ("3.8", "order reversed", lambda m: np.array(RIGHT["3.8"](m))[::-1]),
-    ("3.8", "counted from 0", lambda m: 2 * np.array(RIGHT["3.8"](m))),
-    (
-        "3.10",
-        "nothing of log q is left",
-        whole_gradient,
-    ),
-    ("3.10", "exponential", lambda m, r, e, x, y, s, p: path(m, np.exp(r), e, x, y, s, p)),
-    ("3.10", "softplus forgotten", lambda m, r, e, x, y, s, p: path(m, r, e, x, y, s, p)),
-    ("3.10", "σ for σ²", lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s**0.5, p**0.5)),
-    (
-        "3.10",
-        "mean for sum",
-        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s * len(x) ** 0.5, p),
-    ),
     ("3.11", "0 · log 0", lambda p: -np.sum(p.mean(0) * np.log(p.mean(0)), axis=-1)),
     ("3.11", "mean of entropies", lambda p: stats.entropy(p, axis=-1).mean(axis=0)),
     ("3.11", "wrong sign", lambda p: -stats.entropy(p.mean(axis=0), axis=-1)),
@@ -398,43 +335,6 @@ WRONG: list[tuple[str, str, Any]] = [
         "expected",
         lambda w, a, b, p: np.nan_to_num(np.log(p * normal(w, a) + (1 - p) * normal(w, b))),
     ),
-    ("3.8", "overflow", lambda m: [2.0 ** (m - i) / (2.0**m - 1) for i in range(1, m + 1)]),
-    ("3.8", "remainder", lambda m: 0.5 ** np.minimum(np.arange(1, m + 1), m - 1)),
-    ("3.8", "another ratio", lambda m: softmax(-np.arange(float(m)))),
-    (
-        "3.8",
-        "expected",
-        lambda m: (
-            shares_by_halving(min(m, 50))
-            if m < 51
-            else np.r_[shares_by_halving(50), np.full(m - 50, 1.0)]
-        ),
-    ),
-    ("3.8", "expected", lambda m: np.ones(m) / 3),
-    ("3.8", "expected", lambda m: 2.0 * np.arange(m, 0, -1) / (m * (m + 1))),
-    ("3.8", "expected", lambda m: np.r_[shares_by_halving(m)[:-1], 0.0]),
-    (
-        "3.10",
-        "wrong sign of the path",
-        lambda m, r, e, *v: path(m, softplus(r), e, *v) + 2 * e / softplus(r),
-    ),
-    (
-        "3.10",
-        "prior is missing",
-        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, np.inf),
-    ),
-    ("3.10", "σ_p for σ_p²", lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s, p**0.5)),
-    ("3.10", "s for s²", lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, s**0.5, p)),
-    ("3.10", "Δρ for Δμ", lambda m, r, e, *v: path(m, softplus(r), e, *v) * e * expit(r)),
-    ("3.10", "wrong sign: ", lambda m, r, *v: -path(m, softplus(r), *v)),
-    (
-        "3.10",
-        "expected",
-        lambda m, r, e, x, y, s, p: path(m, softplus(r), e, x, y, (s**2 + 1e-8) ** 0.5, p),
-    ),
-    ("3.10", "expected", lambda m, r, e, x, y, s, p: path(m, softplus(r), -e, x, y, s, p)),
-    ("3.10", "expected", lambda m, r, e, x, y, s, p: path(m, softplus(r), 0.0, x, y, s, p)),
-    ("3.10", "expected", lambda m, r, e, *v: path(m, softplus(r), e, *v) + 2 * m),
     ("3.11", "a small number", lambda p: -np.sum(p.mean(0) * np.log(p.mean(0) + 1e-12), axis=-1)),
     (
         "3.11",
@@ -603,4 +503,118 @@ WRONG += [
     ("3.15", "too narrow", lambda problems: 0.5),
     ("3.15", "not above 0", lambda problems: 0.0),
     ("3.15", "expected one number", lambda problems: [1.0] * len(problems)),
+]
+
+
+# Shares of any ratio, and a gradient that lands.
+
+
+def shares_by_steps(m: int, ratio: float) -> Any:
+    """From the batch that carries most, each the one beside it times a number below 1."""
+    out = np.ones(m)
+    for i in range(1, m):
+        out[i] = out[i - 1] * min(ratio, 1 / ratio)
+    return (out if ratio <= 1 else out[::-1]) / out.sum()
+
+
+def shares_by_formula(m: int, ratio: float) -> Any:
+    if ratio == 1:
+        return np.ones(m) / m
+    if ratio > 1:
+        return shares_by_formula(m, 1 / ratio)[::-1]
+    return ratio ** np.arange(m) * (1 - ratio) / -np.expm1(m * np.log(ratio))
+
+
+def path(m: Any, sigma: Any, e: Any, x: Any, y: Any, p: Any) -> Any:
+    """∂f/∂w by the signs of the labels: the slope of log(1 + e^(−twx)), t = ±1."""
+    w, t = m + sigma * e, 2 * y - 1
+    return w / p**2 - e / sigma - np.sum(t * x / (1 + np.exp(t * x * w)))
+
+
+def path_by_tape(m: Any, r: Any, e: Any, x: Any, y: Any, p: Any) -> Any:
+    rho = tf.Variable(r, dtype=tf.float64)
+    with tf.GradientTape() as tape:
+        sigma = tf.nn.softplus(rho)
+        w = m + sigma * e
+        f = tfd.Normal(np.float64(m), tf.stop_gradient(sigma)).log_prob(w)
+        f -= tfd.Normal(np.float64(0.0), np.float64(p)).log_prob(w)
+        f += tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(tf.constant(y), w * x))
+    return tape.gradient(f, rho)
+
+
+def landed(m: Any, r: Any, e: Any, x: Any, y: Any, p: Any) -> Any:
+    return path(m, softplus(r), e, x, y, p) * e * expit(r)
+
+
+RIGHT["3.8"] = shares_by_steps
+RIGHT["3.10"] = landed
+ALSO += [
+    ("3.8", shares_by_formula),
+    ("3.8", lambda m, r: F32(softmax(np.log(F32(r)) * np.arange(m)))),
+    ("3.8", lambda m, r: tf.nn.softmax(tf.range(m, dtype=tf.float64) * np.log(r))),
+    ("3.10", path_by_tape),
+    ("3.10", lambda m, r, e, x, y, p: [landed(*map(F32, (m, r, e, x, y, p)))]),
+]
+WRONG += [
+    ("3.8", "overflow: ", lambda m, r: r ** np.arange(m) / np.sum(r ** np.arange(m))),
+    (
+        "3.8",
+        "overflow, and 0/0",
+        lambda m, r: r ** np.arange(m) * np.divide(1 - r, 1 - np.float64(r) ** m),
+    ),
+    (
+        "3.8",
+        "0/0 where",
+        lambda m, r: shares_by_formula(m, r) if r != 1 else np.float64(0) / np.zeros(m),
+    ),
+    ("3.8", "halves", lambda m, r: shares_by_steps(m, 0.5)),
+    ("3.8", "uniform", lambda m, r: np.ones(m) / m),
+    ("3.8", "not normalised", lambda m, r: float(r) ** np.arange(m)),
+    ("3.8", "upside down", lambda m, r: shares_by_steps(m, r)[::-1]),
+    ("3.8", "one power too many", lambda m, r: shares_by_steps(m, r) * r),
+    ("3.8", "softmax of the ratios", lambda m, r: softmax(r * np.arange(float(m)))),
+    ("3.8", "wrong sign", lambda m, r: -shares_by_steps(m, r)),
+    ("3.8", "expected", lambda m, r: shares_by_steps(m, r) if m < 50 else np.ones(m) / m),
+    ("3.8", "expected", lambda m, r: shares_by_steps(m, min(r, 1.0))),
+    ("3.8", "expected", lambda m, r: shares_by_steps(m, r + 1e-3)),
+    (
+        "3.10",
+        "explicit part",
+        lambda m, r, e, *v: landed(m, r, e, *v) + (e * e - 1) / softplus(r) * expit(r),
+    ),
+    (
+        "3.10",
+        "nothing of log q",
+        lambda m, r, e, *v: (path(m, softplus(r), e, *v) + e / softplus(r)) * e * expit(r),
+    ),
+    ("3.10", "Δμ for Δρ", lambda m, r, e, *v: path(m, softplus(r), e, *v)),
+    ("3.10", "the ε is missing", lambda m, r, e, *v: path(m, softplus(r), e, *v) * expit(r)),
+    ("3.10", "slope of the softplus", lambda m, r, e, *v: path(m, softplus(r), e, *v) * e),
+    ("3.10", "exponential", lambda m, r, e, *v: path(m, np.exp(r), e, *v) * e * np.exp(r)),
+    ("3.10", "softplus forgotten", lambda m, r, e, *v: path(m, r, e, *v) * e * expit(r)),
+    (
+        "3.10",
+        "of section 3.5",
+        lambda m, r, e, x, y, p: (
+            (
+                (m + softplus(r) * e) / p**2
+                - e / softplus(r)
+                - np.sum((y - (m + softplus(r) * e) * x) * x)
+            )
+            * e
+            * expit(r)
+        ),
+    ),
+    (
+        "3.10",
+        "wrong sign of the path",
+        lambda m, r, e, *v: (path(m, softplus(r), e, *v) + 2 * e / softplus(r)) * e * expit(r),
+    ),
+    ("3.10", "prior is missing", lambda m, r, e, x, y, p: landed(m, r, e, x, y, np.inf)),
+    ("3.10", "σ_p for σ_p²", lambda m, r, e, x, y, p: landed(m, r, e, x, y, p**0.5)),
+    ("3.10", "likelihood is missing", lambda m, r, e, x, y, p: landed(m, r, e, 0 * x, y, p)),
+    ("3.10", "wrong sign: ", lambda *v: -landed(*v)),
+    ("3.10", "expected", lambda m, r, e, *v: landed(m, r, -e, *v)),
+    ("3.10", "expected", lambda m, r, e, x, y, p: landed(m, r, e, x, 1 - y, p)),
+    ("3.10", "expected", lambda m, r, e, *v: landed(m, r, e, *v) + 2 * m),
 ]

@@ -9,22 +9,8 @@ import tensorflow as tf
 from answers.forms import single, tensors
 
 
-def moments(x: Any, mu: Any, sigma: Any) -> Any:
-    return np.einsum("ni,io->no", x, mu), np.einsum("ni,io->no", x * x, sigma * sigma)
-
-
-def draw(x: Any, mu: Any, sigma: Any, zeta: Any) -> Any:
-    mean, var = moments(x, mu, sigma)
-    return mean + var**0.5 * zeta
-
-
 def covariance(x: Any, sigma: Any) -> Any:
     return x @ np.diag(sigma) @ np.diag(sigma) @ x.T
-
-
-def flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
-    rows = zip(x, r, s, strict=True)
-    return np.array([a @ (mu + sigma * eps * np.outer(t, q)) for a, q, t in rows])
 
 
 def ratio(x: Any) -> Any:
@@ -38,31 +24,11 @@ def _gain(x: Any) -> Any:
 
 
 RIGHT: dict[str, Any] = {
-    "5.1": moments,
-    "5.2": draw,
     "5.3": "ace",
     "5.4": covariance,
     "5.5": lambda n, m, v, c: (n / m) ** 2 * (m * v + m * (m - 1) * c),
     "5.6": ratio,
-    "5.7": flipout,
 }
-
-
-def moments_by_loops(x: Any, mu: Any, sigma: Any) -> Any:
-    mean, var = (np.zeros((len(x), mu.shape[1])) for _ in "mv")
-    for n, row in enumerate(x):
-        for i, value in enumerate(row):
-            mean[n] += value * mu[i]
-            var[n] += (value * sigma[i]) ** 2
-    return [mean, var]
-
-
-def tf_moments(x: Any, mu: Any, sigma: Any) -> Any:
-    return tf.matmul(x, mu), tf.matmul(x**2, sigma**2)
-
-
-def tf_flipout(x: Any, mu: Any, sigma: Any, eps: Any, r: Any, s: Any) -> Any:
-    return tf.matmul(x, mu) + tf.matmul(x * s, sigma * eps) * r
 
 
 def scaled_gain(scale: Any) -> Any:
@@ -77,15 +43,6 @@ def pairs(n: Any, m: Any, v: Any, c: Any) -> Any:
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
-    ("5.1", moments_by_loops),
-    ("5.1", single(moments)),
-    ("5.1", tensors(tf_moments)),
-    ("5.1", lambda x, m, s: np.stack([(m.T @ x.T).T, np.square(x) @ np.square(s)])),
-    ("5.1", lambda x, m, s: ((x[:, :, None] * m).sum(1), ((x[:, :, None] * s) ** 2).sum(1))),
-    ("5.2", single(draw)),
-    ("5.2", tensors(lambda x, m, s, z: x @ m + tf.sqrt((x * x) @ (s * s)) * z)),
-    ("5.2", lambda x, m, s, z: x @ m + np.linalg.norm(x[:, :, None] * s, axis=1) * z),
-    ("5.2", lambda x, m, s, z: draw(x, m, -s, z).tolist()),
     ("5.3", {"(a)", "(c)", "(e)"}),
     ("5.3", "(a) (c) (e)"),
     ("5.3", {"a": True, "b": False, "c": True, "d": False, "e": True}),
@@ -108,10 +65,6 @@ ALSO: list[tuple[str, Any]] = [
         "5.6",
         lambda x: (scipy.linalg.norm(x / abs(x).max()) / np.linalg.norm(x / abs(x).max(), 4)) ** 4,
     ),
-    ("5.7", single(flipout)),
-    ("5.7", tensors(tf_flipout)),
-    ("5.7", lambda x, m, d, e, r, s: x @ m + r * np.einsum("ni,ni,ij,ij->nj", x, s, d, e)),
-    ("5.7", lambda x, m, d, e, r, s: (x[:, None] @ (m + d * e * s[:, :, None] * r[:, None]))[:, 0]),
 ]
 
 # (exercise, what the message must say, wrong answer)
@@ -119,42 +72,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.4", "expected", lambda x, s: RIGHT["5.4"](x, np.clip(s, 0.01, 3))),
     ("5.5", "expected", lambda n, m, v, c: RIGHT["5.5"](n, m, max(v, 0.01), c)),
     (
-        "5.7",
-        "expected",
-        lambda x, m, d, e, r, s: RIGHT["5.7"](x, m, np.clip(d, 0.01, 3), e, r, s),
-    ),
-    ("5.1", "a small number added", lambda x, m, s: (x @ m, x**2 @ s**2 + 1e-8)),
-    ("5.1", "a small number added", lambda x, m, s: (x @ m, np.maximum(x**2 @ s**2, 1e-6))),
-    (
         "5.6",
         "only the large ones",
         lambda x: _gain(x / abs(x).max() if abs(x).max() > 1e60 else x),
     ),
     ("5.6", "eps in the denominator", lambda x: _gain(x / (abs(x).max() + 1e-9))),
-    ("5.1", "standard deviations added", lambda x, m, s: (x @ m, abs(x) @ s)),
-    ("5.1", "mean for sum", lambda x, m, s: (x @ m / x.shape[1], (x * x) @ (s * s) / x.shape[1])),
-    ("5.1", "expected", lambda x, m, s: (x @ m, x**2 @ s**2 / len(x))),
-    ("5.1", "expected", lambda x, m, s: (abs(x) @ m, x**2 @ s**2)),
-    ("5.1", "expected", lambda x, m, s: (x @ m, x**2 @ m**2)),
-    ("5.1", "expected", lambda x, m, s: (x @ m, (x @ (m**2 + s**2)) ** 2)),
-    ("5.1", "expected a pair, each shape (2, 1), got shape (2, 1)", lambda x, m, s: x @ m),
-    ("5.1", "expected a pair, each shape", lambda x, m, s: ((x @ m).T, (x**2 @ s**2).T)),
-    ("5.1", "expected", lambda x, m, s: (x @ m, np.cumsum(x**2 @ s**2, axis=1))),
-    ("5.2", "one draw for all units", lambda x, m, s, z: draw(x, m, s, z[:, 0][:, None])),
-    ("5.2", "σ for σ²", lambda x, m, s, z: x @ m + (x * x @ s) ** 0.5 * z),
-    ("5.2", "x not squared", lambda x, m, s, z: x @ m + np.sqrt(x @ (s * s)) * z),
-    ("5.2", "eps under the root", lambda x, m, s, z: x @ m + (x**2 @ s**2 + 1e-8) ** 0.5 * z),
-    ("5.2", "subtracted", lambda x, m, s, z: draw(x, m, s, -z)),
-    ("5.2", "expected", lambda x, m, s, z: x @ m + (np.sqrt(x**2 @ s**2) + 1e-8) * z),
-    (
-        "5.2",
-        "eps under the root",
-        lambda x, m, s, z: x @ m + np.maximum((x**2 @ s**2) ** 0.5, 1e-3) * z,
-    ),
-    ("5.2", "expected", lambda x, m, s, z: draw(x, m, s, z[::-1])),
-    ("5.2", "expected", lambda x, m, s, z: draw(x, m, s, abs(z))),
-    ("5.2", "expected", lambda x, m, s, z: draw(x, m, s, z**2)),
-    ("5.2", "expected", lambda x, m, s, z: (x @ m) * (1 + (x**2 @ s**2) ** 0.5 * z)),
     ("5.3", "statement c was left out", {"(a)"}),
     ("5.4", "no diagonal", lambda x, s: covariance(x, s) - np.diag(x**2 @ s**2)),
     ("5.4", "mean for sum", lambda x, s: covariance(x, s) / x.shape[1]),
@@ -191,28 +113,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.6", "expected", lambda x: np.nan_to_num(np.sum(x**2) ** 2 / np.sum(x**4))),
     ("5.6", "expected", lambda x: ratio(np.abs(x) ** 0.5)),
     ("5.6", "expected", lambda x: ratio(x - x.mean()) if np.ptp(x) else 1.0),
-    ("5.7", "signs on the mean", lambda x, m, d, e, r, s: x * s @ (m + d * e)),
-    ("5.7", "σ² for σ", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ (d * d * e))),
-    ("5.7", "ε is missing", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ d)),
-    ("5.7", "subtracted", lambda x, m, d, e, r, s: flipout(x, m, d, e, -r, s)),
-    ("5.7", "the mean is missing", lambda x, m, d, e, r, s: flipout(x, 0 * m, d, e, r, s)),
-    ("5.7", "expected", lambda x, m, d, e, r, s: flipout(x, m, d, abs(e), r, s)),
-    ("5.7", "expected", lambda x, m, d, e, r, s: x @ m + ((x + s) @ (d * e)) * r),
-    ("5.7", "expected", lambda x, m, d, e, r, s: x @ m + ((x * s) @ (d * e)) + r),
-    ("5.7", "expected", lambda x, m, d, e, r, s: x @ m + (s @ (d * e)) * r),
-    ("5.1", "σ for σ²", lambda x, m, s: (x @ m, x * x @ s)),
-    ("5.1", "x not squared", lambda x, m, s: (x @ m, x @ (s * s))),
-    ("5.1", "squared after the sum", lambda x, m, s: (x @ m, np.square(x @ s))),
-    ("5.1", "standard deviation for variance", lambda x, m, s: (x @ m, moments(x, m, s)[1] ** 0.5)),
-    ("5.1", "second moment for variance", lambda x, m, s: (x @ m, x**2 @ (s**2 + m**2))),
-    ("5.1", "mean and variance swapped", lambda x, m, s: moments(x, m, s)[::-1]),
-    ("5.1", "raised", lambda x, m, s: (m @ x, s @ x)),
-    ("5.2", "variance for standard deviation", lambda x, m, s, z: x @ m + (x**2 @ s**2) * z),
-    ("5.2", "ε times x·σ", lambda x, m, s, z: x @ m + (x @ s) * z),
-    ("5.2", "ε times |x|·σ", lambda x, m, s, z: x @ m + (abs(x) @ s) * z),
-    ("5.2", "one draw for all rows", lambda x, m, s, z: x @ m + (x**2 @ s**2) ** 0.5 * z[0]),
-    ("5.2", "the mean is missing", lambda x, m, s, z: draw(x, m, s, z) - x @ m),
-    ("5.2", "the scale is missing", lambda x, m, s, z: x @ m + z),
     ("5.3", "statement b is not true", {"a", "b", "c", "e"}),
     ("5.3", "statement d is not true", {"a", "c", "d", "e"}),
     ("5.3", "statement e was left out", ["a", "c"]),
@@ -233,22 +133,9 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.6", "upside down", lambda x: 1 / ratio(x)),
     ("5.6", "the number of points", lambda x: len(x)),
     ("5.6", "x for x²", lambda x: np.sum(x) ** 2 / np.sum(x**2)),
-    ("5.7", "no signs", lambda x, m, d, e, r, s: x @ m + x @ (d * e)),
-    ("5.7", "signs on the mean", lambda x, m, d, e, r, s: (x * s) @ (m + d * e) * r),
-    ("5.7", "only the signs of the inputs", lambda x, m, d, e, r, s: x @ m + x * s @ (d * e)),
-    ("5.7", "only the signs of the outputs", lambda x, m, d, e, r, s: x @ m + r * (x @ (d * e))),
-    ("5.1", "standard deviations added", lambda x, m, s: (x @ m, x @ s)),
-    ("5.2", "ζ is missing", lambda x, m, s, z: x @ m + (x**2 @ s**2) ** 0.5),
     ("5.4", "one ε for all inputs", lambda x, s: np.outer(x @ s, s @ x.T)),
     ("5.5", "N/M not squared", lambda n, m, v, c: n / m * (m * v + m * (m - 1) * c)),
     ("5.5", "the factor N² is missing", lambda n, m, v, c: (v + (m - 1) * c) / m),
-    ("5.7", "r and s swapped", lambda x, m, d, e, r, s: x @ m + s * (x * r @ (d * e))),
-    (
-        "5.7",
-        "the first row's signs for all",
-        lambda x, m, d, e, r, s: x @ (m + d * e * np.outer(s[0], r[0])),
-    ),
-    ("5.7", "σ is missing", lambda x, m, d, e, r, s: x @ m + r * ((x * s) @ e)),
 ]
 
 
@@ -293,4 +180,104 @@ WRONG += [
     ("5.9", "judged by the size", lambda n, m, s: np.argsort(np.argsort(-m[:, 0].std(1)))),
     ("5.9", "all alike", lambda n, m, s: [1] * len(m)),
     ("5.9", "expected shape (3,)", lambda n, m, s: 1),
+]
+
+
+# Weights that move together, multiplicative noise, and Flipout backwards.
+
+
+def together(x: Any, mu: Any, sigma: Any, u: Any) -> Any:
+    """By the covariance of the weights of each unit."""
+    covs = [np.diag(sd**2) + np.outer(v, v) for sd, v in zip(sigma.T, u.T, strict=True)]
+    return x @ mu, np.stack([np.einsum("ni,ij,nj->n", x, cov, x) for cov in covs], axis=1)
+
+
+def multiplied(x: Any, theta: Any, alpha: Any, zeta: Any) -> Any:
+    scaled = x[:, :, None] * theta  # [n, in, out]
+    return scaled.sum(axis=1) + (scaled**2 * alpha).sum(axis=1) ** 0.5 * zeta
+
+
+def flipout_slope(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
+    """Row by row, with the change of the weights that this row saw."""
+    rows = zip(x, r, s, g, strict=True)
+    return sum(np.outer(a * q, b * t) for a, t, q, b in rows) * eps
+
+
+def flipout_by_tape(x: Any, eps: Any, r: Any, s: Any, g: Any) -> Any:
+    sigma = tf.Variable(np.ones_like(eps))
+    with tf.GradientTape() as tape:
+        b = tf.matmul(x * s, sigma * eps) * r
+        loss = tf.reduce_sum(b * g)
+    return tape.gradient(loss, sigma)
+
+
+RIGHT |= {"5.1": together, "5.2": multiplied, "5.7": flipout_slope}
+ALSO += [
+    ("5.1", single(together)),
+    ("5.1", tensors(lambda x, m, s, u: (x @ m, x**2 @ s**2 + (x @ u) ** 2))),
+    ("5.1", lambda x, m, s, u: np.stack([(m.T @ x.T).T, np.square(x) @ s**2 + np.square(x @ u)])),
+    ("5.2", single(multiplied)),
+    ("5.2", tensors(lambda x, t, a, z: x @ t + tf.sqrt(x**2 @ (a * t**2)) * z)),
+    (
+        "5.2",
+        lambda x, t, a, z: (
+            x @ t + np.linalg.norm(x[:, :, None] * np.sqrt(a) * t, axis=1) * z
+        ).tolist(),
+    ),
+    ("5.7", single(flipout_slope)),
+    ("5.7", flipout_by_tape),
+    ("5.7", lambda x, e, r, s, g: np.einsum("ni,ni,no,no,io->io", x, s, g, r, e)),
+]
+WRONG += [
+    ("5.1", "an η for each", lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2))),
+    ("5.1", "no η at all", lambda x, m, s, u: (x @ m, x**2 @ s**2)),
+    ("5.1", "no ε at all", lambda x, m, s, u: (x @ m, (x @ u) ** 2)),
+    ("5.1", "one ε for all", lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2)),
+    ("5.1", "under one noise", lambda x, m, s, u: (x @ m, x**2 @ (s + u) ** 2)),
+    ("5.1", "without its sign", lambda x, m, s, u: (x @ m, x**2 @ s**2 + (abs(x) @ abs(u)) ** 2)),
+    ("5.1", "u in the mean", lambda x, m, s, u: (x @ m + x @ u, together(x, m, s, u)[1])),
+    ("5.1", "xu not squared", lambda x, m, s, u: (x @ m, x**2 @ s**2 + x @ u)),
+    ("5.1", "σ for σ²", lambda x, m, s, u: together(x, m, s**0.5, u)),
+    ("5.1", "standard deviation for", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] ** 0.5)),
+    ("5.1", "second moment", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] + x**2 @ m**2)),
+    ("5.1", "swapped", lambda *v: together(*v)[::-1]),
+    ("5.1", "a small number", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] + 1e-8)),
+    ("5.1", "expected a pair, each shape (2, 1), got shape (2, 1)", lambda x, m, s, u: x @ m),
+    ("5.1", "raised", lambda x, m, s, u: (m @ x, s @ x)),
+    ("5.1", "expected", lambda x, m, s, u: (x @ m, x**2 @ s**2 - (x @ u) ** 2)),
+    ("5.1", "expected", lambda x, m, s, u: (abs(x) @ m, together(x, m, s, u)[1])),
+    ("5.2", "variance for", lambda x, t, a, z: x @ t + (x**2 @ (a * t * t)) * z),
+    ("5.2", "one ε for all", lambda x, t, a, z: x @ t + (x @ (a**0.5 * abs(t))) * z),
+    ("5.2", "α for σ²", lambda x, t, a, z: x @ t + (x**2 @ a) ** 0.5 * z),
+    ("5.2", "α squared", lambda x, t, a, z: multiplied(x, t, a * a, z)),
+    ("5.2", "θ not squared", lambda x, t, a, z: x @ t + (x**2 @ (a * abs(t))) ** 0.5 * z),
+    ("5.2", "output's size", lambda x, t, a, z: x @ t * (1 + a.mean(0) ** 0.5 * z)),
+    ("5.2", "for all rows", lambda x, t, a, z: multiplied(x, t, a, z[0])),
+    ("5.2", "for all units", lambda x, t, a, z: multiplied(x, t, a, z[:, :1])),
+    (
+        "5.2",
+        "eps under the root",
+        lambda x, t, a, z: x @ t + (x**2 @ (a * t * t) + 1e-8) ** 0.5 * z,
+    ),
+    ("5.2", "ζ is missing", lambda x, t, a, z: multiplied(x, t, a, 1.0)),
+    ("5.2", "the mean is missing", lambda x, t, a, z: multiplied(x, t, a, z) - x @ t),
+    ("5.2", "the scale is missing", lambda x, t, a, z: x @ t + z),
+    ("5.2", "subtracted", lambda x, t, a, z: multiplied(x, t, a, -z)),
+    ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a, z[::-1])),
+    ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a, abs(z))),
+    ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a / (1 + a), z)),
+    ("5.7", "no signs", lambda x, e, r, s, g: x.T @ g * e),
+    ("5.7", "signs of the inputs", lambda x, e, r, s, g: e * ((x * s).T @ g)),
+    ("5.7", "signs of the outputs", lambda x, e, r, s, g: e * (x.T @ (g * r))),
+    ("5.7", "first row's signs", lambda x, e, r, s, g: e * np.outer(s[0], r[0]) * (x.T @ g)),
+    ("5.7", "ε is missing", lambda x, e, r, s, g: flipout_slope(x, 1.0, r, s, g)),
+    ("5.7", "gradient by μ", lambda x, e, r, s, g: x.T @ g),
+    ("5.7", "both gradients", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g) + x.T @ g),
+    ("5.7", "mean for sum", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g) / len(x)),
+    ("5.7", "transposed", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g).T),
+    ("5.7", "|ε|", lambda x, e, r, s, g: flipout_slope(x, abs(e), r, s, g)),
+    ("5.7", "ε twice", lambda x, e, r, s, g: flipout_slope(x, e * e, r, s, g)),
+    ("5.7", "wrong sign", lambda x, e, r, s, g: flipout_slope(x, -e, r, s, g)),
+    ("5.7", "expected", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g**2)),
+    ("5.7", "expected", lambda x, e, r, s, g: flipout_slope(x, e, r, s, abs(g))),
 ]

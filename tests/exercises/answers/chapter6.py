@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from scipy import stats
 from scipy.special import expit, log_expit, logsumexp
 
 from answers.forms import single, tensors
@@ -37,7 +36,6 @@ RIGHT: dict[str, Any] = {
     "6.6": lambda x, y, s: np.clip(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1], 0, None),
     "6.7": lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(np.maximum(abs(g), 1e-300))),
     "6.8": lambda x, s: np.linalg.norm(x[:, :, None] * s[None], axis=1),
-    "6.9": lambda f: np.sum(0.5 + 0.5 * np.tanh(f / 2), axis=0) / len(f),
 }
 
 
@@ -126,17 +124,11 @@ ALSO: list[tuple[str, Any]] = [
     ("6.8", tensors(lambda x, s: tf.norm(x[:, :, None] * s, axis=1))),
     ("6.8", lambda x, s: [[np.hypot.reduce(row * col) for col in s.T] for row in x]),
     ("6.8", lambda x, s: np.sqrt(np.einsum("ni,ij,ni,ij->nj", x, s, x, s))),
-    ("6.9", single(lambda f: np.mean(1 / (1 + np.exp(-f)), axis=0))),
-    ("6.9", tensors(lambda f: tf.reduce_mean(tf.sigmoid(f), axis=0))),
-    ("6.9", lambda f: np.mean(np.exp(f) / (1 + np.exp(f)), axis=0)),
-    ("6.9", lambda f: np.exp(logsumexp(log_expit(f), axis=0) - np.log(len(f)))),
-    ("6.9", lambda f: [sum(expit(value) for value in column) / len(column) for column in f.T]),
 ]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, max(s, 0.01))),
-    ("6.9", "expected", lambda f: expit(np.clip(f, -10, 10)).mean(axis=0)),
     ("6.1", "in the logarithm", lambda m, s: 0.5 * np.log(1 + (m / s) ** 2 + 1e-6).sum()),
     ("6.2", "eps under the root", lambda m, s: np.sqrt(np.mean(m**2 + s**2) + 1e-8)),
     (
@@ -241,18 +233,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.8", "expected shape", lambda x, s: ((x**2 @ s**2) ** 0.5).T),
     ("6.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.25),
     ("6.8", "expected", lambda x, s: abs(x.sum(1, keepdims=True)) * np.linalg.norm(s, axis=0)),
-    ("6.9", "one Gaussian", lambda f: expit(f.mean(0) / (1 + np.pi * f.var(0) / 8) ** 0.5)),
-    ("6.9", "mean of logarithms", lambda f: np.exp(log_expit(f).mean(0))),
-    ("6.9", "over the draws", lambda f: np.mean(np.exp(f) / np.exp(f).sum(0), axis=0)),
-    ("6.9", "over the inputs", lambda f: np.mean(np.exp(f).T / np.exp(f).sum(1), axis=1)),
-    ("6.9", "the median", lambda f: np.median(expit(f), axis=0)),
-    ("6.9", "not averaged", expit),
-    ("6.9", "sum for mean", lambda f: expit(f).sum(0)),
-    ("6.9", "expected", lambda f: stats.norm.cdf(f).mean(0)),
-    ("6.9", "expected", lambda f: np.tanh(f).mean(0)),
-    ("6.9", "expected", lambda f: expit(f).std(0)),
-    ("6.9", "expected", lambda f: np.round(expit(f).mean(0))),
-    ("6.9", "expected", lambda f: np.clip(expit(f).mean(0), 0.3, 0.7)),
     ("6.1", "½ is missing", lambda m, s: np.log(1 + m**2 / s**2).sum()),
     ("6.1", "σ for σ²", lambda m, s: np.log(1 + m**2 / s).sum() / 2),
     ("6.1", "upside down", lambda m, s: np.log(1 + s**2 / m**2).sum() / 2),
@@ -304,12 +284,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.8", "δ for √δ", lambda x, s: (x * x) @ (s * s)),
     ("6.8", "σ for σ²", lambda x, s: ((x * x) @ s) ** 0.5),
     ("6.8", "x is not squared", lambda x, s: np.einsum("ni,ij->nj", x, s * s) ** 0.5),
-    ("6.9", "exp for the sigmoid", lambda f: np.mean(np.exp(f), axis=0)),
-    ("6.9", "plug-in", lambda f: expit(f.mean(axis=0))),
-    ("6.9", "a vote", lambda f: np.mean(f > 0, axis=0)),
-    ("6.9", "averaged over the inputs", lambda f: expit(f).mean(axis=1)),
-    ("6.9", "log odds", lambda f: f.mean(axis=0)),
-    ("6.9", "P(y = 0)", lambda f: 1 - expit(f).mean(axis=0)),
 ]
 
 
@@ -372,4 +346,38 @@ WRONG += [
     ("6.11", "useless ones kept", by_size),
     ("6.11", "neither yes nor no", lambda x, y, s: x[0]),
     ("6.11", "expected shape (40,)", lambda x, y, s: True),
+]
+
+
+# One of several patients.
+
+
+def nobody(f: Any) -> Any:
+    """By logarithms: e to the sum of log(1 − p), averaged over the draws."""
+    return np.exp(logsumexp(log_expit(-f).sum(axis=1)) - np.log(len(f)))
+
+
+RIGHT["6.9"] = lambda f: 1 - nobody(f)
+ALSO += [
+    ("6.9", single(lambda f: 1 - np.mean(np.prod(1 - expit(f), axis=1)))),
+    ("6.9", tensors(lambda f: tf.reduce_mean(1 - tf.reduce_prod(tf.sigmoid(-f), axis=1)))),
+    ("6.9", lambda f: [np.mean([1 - np.prod(1 - expit(row)) for row in f])]),
+]
+WRONG += [
+    ("6.9", "each patient by himself", lambda f: 1 - np.prod(expit(-f).mean(0))),
+    ("6.9", "none of them", nobody),
+    ("6.9", "all of them", lambda f: expit(f).prod(axis=1).mean()),
+    ("6.9", "not all of them", lambda f: 1 - expit(f).prod(axis=1).mean()),
+    ("6.9", "probabilities added", lambda f: expit(f).sum(axis=1).mean()),
+    ("6.9", "most probable patient", lambda f: max(expit(f).mean(0))),
+    ("6.9", "plug-in", lambda f: 1 - (1 - expit(f.mean(0))).prod()),
+    ("6.9", "a vote", lambda f: np.mean(np.max(f, axis=1) > 0)),
+    ("6.9", "axes swapped", lambda f: 1 - nobody(f.T)),
+    ("6.9", "not averaged", lambda f: 1 - expit(-f).prod(axis=1)),
+    ("6.9", "one probability a patient", lambda f: expit(f).mean(0)),
+    ("6.9", "mean of logarithms", lambda f: 1 - np.exp(log_expit(-f).sum(1).mean())),
+    ("6.9", "the mean patient", lambda f: expit(f).mean()),
+    ("6.9", "expected", lambda f: 1 - nobody(np.tanh(f))),
+    ("6.9", "expected", lambda f: expit(f).std()),
+    ("6.9", "expected", lambda f: np.round(1 - nobody(f))),
 ]

@@ -128,7 +128,7 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert runner.ask(wanted, "there", job) == (there if wanted else nuts.GoldStandard())
     go_on.set()
     deadline = time.monotonic() + 60
-    while runner.bar.layout.visibility != "hidden" and time.monotonic() < deadline:
+    while runner.row.layout.visibility != "hidden" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
     assert not ended
