@@ -140,7 +140,7 @@ def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
 ) -> None:
     v, result = moved.state(), moved.result
     ax = panel(moved, "KL by σ of one prior for all", "prior σ", "nats above")
-    std, above = line(ax, "KL, q held")
+    std, above = line(ax, "KL")
     lowest = best_of(result, np.zeros(len(result.fit.mean), int))[0]
     at = np.flatnonzero((std > 0.3) & (std < 30))[::9]
     expected = [kl(result, std[i]) - kl(result, lowest) for i in at]

@@ -1,0 +1,45 @@
+// What one explorer looks like in the page, in the page's pixels: for test_page.py.
+(box) => {
+  const all = (where, root = box) => [...root.querySelectorAll(where)];
+  const seen = (e) => e.offsetParent !== null && getComputedStyle(e).visibility !== "hidden";
+  const place = (e) => {
+    const { left, top, right, bottom } = e.getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.title || e.className;
+  const parts = {};
+  for (const part of ["head", "question", "stage", "controls", "status"]) {
+    const element = box.querySelector(`.bdl-${part}`);
+    if (element) parts[part] = place(element);
+  }
+  const controls = all(
+    ".bdl-controls :is(.widget-inline-hbox:not(.bdl-name), .widget-toggle-buttons), .bdl-buttons > button",
+  ).filter((e) => seen(e) && !e.parentElement.closest(".widget-inline-hbox"));
+  const written = ".widget-label, .widget-readout, button, .widget-html-content, .widget-radio label";
+  const stops = (e) => all("*", e).filter((x) => x.tabIndex >= 0 && seen(x)).length;
+  return {
+    parts,
+    window: place(box.closest(".jp-WindowedPanel-outer") ?? box.closest(".jp-Notebook")),
+    box: place(box),
+    tracks: all(".noUi-target").map((e) => e.getBoundingClientRect().width),
+    controls: controls.map((e) => ({ name: name(e), ...place(e) })),
+    cut: all(written).filter((e) => seen(e) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+      .map((e) => `${name(e)}: ${e.scrollWidth} in ${e.clientWidth}`),
+    sliders: all("[role=slider]").map((e) => ({
+      name: e.getAttribute("aria-label"),
+      value: e.getAttribute("aria-valuetext"),
+      shown: e.closest(".widget-slider").querySelector(".widget-readout").textContent.trim(),
+      stops: stops(e.closest(".widget-slider")),
+    })),
+    nameless: all("button, select, [role=slider], [role=radiogroup], [role=group], img")
+      .filter((e) => seen(e) && !(e.getAttribute("aria-label") || e.alt || e.textContent.trim()))
+      .map((e) => e.outerHTML.slice(0, 120)),
+    toggles: all(".widget-toggle-button").filter((e) => !e.closest(".widget-toggle-buttons"))
+      .map((e) => [name(e), e.getAttribute("aria-pressed") === String(e.matches(".mod-active"))]),
+    rows: all(".widget-toggle-buttons").map((e) => [
+      e.getAttribute("role"),
+      all("[role=radio][aria-checked=true]", e).length,
+    ]),
+    status: box.querySelector(".bdl-status .widget-html-content")?.getAttribute("aria-live"),
+  };
+}

@@ -1,0 +1,179 @@
+"""Explorers in a page, at the sizes of the rooms where they are shown: nothing cut, all named.
+
+One notebook with all of them, in one page that is resized; most is there before a picture is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from browser_bench.lab import Server, chromium
+from browser_bench.page import Notebook
+
+from bdl_teach import widgets
+from bdl_teach._commands.doctor import find_chromium
+from bdl_teach.widgets import gradient_lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+MEASURE = Path(__file__).with_name("measure.js").read_text(encoding="utf-8")
+LAPTOP = (1366, 768, 1.0)  # with JupyterLab's file browser open, as it is at first
+SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853, 480, 1.5)}
+SETTLE_MS = 400  # the page lays out, and says how large its pictures are
+NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
+ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
+    const { content } = window.jupyterapp.shell.currentWidget;
+    content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
+}"""
+ALL_BOXES = ".jp-OutputArea .bdl-explorer"
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
+    """A notebook with a cell for each explorer."""
+    path = find_chromium()
+    if path is None:
+        reason = "no Chromium on PATH"
+        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
+            pytest.fail(f"{reason}, and BDL_TEACH_REQUIRE_BROWSER is 1")
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("page")
+    sources = ["from bdl_teach import widgets", *(f"widgets.{name}()" for name in NAMES)]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+    nbformat.write(written, folder / "all.ipynb")
+    with Server(folder) as server, chromium(path) as browser:
+        made = Notebook(browser, server, "all.ipynb")
+        made.page.evaluate(ALL_AT_ONCE)
+        made.start_all()
+        made.await_all()
+        made.page.wait_for_function(
+            "([where, n]) => document.querySelectorAll(where).length === n",
+            arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],
+        )
+        yield made
+
+
+def resize(notebook: Notebook, width: int, height: int, ratio: float) -> None:
+    """Give the page another size, and another number of device pixels to each of its own."""
+    page = notebook.page
+    size = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setDeviceMetricsOverride", size)
+    page.wait_for_timeout(SETTLE_MS)
+
+
+@pytest.fixture(scope="module")
+def seen(notebook: Notebook) -> dict[str, dict[str, Any]]:
+    """Every explorer measured at every size: ``seen[size][explorer]``."""
+    found: dict[str, dict[str, Any]] = {}
+    for size, (width, height, ratio) in SIZES.items():
+        resize(notebook, width, height, ratio)
+        found[size] = {}
+        for i, name in enumerate(NAMES):
+            box = notebook.page.locator(ALL_BOXES).nth(i)
+            box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+            notebook.page.wait_for_timeout(SETTLE_MS / 4)
+            found[size][name] = box.evaluate(MEASURE)
+    return found
+
+
+everywhere = pytest.mark.parametrize(
+    ("size", "name"), list(itertools.product(SIZES, NAMES)), ids=lambda part: str(part)
+)
+each = pytest.mark.parametrize("name", NAMES)
+
+
+@each
+def test_a_laptop_s_screen_holds_the_whole_explorer(seen: dict[str, Any], name: str) -> None:
+    """Also where a cell's top stands a little below the window's."""
+    found = seen["a laptop"][name]
+    room = found["window"]["bottom"] - found["window"]["top"]
+    first = found["parts"]["head"]["top"]
+    assert {"head", "stage", "controls", "status"} <= set(found["parts"])
+    for part, place in found["parts"].items():
+        assert first <= place["top"] and place["bottom"] - first <= room, (part, place, room)
+
+
+@everywhere
+def test_every_slider_is_long_enough_to_be_dragged(
+    seen: dict[str, Any], size: str, name: str
+) -> None:
+    tracks = seen[size][name]["tracks"]
+    assert tracks and min(tracks) >= 120
+
+
+@everywhere
+def test_nothing_is_wider_than_its_box(seen: dict[str, Any], size: str, name: str) -> None:
+    found = seen[size][name]
+    assert found["cut"] == []
+    left, right = found["box"]["left"], found["box"]["right"]
+    assert right <= found["window"]["right"] + 1
+    for place in [*found["controls"], *found["parts"].values()]:
+        assert left - 1 <= place["left"] and place["right"] <= right + 1, place
+
+
+@everywhere
+def test_no_control_lies_on_another(seen: dict[str, Any], size: str, name: str) -> None:
+    controls = seen[size][name]["controls"]
+    assert len(controls) > 2
+    for one, other in itertools.combinations(controls, 2):
+        apart = (
+            one["right"] <= other["left"] + 1
+            or other["right"] <= one["left"] + 1
+            or one["bottom"] <= other["top"] + 1
+            or other["bottom"] <= one["top"] + 1
+        )
+        assert apart, (one, other)
+
+
+@each
+def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: str) -> None:
+    found = seen["a laptop"][name]
+    assert found["nameless"] == []
+    for slider in found["sliders"]:
+        assert slider["name"], slider
+        assert slider["value"] == slider["shown"] != "", "0.100, and not the exponent −1"
+        assert slider["stops"] == 1, slider
+    assert all(right for _, right in found["toggles"])
+    assert all(row == ["radiogroup", 1] for row in found["rows"])
+    assert found["status"] == "polite"
+
+
+def test_what_a_log_slider_says_is_its_value_and_not_its_exponent(seen: dict[str, Any]) -> None:
+    sliders = {s["name"]: s["value"] for s in seen["a laptop"]["GradientLab"]["sliders"]}
+    sigma = gradient_lab._DEFAULTS["sigma"]
+    assert float(sliders["sd σ"]) == pytest.approx(sigma, abs=1e-3)
+
+
+def test_chromium_tells_who_listens_the_names_of_all_sliders(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    session = notebook.page.context.new_cdp_session(notebook.page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    sliders = [node for node in nodes if node.get("role", {}).get("value") == "slider"]
+    labels = [slider["name"] for found in seen["a laptop"].values() for slider in found["sliders"]]
+    assert sorted(node["name"]["value"] for node in sliders) == sorted(labels)
+
+
+def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    resize(notebook, *LAPTOP[:2], 2.0)
+    box = notebook.page.locator(ALL_BOXES).nth(NAMES.index("GradientLab"))
+    box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+    notebook.page.wait_for_function(
+        """where => {
+            const image = document.querySelector(where).querySelector("img.bdl-picture");
+            return image.naturalWidth >= 2 * image.getBoundingClientRect().width - 2;
+        }""",
+        arg=ALL_BOXES,
+        timeout=60_000,
+    )
