@@ -133,6 +133,9 @@ def step_above(value: float, steps: Sequence[float]) -> float:
     return next((step for step in steps if value <= step), steps[-1])
 
 
+ROOM = (25.0, 35.0, 50.0, 70.0, 100.0, 140.0, 200.0)  # of a panel of the sinusoid
+
+
 class Room(Artists):
     """The height of a panel, in steps that hold its curves; what the last does not hold is said.
 
@@ -141,7 +144,7 @@ class Room(Artists):
         steps: Limits of y above and below 0, rising.
     """
 
-    def __init__(self, ax: Axes, steps: Sequence[float] = (25.0, 50.0, 100.0, 200.0)) -> None:
+    def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
         self._ax, self._steps = ax, steps
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(

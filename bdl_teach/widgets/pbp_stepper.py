@@ -183,7 +183,7 @@ class PBPStepper(Explorer[StepperResult]):
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
         ax.set_xlim(-1.5, 1.5)
-        self._room = plots.Room(ax, (30.0, 60.0, 120.0, 240.0))
+        self._room = plots.Room(ax, (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         (self._old,) = ax.plot(
             [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5

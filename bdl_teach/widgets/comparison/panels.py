@@ -19,7 +19,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
 
-_LIMITS = (24.0, 48.0, 96.0)
+_LIMITS = (24.0, 36.0, 48.0, 72.0, 96.0)
 _MARKS = {  # region -> marker, colour, words
     "data": ("o", plots.BLUE, "among the data"),
     "gap": ("D", plots.ORANGE, "in the gap"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +48,8 @@ class FunctionPanel(plots.Artists):
     def __init__(self, ax: Axes, x: Array, truth: Array) -> None:
         plots.tidy(ax, "What each believes about the function", "x", "y")
         self._ax, self._x = ax, x[:, 0]
-        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(-self.LIMITS[0], self.LIMITS[0]))
+        ax.set_xlim(x[0, 0], x[-1, 0])
+        self._room = plots.Room(ax, self.LIMITS)
         self._gap = GapStripe(ax)
         self._before = plots.FunctionArtists(ax, self._x, "10 prior functions")
         zero = np.zeros_like(self._x)
@@ -63,7 +64,7 @@ class FunctionPanel(plots.Artists):
         plots.legend_above(ax, columns=4)
         self.artists = [
             *self._gap.artists, *self._before.artists, self._band, self._mean, self._best, line,
-            *self._gold.artists, self._points,
+            *self._gold.artists, self._points, *self._room.artists,
         ]  # fmt: skip
 
     def update(
@@ -78,8 +79,7 @@ class FunctionPanel(plots.Artists):
         """Move everything; says whether something changed that does not move."""
         self._points.set_data(*data)
         self._gap.update(self._x, gap)
-        edges = fit.mean + 2 * np.array([[-1.0], [1.0]]) * fit.epistemic_std  # [2, m]
-        self._band.set_data(self._x, *edges)
+        self._band.set_data(self._x, *_reach(fit))
         self._mean.set_data(self._x, fit.mean)
         changed = self._best.get_visible() != (best is not None)
         self._best.set_visible(best is not None)
@@ -88,18 +88,20 @@ class FunctionPanel(plots.Artists):
         changed |= self._before.show(prior_functions) | self._gold.show(nuts)
         if changed:
             plots.legend_above(self._ax, columns=4)
-        return self._set_limit([fit, nuts], prior_functions) or changed
+        return self._make_room(fit, nuts, prior_functions) or changed
 
-    def _set_limit(self, shown: Sequence[Predictive | None], functions: Array | None) -> bool:
+    def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
         """Let the bands have room, and of prior functions the middle ones."""
-        far = [np.abs(p.mean) + 2 * p.epistemic_std for p in shown if p is not None]
-        if functions is not None:
-            far.append(np.quantile(np.abs(functions), 0.9, axis=0))
-        limit = plots.step_above(max(float(each.max()) for each in far), self.LIMITS)
-        if self._ax.get_ylim()[1] == limit:
-            return False
-        self._ax.set_ylim(-limit, limit)
-        return True
+        curves = {"mean": fit.mean, "band": _reach(fit)}
+        if nuts is not None:
+            curves["NUTS"] = _reach(nuts)
+        middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
+        return self._room.hold(curves, float(middle))
+
+
+def _reach(prediction: Predictive) -> Array:
+    """The edges of the ±2 sd epistemic band ``[2, m]``."""
+    return np.asarray(prediction.mean + 2 * np.array([[-1.0], [1.0]]) * prediction.epistemic_std)
 
 
 class PartsPanel(plots.Artists):
