@@ -91,7 +91,6 @@ class PBPStepper(Explorer[StepperResult]):
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
         target=330,
-        before=(("step", 33),),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),

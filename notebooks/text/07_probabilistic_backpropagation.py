@@ -795,7 +795,7 @@ explorer.preset("one epoch").set(n=8, step=9)
 assert gamma_now()[0] < 6 + 8 / 2 + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Prior α and guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 160 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
+# **Prior α and guess.** α is also the *weight* of the first guess: it counts for 2α points. A guess of twice the spread of y, worth 150 points: 40 epochs of 32 points do not correct it. <!-- claim: a-confident-guess-is-not-unlearned --> (Question 4: no.) The same guess, held loosely, leaves less of it. <!-- claim: an-open-mind-unlearns-more -->
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("sure of a wrong noise")

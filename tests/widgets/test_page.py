@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import axe_playwright_python
 import nbformat
 import pytest
 from browser_bench.lab import Server, chromium
@@ -25,6 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MEASURE = Path(__file__).with_name("measure.js").read_text(encoding="utf-8")
 LAPTOP = (1366, 768, 1.0)  # with JupyterLab's file browser open, as it is at first
 SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853, 480, 1.5)}
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 SETTLE_MS = 400  # the page lays out, and says how large its pictures are
 NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
 ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
@@ -145,6 +147,20 @@ def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: s
     assert all(right for _, right in found["toggles"])
     assert all(row == ["radiogroup", 1] for row in found["rows"])
     assert found["status"] == "polite"
+
+
+def test_axe_finds_nothing_that_is_serious(seen: dict[str, Any], notebook: Notebook) -> None:
+    """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours."""
+    resize(notebook, *LAPTOP)
+    notebook.page.evaluate(AXE)
+    found = notebook.page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
+    assert len(found["passes"]) > 10, "it has looked at something"
+    serious = [
+        (rule["id"], rule["help"], [node["html"][:160] for node in rule["nodes"][:3]])
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
 
 
 def test_what_a_log_slider_says_is_its_value_and_not_its_exponent(seen: dict[str, Any]) -> None:

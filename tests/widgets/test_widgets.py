@@ -285,6 +285,16 @@ def test_what_the_worker_raised_is_raised_to_whoever_waits() -> None:
     slot.wait(1)  # said once
 
 
+def test_an_error_is_not_forgotten_because_the_page_has_another_size() -> None:
+    slot = LatestValue()
+    slot.put(1)
+    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
+    slot.put(1)
+    slot.shown_again(slot.take()[0])  # type: ignore[index]
+    with pytest.raises(KeyError, match="inside"):
+        slot.wait(1)
+
+
 def test_waiting_for_a_picture_that_does_not_come_says_so() -> None:
     slot = LatestValue()
     slot.put(1)

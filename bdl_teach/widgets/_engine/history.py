@@ -49,6 +49,10 @@ class History:
         del self._states[:-_KEPT]
         self._at = len(self._states) - 1
 
+    def end_movement(self) -> None:
+        """Take the next state for another movement, however soon it comes."""
+        self._moved = frozenset()
+
     def undo(self) -> Values | None:
         """Go back one state and return it; ``None`` at the first."""
         return self._go(-1) if self.behind else None
@@ -59,5 +63,5 @@ class History:
 
     def _go(self, step: int) -> Values:
         self._at += step
-        self._moved = frozenset()
+        self.end_movement()
         return dict(self._states[self._at])

@@ -39,6 +39,12 @@ class LatestValue(Generic[T]):
             self._done, self._error = version, error
             self._changed.notify_all()
 
+    def shown_again(self, version: int) -> None:
+        """Say that ``version`` asked for nothing new; who has not heard of an error still will."""
+        with self._changed:
+            self._done = version
+            self._changed.notify_all()
+
     def wait(self, timeout: float) -> None:
         """Wait until the newest value is done, and raise what its work raised.
 

@@ -391,6 +391,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Take controls to ``values``, if there are any, without waiting for the picture."""
         if values is not None:
             self._assign(values)
+            self._past.end_movement()
             self._request()
 
     def _offer_picture(self) -> None:
@@ -445,7 +446,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         asked, values = job
         if asked == self._answered:
             self._show_picture(sharp=False)
-            self._slot.done(version, None)
+            self._slot.shown_again(version)
             return self._rest(values)
         self._answered = asked
         try:

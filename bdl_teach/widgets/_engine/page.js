@@ -69,10 +69,25 @@ function dressSlider(box) {
   else handle.removeAttribute("aria-disabled");
 }
 
+// One tab stop: the button that is down; arrows go to the others, as in any radio group.
 function dressChoices(box) {
   set(box, { role: "radiogroup", "aria-label": nameOf(box) || box.title || "choice" });
-  for (const button of box.querySelectorAll("button"))
-    set(button, { role: "radio", "aria-checked": String(button.matches(".mod-active")) });
+  for (const button of box.querySelectorAll("button")) {
+    const down = button.matches(".mod-active");
+    set(button, { role: "radio", "aria-checked": String(down), tabindex: down ? "0" : "-1" });
+  }
+}
+
+function arrows(event) {
+  const button = event.target.closest(".widget-toggle-buttons button");
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!button || !step) return;
+  const all = [...button.closest(".widget-toggle-buttons").querySelectorAll("button")];
+  const next = all[(all.indexOf(button) + step + all.length) % all.length];
+  next.click();
+  next.focus();
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function dress(root) {
@@ -154,7 +169,10 @@ export default {
       const watch = new MutationObserver(() => dress(root));
       const what = { subtree: true, childList: true, characterData: true };
       watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled"] });
-      const onKey = (event) => keys(event, model);
+      const onKey = (event) => {
+        keys(event, model);
+        arrows(event);
+      };
       const onClick = (event) => clicks(event, model, root);
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("click", onClick);

@@ -35,7 +35,6 @@ class Picture(anywidget.AnyWidget):
         alt: What it shows, for who cannot see it.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
-        failed: Whether the picture is overlaid by what went wrong.
     """
 
     _esm: ClassVar[Path] = _HERE / "page.js"

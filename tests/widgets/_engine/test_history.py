@@ -90,3 +90,12 @@ def test_nobody_outside_can_change_a_kept_state() -> None:
     made.undo()["x"] = 9.0  # type: ignore[index]
     made.redo()
     assert made.undo() == START == made.first
+
+
+def test_two_presses_of_a_button_are_two_movements() -> None:
+    history = History({"seed": 0})
+    for seed in (1, 2):
+        history.end_movement()
+        history.note({"seed": seed}, when=0.1 * seed)
+    assert history.undo() == {"seed": 1}
+    assert history.undo() == {"seed": 0}
