@@ -107,7 +107,7 @@ function dress(root) {
   for (const group of root.querySelectorAll(".bdl-group"))
     set(group, { role: "group", "aria-label": group.querySelector(".bdl-name")?.textContent.trim() });
   for (const bar of root.querySelectorAll("[role=progressbar], .widget-inline-hbox .progress"))
-    set(bar, { "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
+    set(bar, { role: "progressbar", "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
 }
 
 // Keys: undo and redo, kept from the notebook round it.
@@ -164,7 +164,15 @@ export default {
       };
       const sizes = new ResizeObserver(again(() => measure(model, stage)));
       sizes.observe(stage);
-      const ratio = () => measure(model, stage);
+      // Another screen, or zoom, may change the ratio and nothing else.
+      let media = null;
+      const ratio = () => {
+        media?.removeEventListener("change", ratio);
+        media = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+        media.addEventListener("change", ratio);
+        measure(model, stage);
+      };
+      ratio();
       window.addEventListener("resize", ratio);
       const watch = new MutationObserver(() => dress(root));
       const what = { subtree: true, childList: true, characterData: true };
@@ -177,11 +185,11 @@ export default {
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("click", onClick);
       dress(root);
-      measure(model, stage);
       undo.push(() => {
         sizes.disconnect();
         watch.disconnect();
         window.removeEventListener("resize", ratio);
+        media.removeEventListener("change", ratio);
         root.removeEventListener("keydown", onKey, true);
         root.removeEventListener("click", onClick);
       });
