@@ -120,9 +120,13 @@
     }
     return probe.value(number, i) === wanted;
   };
-  probe.click = (number, i) => {
+  // As a reader would: not before the button can be pressed.
+  probe.click = async (number, i) => {
     const button = explorer(number).buttons[i];
     button.scrollIntoView({ block: "center" });
+    for (let n = 0; n < 200 && button.disabled; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     button.click();
   };
   probe.down = (number, i) => explorer(number).buttons[i].classList.contains("mod-active");
