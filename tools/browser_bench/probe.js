@@ -49,13 +49,15 @@
     true,
   );
 
+  // What keeps its room while there is nothing to press, such as "cancel", is no button yet.
+  const seen = (button) => getComputedStyle(button).visibility !== "hidden";
   probe.explorers = () => {
     const notebook = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
     const boxes = notebook ? notebook.querySelectorAll(".jp-OutputArea .bdl-explorer") : [];
     return [...boxes].map((box) => ({
       box,
       handles: [...box.querySelectorAll("[role=slider]")],
-      buttons: [...box.querySelectorAll("button.jupyter-button")],
+      buttons: [...box.querySelectorAll("button.jupyter-button")].filter(seen),
       menu: box.querySelector(".bdl-head select"),
     }));
   };
