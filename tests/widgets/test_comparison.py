@@ -39,6 +39,7 @@ from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, p
 from bdl_teach.methods.pbp import replay as pbp_replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import ComparisonExplorer
+from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.nuts import GoldStandard
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
@@ -202,18 +203,18 @@ def test_a_picture_before_all_are_fitted_says_which_are_still_to_come(
 ) -> None:
     explorer.preset("start")
     seen: list[list[str]] = []
-    original = comparison.as_data_url
+    original = live.as_data_url
 
     def look(picture: Any) -> str:
         words = {name: panel._words.get_text() for name, panel in explorer._panels.items()}
         seen.append([name for name, said in words.items() if said == "being fitted …"])
         return original(picture)
 
-    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(live, "as_data_url", look)
     monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
     explorer._fits.clear()
     explorer.set(seed=1)
-    assert seen == [["bbb", "pbp"], ["pbp"]]
+    assert seen[:3] == [["bbb", "pbp"], ["pbp"], []]
 
 
 def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
@@ -221,18 +222,18 @@ def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
 ) -> None:
     explorer.preset("start")
     seen: list[bool] = []
-    original = comparison.as_data_url
+    original = live.as_data_url
 
     def look(picture: Any) -> str:
         seen.append(explorer._notice.get_visible())
         return original(picture)
 
     explorer._show_failure(DivergedError(7, "lower the learning rate"))
-    monkeypatch.setattr(comparison, "as_data_url", look)
+    monkeypatch.setattr(live, "as_data_url", look)
     monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
     explorer._fits.clear()
     explorer.set(seed=1)
-    assert seen == [False, False]
+    assert len(seen) >= 3 and not any(seen)
 
 
 def test_no_value_of_any_slider_traces_again(explorer: ComparisonExplorer) -> None:

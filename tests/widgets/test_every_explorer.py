@@ -15,7 +15,9 @@ from explorer_claims import assert_every_control_and_preset_is_on_the_page_once
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.question import QuestionBox
 
 
@@ -31,6 +33,21 @@ def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
 
 def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explorer[Any]) -> None:
     assert_every_control_and_preset_is_on_the_page_once(idle)
+
+
+def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(
+    idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matplotlib has one parser of formulas for all threads; a figure of a cell would fail."""
+
+    def parse(_self: Any, text: str, *_: Any, **__: Any) -> None:
+        raise AssertionError(f"a formula: {text}")
+
+    monkeypatch.setattr("matplotlib.mathtext.MathTextParser.parse", parse)
+    with RENDER_LOCK:
+        for place in (Place(587.0, 430.0), Place(1100.0, 600.0, 2.0)):
+            idle._canvas.fit(place)
+            idle._canvas.render()
 
 
 def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:

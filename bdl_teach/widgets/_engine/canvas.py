@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import threading
 from collections.abc import Iterable
 from typing import Any
 
 from matplotlib.artist import Artist
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
 from bdl_teach.widgets._engine.picture import Place
@@ -19,6 +22,7 @@ from bdl_teach.widgets._engine.picture import Place
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
 RENDER_LOCK = threading.RLock()
 
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DPI = 100.0  # of the design: a letter of 10 points is 14 pixels high
 _STILL = 1.5  # device pixels to a pixel of the design, in committed outputs
 _SMALLEST, _LARGEST = 0.6, 4.0  # how far letters shrink and grow with the place
@@ -122,6 +126,9 @@ class Canvas:
         """Place the panels, unless they stand for this size: it takes as long as a drawing."""
         size = self._place.width, self._place.height
         if self._arranged != size:
+            for ax in self.figure.axes:
+                _write_powers_plainly(ax.xaxis)
+                _write_powers_plainly(ax.yaxis)
             for panel in self.figure.axes:  # what stood there before must leave no trace
                 if (cell := panel.get_subplotspec()) is not None:
                     panel.set_subplotspec(cell)
@@ -156,6 +163,21 @@ class Canvas:
                 artist.set_animated(True)
             self.fit(shown)
         return out.getvalue()
+
+
+def _write_powers_plainly(axis: Axis) -> None:
+    """Write the powers of a logarithmic axis in letters: 10³.
+
+    Matplotlib would set them as a formula, and the parser of its formulas is one for all threads: a
+    figure that a cell draws meanwhile fails.
+    """
+    if isinstance(axis.get_major_formatter(), LogFormatter):
+        axis.set_major_formatter(FuncFormatter(_power))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float, _position: int | None = None) -> str:
+    return "10" + str(round(math.log10(value))).translate(_RAISED)
 
 
 def as_png(picture: Image.Image) -> bytes:

@@ -222,7 +222,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
 
     def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        better = sinusoid_fits.improve(result, round(values["n_predictions"]))
+        better = sinusoid_fits.improve(result, values["n_predictions"])
         return None if better is None else self._beside(better, values)
 
     def _beside(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
@@ -300,7 +300,6 @@ def _curves(result: SinusoidResult) -> dict[str, Array]:
 
 def _fit_values(values: controls.Values) -> controls.Values:
     """The control values that a refit depends on."""
-    wanted = {
+    return {
         name: value for name, value in values.items() if name not in ("nuts", "prior_functions")
     }
-    return {**wanted, "n_predictions": round(values["n_predictions"])}

@@ -110,7 +110,7 @@ class SinusoidResult:
 # claim: a-tick-arrives, a-tick-is-never-far, a-tick-shows-the-model
 def refit(
     *, estimator: str, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
-    n_samples: int, n_predictions: int, width: int, n: int, seed: int,
+    n_samples: int, n_predictions: float, width: int, n: int, seed: int,
 ) -> SinusoidResult:  # fmt: skip
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
     from bdl_teach.densities import ScaleMixture
@@ -130,11 +130,11 @@ def refit(
     else:
         recipe = bbb.ARTICLE if estimator == "article" else {}
         fit = bbb.fit(data.x, data.y, **common, **recipe)
-    prediction, cost = fit.predict(X_GRID, n_samples=n_predictions), fit.cost(COST_DRAWS)
+    prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
     return SinusoidResult(data, prior, fit, X_GRID, prediction, cost, Stage(estimator, cost.total))
 
 
-def improve(result: SinusoidResult, n_predictions: int) -> SinusoidResult | None:
+def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
     """Make one longer run and keep the better fit; ``None`` when that is over."""
     stage = result.stage
     if stage.over:
@@ -145,7 +145,7 @@ def improve(result: SinusoidResult, n_predictions: int) -> SinusoidResult | None
     gain = result.cost.total - cost.total
     if gain <= 0:
         return replace(result, stage=stage.after(0.0))
-    prediction = fit.predict(X_GRID, n_samples=n_predictions)
+    prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
     return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
 
 

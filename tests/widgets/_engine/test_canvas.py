@@ -200,3 +200,13 @@ def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Ca
     assert line.get_animated()
     assert labelled.place == Place(733, 512)
     assert (shown(labelled) == before).all()
+
+
+def test_powers_of_ten_are_written_in_letters() -> None:
+    canvas = Canvas(300, 200)
+    ax = canvas.figure.add_subplot()
+    ax.set(xscale="log", xlim=(0.01, 1000), ylim=(0, 5))
+    canvas.render()
+    labels = {t.get_position()[0]: t.get_text() for t in ax.get_xticklabels()}
+    assert {labels[x] for x in labels if 0.009 < x < 1001} >= {"10⁻²", "10⁰", "10²"}
+    assert all("$" not in t.get_text() for t in ax.get_yticklabels())
