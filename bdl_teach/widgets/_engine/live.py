@@ -120,6 +120,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self.ticks = 0
         self._process = os.getpid()
         self._slot: LatestValue[_Job] = LatestValue()
+        self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
         self._asked = self._answered = 0  # number of the newest request, and of that shown
@@ -301,7 +302,24 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
         return bundle
 
+    def _ipython_display_(self) -> None:
+        """Show it; its picture joins what the notebook keeps as soon as it is there.
+
+        What a cell returns cannot be changed afterwards, what it displays can: else a notebook
+        that is saved, or made into slides, would keep no picture.
+        """
+        from IPython.display import display
+
+        shown = display(self._repr_mimebundle_(), raw=True, display_id=True)
+        if shown is not None and self.result is None and not self._slot.closed:
+            self._without_still.append(shown)
+
     # The engine.
+
+    def _keep_stills(self) -> None:
+        """Add the picture to the views that were shown before there was one."""
+        while self._without_still:
+            self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _replace_the_one_before(self) -> None:
         previous = Explorer._newest.pop(type(self), None)
@@ -467,6 +485,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             return job
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.ALT} {self.status}"
+        self._keep_stills()
         pause = REST - SHARPEN
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             shown, better = self.result, None

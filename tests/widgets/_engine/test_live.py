@@ -19,6 +19,7 @@ import ipywidgets
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from PIL import Image
 
 from bdl_teach.widgets._engine import background, controls, frame, live
@@ -116,13 +117,49 @@ def test_a_closed_explorer_is_shown_as_its_last_picture(
     closed: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BDL_TEACH_WAIT_FOR_PICTURE", "1")
-    bundle, _ = InteractiveShell.instance().display_formatter.format(closed)
+    InteractiveShell.instance()
+    with capture_output() as seen:
+        closed._ipython_display_()
+    (output,) = seen.outputs
+    bundle = output.data
     assert set(bundle) == {"text/plain", "image/png"}
     assert bundle["text/plain"].startswith("This Toy was closed")
     assert bundle["text/plain"].endswith("It showed: A bar. Height 2.")
     png = bundle["image/png"]
     assert (png if isinstance(png, bytes) else base64.b64decode(png)) == closed.png()
     assert closed._repr_mimebundle_() == closed._repr_mimebundle_(include=None, exclude=None)
+
+
+def test_the_picture_joins_what_the_notebook_keeps_once_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shell, go_on, sent = InteractiveShell.instance(), threading.Event(), []
+
+    def publish(data: Any, **options: Any) -> None:
+        sent.append((data, options["transient"]["display_id"], options.get("update", False)))
+
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+    compute = Toy._compute
+    monkeypatch.setattr(Toy, "_compute", lambda e, v: go_on.wait(60) and compute(e, v))
+    early = Toy()
+    early._ipython_display_()
+    ((first, name, update),) = sent
+    assert "application/vnd.jupyter.widget-view+json" in first and not update
+    assert "image/png" not in first, "there is none yet"
+    go_on.set()
+    early.wait()
+    until(lambda: len(sent) == 2, "the second display")
+    assert sent[1][1:] == (name, True), "in the place of the first"
+    assert (
+        sent[1][0]["application/vnd.jupyter.widget-view+json"]
+        == first["application/vnd.jupyter.widget-view+json"]
+    )
+    assert base64.b64decode(sent[1][0]["image/png"]) == early.png()
+    early._ipython_display_()
+    early.set(n=3)
+    early.set(n=4)
+    assert [update for *_, update in sent] == [False, True, False], "a view that has one keeps it"
+    early.close()
 
 
 def test_one_that_is_closed_before_its_first_picture_is_shown_as_a_sentence(
