@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Command = Callable[[argparse.Namespace, list[str]], int]
 
 ROOT = Path(__file__).resolve().parents[2]
+# Of a notebook without a kernel it gives pictures for views that nobody answers.
+CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
 FIRST_PORT = 8888
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 # Pytest, in place of the launcher: nothing outlives whoever stops it. Fails if a check did.
@@ -161,7 +163,7 @@ def lab_command(python: Path, port: int, root: Path, first: Path, *, browser: bo
     """The JupyterLab command line; root has to be allowed by name."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}"]
     command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
-    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}"]
+    command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", f"--ServerApp.{CONTENTS}"]
     if not browser:
         command.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -868,6 +868,9 @@ def test_lab_opens_the_notebooks_on_the_loopback_only(calls: Calls) -> None:
     assert f"--ServerApp.root_dir={ROOT}" in command
     first = "--LabApp.default_url=/lab/tree/notebooks/03_bayes_by_backprop.ipynb"
     assert first in command
+    (contents,) = (word for word in command if "contents_manager_class" in word)
+    module, _, name = contents.partition("=")[2].rpartition(".")
+    assert hasattr(importlib.import_module(module), name)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there is no root on Windows")

@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from browser_bench.lab import Server, chromium
 from browser_bench.page import Notebook
+from nbconvert import HTMLExporter
 
 from bdl_teach import widgets
 from bdl_teach._commands.doctor import find_chromium
@@ -33,6 +34,9 @@ ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
     const { content } = window.jupyterapp.shell.currentWidget;
     content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
 }"""
+KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells
+    .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length === n"""
+CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 
 
@@ -193,3 +197,25 @@ def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
         arg=ALL_BOXES,
         timeout=60_000,
     )
+
+
+def test_a_notebook_that_was_saved_shows_stills_without_its_kernel(
+    seen: dict[str, Any], notebook: Notebook
+) -> None:
+    """Run all, save, close, open again; and the same file as a page of its own."""
+    page, n = notebook.page, len(NAMES)
+    page.wait_for_function(KEPT, arg=n, timeout=120_000)
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    saved = page.evaluate(CONTENT)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    again = page.context.new_page()
+    again.goto(page.url, wait_until="domcontentloaded")
+    again.wait_for_function(
+        "n => [...document.querySelectorAll('.jp-OutputArea img')]"
+        "    .filter((image) => image.naturalWidth > 900).length === n",
+        arg=n,
+    )
+    assert again.locator(".bdl-explorer").count() == 0
+    assert "model not found" not in again.locator(".jp-Notebook").inner_text()
+    html, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(saved))
+    assert html.count('src="data:image/png') == n

@@ -1,0 +1,71 @@
+"""What JupyterLab is given of a notebook: views where a kernel answers, stills where none does."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+
+from bdl_teach._support.stills import PICTURE, VIEW, Stills
+
+OUTPUTS = (
+    {VIEW: {"model_id": "a"}, PICTURE: "iVBO", "text/plain": "an explorer"},
+    {VIEW: {"model_id": "b"}, "text/plain": "a slider of the reader's own"},
+    {PICTURE: "iVBO", "text/plain": "a figure"},
+)
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Path:
+    outputs = [nbformat.v4.new_output("display_data", data=data) for data in OUTPUTS]
+    cells = [nbformat.v4.new_markdown_cell("words"), nbformat.v4.new_code_cell(outputs=outputs)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    return tmp_path / "one.ipynb"
+
+
+class Alone(Stills):
+    """Files of a server that runs kernels for the notebooks named in ``running``."""
+
+    running: tuple[str, ...] = ()
+
+    def _sessions(self) -> Any:
+        async def list_sessions() -> list[dict[str, Any]]:
+            return [{"path": name} for name in self.running]
+
+        return SimpleNamespace(list_sessions=list_sessions)
+
+
+def opened(path: Path, *running: str) -> list[set[str]]:
+    """Kinds of data in each output, as JupyterLab gets them while these notebooks have kernels."""
+    files = Alone(root_dir=str(path.parent))
+    files.running = running
+    model = asyncio.run(files.get(path.name))
+    return [set(output["data"]) for output in model["content"]["cells"][1]["outputs"]]
+
+
+def test_a_view_comes_alive_where_its_kernel_runs(notebook: Path) -> None:
+    assert opened(notebook, "another.ipynb", "one.ipynb") == [set(data) for data in OUTPUTS]
+
+
+def test_without_a_kernel_the_picture_stands_for_the_view(notebook: Path) -> None:
+    explorer, slider, figure = opened(notebook, "another.ipynb")
+    assert explorer == {PICTURE, "text/plain"}
+    assert VIEW in slider, "there is nothing else to show"
+    assert figure == {PICTURE, "text/plain"}
+
+
+def test_the_file_itself_is_not_changed(notebook: Path) -> None:
+    before = notebook.read_bytes()
+    opened(notebook)
+    assert notebook.read_bytes() == before
+
+
+def test_other_files_and_folders_are_read_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("words")
+    files = Stills(root_dir=str(tmp_path))
+    assert asyncio.run(files.get("words.txt"))["content"] == "words"
+    assert [one["name"] for one in asyncio.run(files.get(""))["content"]] == ["words.txt"]
