@@ -199,6 +199,9 @@ def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
     )
 
 
+# The last: nothing of the notebook is live afterwards.
+
+
 def test_a_notebook_that_was_saved_shows_stills_without_its_kernel(
     seen: dict[str, Any], notebook: Notebook
 ) -> None:
@@ -208,14 +211,13 @@ def test_a_notebook_that_was_saved_shows_stills_without_its_kernel(
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     saved = page.evaluate(CONTENT)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-    again = page.context.new_page()
-    again.goto(page.url, wait_until="domcontentloaded")
-    again.wait_for_function(
+    page.goto(page.url, wait_until="domcontentloaded")
+    page.wait_for_function(
         "n => [...document.querySelectorAll('.jp-OutputArea img')]"
         "    .filter((image) => image.naturalWidth > 900).length === n",
         arg=n,
     )
-    assert again.locator(".bdl-explorer").count() == 0
-    assert "model not found" not in again.locator(".jp-Notebook").inner_text()
+    assert page.locator(".bdl-explorer").count() == 0
+    assert "model not found" not in page.locator(".jp-Notebook").inner_text()
     html, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(saved))
     assert html.count('src="data:image/png') == n
