@@ -158,7 +158,7 @@ def test_a_fit_s_panel_holds_data_bands_truth_and_the_first_ten_functions(ax: Ax
     assert ax.get_xlim() == (X[0], X[-1])
     assert ax.get_title(loc="left") == "Fit"
     assert set(legend_labels(ax)) == {a.get_label() for a in artists.artists if a.get_label()}
-    assert len(artists.artists) == 6, "all of them move"
+    assert len(artists.artists) == 7, "all of them move, and the word at the edge"
 
 
 def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> None:
