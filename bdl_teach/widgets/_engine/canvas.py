@@ -47,9 +47,7 @@ class Canvas:
         self._still = self._place = Place(width, height, _STILL)
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
-        self._arranger = (
-            ConstrainedLayoutEngine()
-        )  # not the figure's own: each drawing would ask it
+        self._arranger = ConstrainedLayoutEngine()  # not the figure's: drawings would ask it
         self._agg: Any = FigureCanvasAgg(self.figure)  # matplotlib leaves it half typed
         self._backgrounds: dict[Place, Any] = {}
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
@@ -126,10 +124,9 @@ class Canvas:
         """Place the panels, unless they stand for this size: it takes as long as a drawing."""
         size = self._place.width, self._place.height
         if self._arranged != size:
-            for ax in self.figure.axes:
-                _write_powers_plainly(ax.xaxis)
-                _write_powers_plainly(ax.yaxis)
             for panel in self.figure.axes:  # what stood there before must leave no trace
+                _write_powers_plainly(panel.xaxis)
+                _write_powers_plainly(panel.yaxis)
                 if (cell := panel.get_subplotspec()) is not None:
                     panel.set_subplotspec(cell)
             self._arranger.execute(self.figure)
