@@ -8,7 +8,6 @@ browser` does.
 from __future__ import annotations
 
 import ast
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from browser_bench.lab import Server, chromium
 from browser_bench.page import ExplorerView, Notebook
 from playwright.sync_api import Browser
 
-from bdl_teach._commands.doctor import find_chromium
+from tests.chromium import required
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -64,13 +63,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def path() -> str:
-    found = find_chromium()
-    if found is None:
-        reason = "no Chromium on PATH"
-        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
-            pytest.fail(f"{reason}, and BDL_TEACH_REQUIRE_BROWSER is 1")
-        pytest.skip(reason)
-    return found
+    return required()
 
 
 @pytest.fixture(scope="module")

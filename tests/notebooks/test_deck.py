@@ -5,7 +5,6 @@ No slide is cut off, equations and pictures are there, and nothing is asked of a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from browser_bench.lab import chromium
 from playwright.sync_api import Browser, Page, Route
 
 from bdl_teach._commands import deck
-from bdl_teach._commands.doctor import find_chromium
+from tests.chromium import required
 
 NAMES = [path.stem for path in deck.chapters()]
 SCREEN = {"width": 1366, "height": 768}
@@ -76,12 +75,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if path is None:
-        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
-            pytest.fail("no Chromium on PATH, and BDL_TEACH_REQUIRE_BROWSER is 1")
-        pytest.skip("no Chromium on PATH")
-    with chromium(path) as started:
+    with chromium(required()) as started:
         yield started
 
 

@@ -6,7 +6,6 @@ One notebook with all of them, in one page that is resized; most is there before
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ from browser_bench.page import Notebook
 from nbconvert import HTMLExporter
 
 from bdl_teach import widgets
-from bdl_teach._commands.doctor import find_chromium
 from bdl_teach.widgets import gradient_lab
+from tests.chromium import required
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -43,12 +42,7 @@ ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
     """A notebook with a cell for each explorer."""
-    path = find_chromium()
-    if path is None:
-        reason = "no Chromium on PATH"
-        if os.environ.get("BDL_TEACH_REQUIRE_BROWSER") == "1":
-            pytest.fail(f"{reason}, and BDL_TEACH_REQUIRE_BROWSER is 1")
-        pytest.skip(reason)
+    path = required()
     folder = tmp_path_factory.mktemp("page")
     sources = ["from bdl_teach import widgets", *(f"widgets.{name}()" for name in NAMES)]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
