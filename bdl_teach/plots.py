@@ -142,10 +142,13 @@ class Room(Artists):
     Args:
         ax: The panel.
         steps: Limits of y above and below 0, rising.
+
+    Attributes:
+        held: Whether the height stays as it is, whatever comes.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps = ax, steps
+        self._ax, self._steps, self.held = ax, steps, False
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -164,7 +167,8 @@ class Room(Artists):
             flat = np.ravel(curve)
             furthest[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, furthest.values()), default=0.0)
-        limit = step_above(max(reach, at_least), self._steps)
+        now = float(self._ax.get_ylim()[1])
+        limit = now if self.held else step_above(max(reach, at_least), self._steps)
         self._words.set_text(
             "\n".join(
                 f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
@@ -172,7 +176,7 @@ class Room(Artists):
                 if abs(y) > limit
             )
         )
-        changed = bool(self._ax.get_ylim()[1] != limit)
+        changed = bool(now != limit)
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed
