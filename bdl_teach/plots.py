@@ -236,23 +236,28 @@ class FitArtists(Artists):
         title: Its title.
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         truth: The noise-free function at ``x``.
+
+    Attributes:
+        axes: The panel.
+        room: Its height.
+        truth: The line of the noise-free function.
     """
 
     def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
         tidy(ax, title, "x", "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
-        self._room = Room(ax)
+        self.axes, self.room = ax, Room(ax)
         self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
-        self._truth = draw_truth(ax, x, truth)
+        self.truth = draw_truth(ax, x, truth)
         self._points = draw_data(ax, [], [])
         legend_above(ax, columns=6)
-        self.artists = [*self._band.artists, self._truth, self._points, *self._room.artists]
+        self.artists = [*self._band.artists, self.truth, self._points, *self.room.artists]
 
     def update(self, data: Regression1D, prediction: Predictive) -> bool:
         """Move to data and the predictive of its fit; says whether the frame has changed."""
         self._points.set_data(data.x[:, 0], data.y[:, 0])
         self._band.update(prediction)
-        return self._room.hold(edges(prediction))
+        return self.room.hold(edges(prediction))
 
 
 class OverlayArtists(Artists):

@@ -9,7 +9,7 @@ from typing import Any
 
 import ipywidgets
 
-from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.points import Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
@@ -79,7 +79,7 @@ def take(name: str, control: Widget, value: object) -> Any:
     Raises:
         ValueError: It is such a value; the message says which ones there are.
     """
-    if isinstance(control, Points):
+    if isinstance(control, Unseen):
         return control.read(value)
     try:
         taken = bool(control.traits()["value"]._validate(control, value) == value)

@@ -23,6 +23,7 @@ import ipywidgets
 import numpy as np
 from matplotlib.text import Text
 
+from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, frame, points, touch
@@ -87,11 +88,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
             Where it raises, what is shown already stands.
-        ``_touch_panel() -> touch.Panel``: The panel whose points a hand can move, add and remove.
-            There is then a control ``data`` (``points.Points``), whose values ``points.chosen``
-            makes data of, and a result has ``data``. Called once, after ``_make_canvas``.
+        ``_touch_panels() -> [touch.Panel]``: The panels whose points a hand can move, add and
+            remove; there is then a control ``data`` (``points.Points``), whose values
+            ``points.chosen`` makes data of, and a result has ``data``. Called once, after
+            ``_make_canvas``.
         ``_doubt(result) -> (x, sd)``: Where it may ask for a point ``[m]``, and how unsure it is
             there ``[m]``: the prediction's, if not defined.
+        ``_point_at(panel, x, y, begins)``: Of a panel of the kind "at", by its number: the hand is
+            there, and whether it has just come. On the kernel's own thread; moves controls.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -132,13 +136,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
-            self._touched = self._touch_panel()
+            self._touched = self._touch_panels()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
         self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
@@ -197,13 +202,16 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
 
-    def _touch_panel(self) -> touch.Panel | None:
-        """Say in which panel the points are that can be touched, if there are any."""
-        return None
+    def _touch_panels(self) -> list[touch.Panel]:
+        """Say in which panels there is something to touch."""
+        return []
 
     def _doubt(self, result: Any) -> tuple[Array, Array]:
         """Where a point may be asked for, and how unsure the model is there."""
         return result.x_grid[:, 0], result.prediction.epistemic_std
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Answer a hand that points at a place of a panel of the kind "at"."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -457,6 +465,18 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     # Points by hand.
 
+    def _data(self, result: Any) -> datasets.Regression1D:
+        """The points of a result."""
+        data: datasets.Regression1D = result.data
+        return data
+
+    def _label_axes(self, result: Result) -> bool:
+        """Label what can be touched in the units of the points; says whether that changed."""
+        if "data" not in self._controls:
+            return False
+        data = self._data(result)
+        return any([panel.label(data) for panel in self._touched])
+
     def _hand_buttons(self) -> list[Widget]:
         """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
         own = controls.button("my data", "paste or drop a table of two columns", _in_the_page)
@@ -470,29 +490,40 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """The points that are shown, as a value of their control."""
         if (set_by_hand := self._controls["data"].value) is not None:
             return cast("points.Value", set_by_hand)
-        data = getattr(self.result, "data", None)
+        data = None if self.result is None else self._data(self.result)
         return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
 
     def _on_touch(self, did: dict[str, Any]) -> None:
         """Do to the points what the hand did in the page."""
         act, now = did["touch"], self._now() if "data" in self._controls else None
+        self._heard = int(did.get("number", self._heard))
         if act in ("down", "up"):
             self._hold(act == "down")
+        if "panel" in did:
+            x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
+            self._point_at(int(did["panel"]), x, y, act == "down")
         elif act == "table":
             self._picture.refuse(self._take_table(str(did.get("text"))))
         elif now is not None and (after := touch.after(did, now)) is not None:
             if act != "move":
                 self._past.end_movement()
             self._controls["data"].value = after
+            self._show_points()
+
+    def _show_points(self) -> None:
+        """Tell the page where the points are."""
+        if "data" in self._controls and (now := self._now()) is not None:
+            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+            self._picture.points = {"at": at, "answers": self._heard}
 
     def _hold(self, held: bool) -> None:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
-        if self._touched is not None:
-            self._past.end_movement()
-            self._past.held = held
-            self._touched.hold(held)
-            if not held:
-                self._request()
+        self._past.end_movement()
+        self._past.held = held
+        for panel in self._touched:
+            panel.hold(held)
+        if not held:
+            self._request()
 
     def _take_table(self, text: str) -> str:
         """Take a table that was pasted, or return what is wrong with it."""
@@ -507,7 +538,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         result, now = self.result, self._now()
         if result is None or now is None or len(now[0]) >= points.MOST:
             return
-        data = cast("Any", result).data
+        data: Any = self._data(result)
         x_grid, spread = self._doubt(result)
         at = touch.least_sure(x_grid, spread, data.x[:, 0])
         y = float(data.truth(at))
@@ -596,16 +627,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._say(f"{self._describe(result)}{spent}")
 
     def _paint(self, result: Result, *, sharp: bool = False) -> None:
-        data: Any = getattr(result, "data", None)
         with RENDER_LOCK:
-            if self._touched is not None and self._touched.label(data):
+            if self._label_axes(result):
                 self._canvas.redraw_background(arrange=True)
             self._draw(result)
             self._notice.set_visible(False)
             self._show_picture(sharp=sharp)
         self.result = result
-        if self._touched is not None and data is not None:
-            self._picture.points = np.hstack([data.x, data.y]).round(4).tolist()
+        self._show_points()
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -618,11 +647,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
-            panel = {} if self._touched is None else self._touched.place()
+            panels = [panel.place() for panel in self._touched]
         if picture != self._picture.value:
             self._picture.value = picture
-        if panel != self._picture.panel:
-            self._picture.panel = panel
+        if panels != self._picture.panels:
+            self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""

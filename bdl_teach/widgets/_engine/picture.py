@@ -37,9 +37,9 @@ class Picture(anywidget.AnyWidget):
         alt: What it shows, for who cannot see it.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
-        panel: Where the panel is whose points can be touched, as ``touch.Panel.place`` says it;
-            empty where there is none.
-        points: Those points ``[n][2]``, in data coordinates.
+        panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
+        points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
+            they ``answer``: one that moved on meanwhile does not take them.
     """
 
     # One module: what is served from a widget cannot import its neighbour.
@@ -49,8 +49,8 @@ class Picture(anywidget.AnyWidget):
     alt = traitlets.Unicode("").tag(sync=True)
     line = traitlets.Unicode("").tag(sync=True)
     place = traitlets.Dict({}).tag(sync=True)
-    panel = traitlets.Dict({}).tag(sync=True)
-    points: Any = traitlets.List([]).tag(sync=True)
+    panels: Any = traitlets.List([]).tag(sync=True)
+    points = traitlets.Dict({}).tag(sync=True)
 
     def on_place(self, act: Callable[[Place], object]) -> None:
         """Call ``act`` with each place that the page gives the picture."""

@@ -23,17 +23,33 @@ Value: TypeAlias = "tuple[tuple[float, ...], tuple[float, ...], Units]"
 
 MOST = 200  # points
 COURSE: Units = (0.0, 1.0, 0.0, 1.0)
-# Own y get this sd: the slider of the noise then goes from next to nothing to all of it.
-_SPREAD = 3.0
+# Own y get this sd: the slider of the noise then goes from next to nothing to most of it, and the
+# points fill the panel about as the sine does.
+_SPREAD = 5.0
 
 
-class Points(traitlets.HasTraits):
-    """The control that holds the points; pointer, keys and a pasted table set it."""
+class Unseen(traitlets.HasTraits):
+    """A control without a widget: a hand in the picture sets it, or a line of Python.
+
+    Args:
+        read: Returns a value as the control will hold it, or raises ``ValueError``.
+    """
 
     value = traitlets.Any(None, allow_none=True)
 
+    def __init__(self, read: Callable[[object], Any]) -> None:
+        super().__init__()
+        self.read = read
+
+
+class Points(Unseen):
+    """The control that holds the points; pointer, keys and a pasted table set it."""
+
+    def __init__(self) -> None:
+        super().__init__(self.normal)
+
     @staticmethod
-    def read(given: object) -> Value | None:
+    def normal(given: object) -> Value | None:
         """Return ``given`` as a value; a pair ``(x, y)`` is standardised.
 
         Args:
@@ -83,7 +99,7 @@ def _units(given: Any) -> Units:
 
 
 def standard(x: Array, y: Array) -> Units:
-    """The units in which x fills [−½, ½] and y has mean 0 and sd 3, as the course's priors expect.
+    """The units in which x fills [−½, ½] and y has mean 0 and sd 5, as the course's priors expect.
 
     Raises:
         ValueError: All x, or all y, are the same.
@@ -125,11 +141,6 @@ class OwnPoints(datasets.Regression1D):
     """
 
     units: Units = COURSE
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a truth: of a table that was pasted there is none."""
-        return self.units == COURSE
 
 
 def chosen(

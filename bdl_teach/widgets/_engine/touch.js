@@ -3,6 +3,7 @@
 // A handle goes where the hand goes at once; the picture, with the model refitted, follows.
 
 const SVG = "http://www.w3.org/2000/svg";
+const MOST = 200; // points, as in points.py
 const CLICK = 4; // pixels that a click may wander
 const NEAR = 0.012; // of the panel: what an arrow key moves; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -25,19 +26,20 @@ class Hand {
       class: "bdl-hand", tabindex: "0", role: "application", "aria-label": HELP,
       "data-lm-suppress-shortcuts": "true",
     });
-    this.ground = make("rect", { class: "bdl-ground" });
-    this.dots = make("g");
-    this.svg.append(this.ground, this.dots);
+    this.stages = []; // a panel each: {panel, group, ground, dots}
     this.said = document.createElement("div");
     this.said.className = "bdl-said";
     this.said.setAttribute("role", "status");
     el.append(this.svg, this.said);
     this.points = [];
     this.chosen = -1;
-    this.held = null; // what the pointer holds: {i, id, x, y, far}
+    this.held = null; // what the pointer holds: {i, id, moved}
     this.frame = 0;
-    this.read = () => this.show();
-    model.on("change:panel change:points", this.read);
+    this.sent = 0; // number of the newest message: points that are older are not taken
+    this.read = () => this.take();
+    this.draw = () => this.show();
+    model.on("change:points", this.read);
+    model.on("change:panels", this.draw);
     this.svg.addEventListener("pointerdown", (event) => this.down(event));
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.up(event, true));
@@ -46,20 +48,21 @@ class Hand {
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
     this.sizes = new ResizeObserver(() => this.show());
     this.sizes.observe(el);
-    this.show();
+    this.take();
   }
 
   close() {
     this.sizes.disconnect();
-    this.model.off("change:panel change:points", this.read);
+    this.model.off("change:points", this.read);
+    this.model.off("change:panels", this.draw);
     cancelAnimationFrame(this.frame);
   }
 
   // Where things are.
 
-  get panel() {
-    const panel = this.model.get("panel");
-    return panel && panel.width ? panel : null;
+  // The first panel that shows the points: what keys move is measured by it.
+  get main() {
+    return this.stages.find((stage) => stage.panel.kind === "points");
   }
 
   size() {
@@ -67,16 +70,14 @@ class Hand {
     return [width, height];
   }
 
-  toPage([x, y]) {
-    const { left, top, width, height, x: xs, y: ys } = this.panel;
+  toPage({ left, top, width, height, x: xs, y: ys }, [x, y]) {
     const [w, h] = this.size();
     const across = (x - xs[0]) / (xs[1] - xs[0]);
     const up = (y - ys[0]) / (ys[1] - ys[0]);
     return [w * (left + width * across), h * (top + height * (1 - up))];
   }
 
-  toData(px, py) {
-    const { left, top, width, height, x: xs, y: ys } = this.panel;
+  toData({ left, top, width, height, x: xs, y: ys }, [px, py]) {
     const [w, h] = this.size();
     const across = (px / w - left) / width;
     const up = 1 - (py / h - top) / height;
@@ -88,39 +89,68 @@ class Hand {
     return [event.clientX - box.left, event.clientY - box.top];
   }
 
-  nearest([px, py], reach) {
-    let found = -1;
-    this.points.forEach((point, i) => {
-      const [x, y] = this.toPage(point);
-      const far = Math.hypot(x - px, y - py);
-      if (far <= reach) [found, reach] = [i, far];
+  // The panel under a place, and the point of it that is near enough to be meant.
+  under([px, py], reach) {
+    const [w, h] = this.size();
+    const stage = this.stages.find(({ panel: { left, top, width, height } }) => {
+      const [across, down] = [px - w * left, py - h * top];
+      return across > -reach && across < w * width + reach && down > -reach && down < h * height + reach;
     });
-    return found;
+    let found = -1;
+    if (stage?.panel.kind === "points")
+      this.points.forEach((point, i) => {
+        const [x, y] = this.toPage(stage.panel, point);
+        const far = Math.hypot(x - px, y - py);
+        if (far <= reach) [found, reach] = [i, far];
+      });
+    return [stage, found];
   }
 
   // What is seen.
 
+  take() {
+    const { at, answers } = { at: [], answers: 0, ...this.model.get("points") };
+    if (!this.held && !this.frame && answers >= this.sent) this.points = at.map((p) => [...p]);
+    this.show();
+  }
+
   show() {
-    const panel = this.panel;
-    this.svg.style.display = panel ? "" : "none";
-    if (!panel) return;
-    if (!this.held && !this.frame) this.points = (this.model.get("points") || []).map((p) => [...p]);
+    const panels = this.model.get("panels") || [];
+    while (this.stages.length > panels.length) this.stages.pop().group.remove();
+    while (this.stages.length < panels.length) {
+      const [group, ground, dots] = [make("g"), make("rect", { class: "bdl-ground" }), make("g")];
+      group.append(ground, dots);
+      this.svg.append(group);
+      this.stages.push({ group, ground, dots });
+    }
+    this.svg.style.display = panels.length ? "" : "none";
+    this.chosen = Math.min(this.chosen, this.points.length - 1);
+    panels.forEach((panel, k) => this.showPanel(Object.assign(this.stages[k], { panel })));
+    this.svg.classList.toggle("bdl-map", !this.main);
+    this.svg.setAttribute("aria-label", this.main ? HELP : "A place in the picture, for the pointer");
+    this.svg.setAttribute("tabindex", this.main ? "0" : "-1");
+  }
+
+  showPanel(stage) {
+    const { panel, ground, dots } = stage;
     const [w, h] = this.size();
     for (const [name, value] of Object.entries({
       x: w * panel.left, y: h * panel.top, width: w * panel.width, height: h * panel.height,
     }))
-      this.ground.setAttribute(name, value);
-    while (this.dots.childElementCount > this.points.length) this.dots.lastChild.remove();
-    while (this.dots.childElementCount < this.points.length)
-      this.dots.append(make("circle", { r: 7, class: "bdl-dot" }));
-    this.chosen = Math.min(this.chosen, this.points.length - 1);
-    this.points.forEach((point, i) => {
-      const dot = this.dots.children[i];
-      const [x, y] = this.toPage(point);
+      ground.setAttribute(name, value);
+    const shown = panel.kind === "points" ? this.points : [];
+    while (dots.childElementCount > shown.length) dots.lastChild.remove();
+    while (dots.childElementCount < shown.length)
+      dots.append(make("circle", { r: 7, class: "bdl-dot" }));
+    shown.forEach((point, i) => {
+      const dot = dots.children[i];
+      const [x, y] = this.toPage(panel, point);
       dot.setAttribute("cx", x.toFixed(1));
       dot.setAttribute("cy", y.toFixed(1));
+      const out = x < w * panel.left || x > w * (panel.left + panel.width);
+      dot.style.display = out ? "none" : "";
       dot.classList.toggle("bdl-chosen", i === this.chosen);
-      dot.classList.toggle("bdl-held", this.held?.i === i);
+      dot.classList.toggle("bdl-held", this.held?.stage === stage && this.held.i === i);
     });
   }
 
@@ -131,8 +161,8 @@ class Hand {
   }
 
   tell() {
-    if (this.chosen < 0) return;
-    const [x0, x1, y0, y1] = this.panel.units;
+    if (this.chosen < 0 || !this.main) return;
+    const [x0, x1, y0, y1] = this.main.panel.units;
     const [x, y] = this.points[this.chosen];
     const short = (number) => Number(number.toPrecision(3));
     this.said.textContent =
@@ -141,7 +171,29 @@ class Hand {
   }
 
   send(touch, more = {}) {
-    this.model.send({ touch, ...more });
+    this.sent += 1;
+    this.model.send({ touch, number: this.sent, ...more });
+  }
+
+  // A point comes and goes at once: the next key may be for the one that has just been added.
+  add(x, y) {
+    if (this.points.length >= MOST) return;
+    this.points.push([x, y]);
+    this.send("add", { x, y });
+    this.choose(this.points.length - 1);
+  }
+
+  remove(i) {
+    if (this.points.length < 2) return;
+    this.points.splice(i, 1);
+    this.send("remove", { i });
+    this.choose(Math.min(i, this.points.length - 1));
+  }
+
+  // A place on a map.
+  go(touch, stage, at) {
+    const [x, y] = this.toData(stage.panel, at);
+    this.send(touch, { x, y, panel: this.stages.indexOf(stage) });
   }
 
   // At most one message a frame, the last of them for sure.
@@ -161,68 +213,76 @@ class Hand {
   // Pointer and touch.
 
   down(event) {
-    if (event.button !== 0 || !this.panel) return;
+    this.empty = null;
+    if (event.button !== 0) return;
     const at = this.at(event);
-    const i = this.nearest(at, event.pointerType === "mouse" ? 10 : 22);
+    const [stage, i] = this.under(at, event.pointerType === "mouse" ? 10 : 22);
+    if (!stage) return;
     this.start = at;
-    if (i < 0) {
-      this.empty = event.target === this.ground;
-      return;
+    if (stage.panel.kind === "at") {
+      event.preventDefault();
+      this.svg.setPointerCapture(event.pointerId);
+      this.held = { i: -1, id: event.pointerId, stage };
+      this.go("down", stage, at);
+    } else if (i < 0) this.empty = event.target === stage.ground ? stage : null;
+    else if (event.shiftKey) this.remove(i);
+    else {
+      event.preventDefault();
+      this.svg.focus({ preventScroll: true });
+      this.svg.setPointerCapture(event.pointerId);
+      this.held = { i, id: event.pointerId, stage, moved: false };
+      this.choose(i);
     }
-    event.preventDefault();
-    this.empty = false;
-    if (event.shiftKey) {
-      this.send("remove", { i });
-      return;
-    }
-    this.svg.focus({ preventScroll: true });
-    this.svg.setPointerCapture(event.pointerId);
-    this.held = { i, id: event.pointerId, moved: false };
-    this.choose(i);
   }
 
   move(event) {
     const held = this.held;
     if (!held || held.id !== event.pointerId) return;
     const at = this.at(event);
+    if (held.i < 0) {
+      this.place = at;
+      this.frame ||= requestAnimationFrame(() => {
+        this.frame = 0;
+        this.go("at", held.stage, this.place);
+      });
+      return;
+    }
     if (!held.moved) {
       if (Math.hypot(at[0] - this.start[0], at[1] - this.start[1]) < 2) return;
       held.moved = true;
       this.send("down");
     }
-    this.points[held.i] = this.toData(...at);
+    this.points[held.i] = this.toData(held.stage.panel, at);
     this.show();
     this.follow(held.i);
   }
 
   up(event, done) {
     const held = this.held;
-    if (held && held.id === event.pointerId) {
+    const at = this.at(event);
+    if (held?.id === event.pointerId) {
       cancelAnimationFrame(this.frame);
       this.frame = 0;
       this.held = null;
-      if (held.moved) {
+      if (held.i < 0) this.go("up", held.stage, at);
+      else if (held.moved) {
         this.report(held.i);
         this.send("up");
         this.tell();
       }
-      this.dots.children[held.i]?.classList.remove("bdl-held");
+      this.show();
       return;
     }
-    const at = this.at(event);
     const still = this.start && Math.hypot(at[0] - this.start[0], at[1] - this.start[1]) < CLICK;
-    if (done && this.empty && still && !event.shiftKey) {
-      const [x, y] = this.toData(...at);
-      this.chosen = this.points.length;
-      this.send("add", { x, y });
-    }
-    this.empty = false;
+    if (done && this.empty && still && !event.shiftKey)
+      this.add(...this.toData(this.empty.panel, at));
+    this.empty = null;
   }
 
   // Keys.
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.panel) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.main) return;
     if (!this.act(event)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -233,7 +293,7 @@ class Hand {
     if (!n) return false;
     const i = Math.max(this.chosen, 0);
     const [x, y] = this.points[i];
-    const { x: xs, y: ys } = this.panel;
+    const { x: xs, y: ys } = this.main.panel;
     const across = NEAR * (xs[1] - xs[0]);
     const up = NEAR * (ys[1] - ys[0]);
     if (event.key in ARROWS) {
@@ -246,11 +306,9 @@ class Hand {
       this.tell();
     } else if (event.key === "PageDown") this.choose(this.beside(i, 1));
     else if (event.key === "PageUp") this.choose(this.beside(i, -1));
-    else if (event.key === "Delete" || event.key === "Backspace") this.send("remove", { i });
-    else if (event.key === "Insert" || event.key === "Enter") {
-      this.chosen = n;
-      this.send("add", { x: within(x + across, xs), y });
-    } else return false;
+    else if (event.key === "Delete" || event.key === "Backspace") this.remove(i);
+    else if (event.key === "Insert" || event.key === "Enter") this.add(within(x + across, xs), y);
+    else return false;
     return true;
   }
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, ScalarFormatter
+from matplotlib.ticker import AutoLocator, FuncFormatter, MaxNLocator, ScalarFormatter
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
@@ -30,12 +30,16 @@ class Panel:
         axes: The panel.
         room: Its height, which stays while a point is held.
         truth: The line of the noise-free function, gone where there is none.
+        columns: Of the panel's legend.
+        kind: "points", or "at" where a place is all that is pointed at.
         units: In which its axes are labelled.
     """
 
     axes: Axes
     room: plots.Room | None = None
     truth: Artist | None = None
+    columns: int = 6
+    kind: str = "points"
     units: Units = COURSE
 
     def hold(self, held: bool) -> None:
@@ -45,12 +49,13 @@ class Panel:
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; says whether that changed anything."""
-        units = points.units_of(data)
-        if self.truth is not None:
-            self.truth.set_visible(not isinstance(data, points.OwnPoints) or data.known)
+        units = points.units_of(data) if self.kind == "points" else COURSE
         if units == self.units:
             return False
         self.units = units
+        if self.truth is not None:
+            self.truth.set_visible(units == COURSE)
+            plots.legend_above(self.axes, self.columns)
         x0, x1, y0, y1 = units
         _label(self.axes.xaxis, x0, x1)
         _label(self.axes.yaxis, y0, y1)
@@ -60,6 +65,7 @@ class Panel:
         """Where it lies in the picture, in shares of it from the left and the top, and its axes."""
         box, whole = self.axes.bbox, self.axes.figure.bbox
         return {
+            "kind": self.kind,
             "left": _share(box.x0, whole.width),
             "top": 1.0 - _share(box.y1, whole.height),
             "width": _share(box.width, whole.width),
@@ -70,15 +76,34 @@ class Panel:
         }
 
 
+def of_fit(fit: plots.FitArtists) -> Panel:
+    """The panel of a fit to the points of the sinusoid."""
+    return Panel(fit.axes, fit.room, fit.truth)
+
+
 def _share(part: float, whole: float) -> float:
     return round(float(part / whole), 5)
 
 
+class _OwnTicks(MaxNLocator):
+    """Ticks at round numbers of the learner's units."""
+
+    def __init__(self, start: float, scale: float) -> None:
+        super().__init__(nbins=7, steps=[1, 2, 2.5, 5, 10])
+        self._start, self._scale = start, scale
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        ends = (self._start + self._scale * end for end in (vmin, vmax))
+        return (np.asarray(super().tick_values(*ends)) - self._start) / self._scale
+
+
 def _label(axis: Any, start: float, scale: float) -> None:
     if (start, scale) == (0.0, 1.0):
+        axis.set_major_locator(AutoLocator())
         axis.set_major_formatter(ScalarFormatter())
     else:
-        axis.set_major_formatter(FuncFormatter(lambda at, _: f"{start + scale * at:.3g}"))
+        axis.set_major_locator(_OwnTicks(start, scale))
+        axis.set_major_formatter(FuncFormatter(lambda at, _: f"{start + scale * at:.4g}"))
 
 
 def after(did: Mapping[str, Any], now: Value) -> Value | None:

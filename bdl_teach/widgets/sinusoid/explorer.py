@@ -221,8 +221,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
 
-    def _touch_panel(self) -> touch.Panel:
-        return touch.Panel(self._function_axes, self._room, self._truth)
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.Panel(self._function_axes, self._room, self._truth)]
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
