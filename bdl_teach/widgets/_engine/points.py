@@ -112,12 +112,13 @@ def standard(x: Array, y: Array) -> Units:
 
 
 def _value(x: Iterable[float], y: Iterable[float], units: Units) -> Value:
-    """Write numbers with no more digits than a hand can set."""
-    return tuple(map(_short, x)), tuple(map(_short, y)), units
+    """Write numbers with no more digits than a millionth of their unit, so that a line is short."""
+    return tuple(_short(x, units[1])), tuple(_short(y, units[3])), units
 
 
-def _short(number: float) -> float:
-    return float(f"{number:.6g}")
+def _short(numbers: Iterable[float], unit: float) -> Iterable[float]:
+    places = 6 - math.floor(math.log10(unit))
+    return (round(float(number), places) for number in numbers)
 
 
 def in_course(value: Value) -> tuple[Array, Array]:

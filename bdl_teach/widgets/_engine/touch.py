@@ -118,7 +118,7 @@ def after(did: Mapping[str, Any], now: Value) -> Value | None:
     try:
         act, i = did["touch"], int(did.get("i", -1))
         # A thousandth of the course's x and a hundredth of its y are less than a pixel.
-        at = round(float(did.get("x", 0.0)), 3), round(float(did.get("y", 0.0)), 2)
+        at = round(float(did.get("x", math.nan)), 3), round(float(did.get("y", math.nan)), 2)
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     there, finite = 0 <= i < len(x), all(map(math.isfinite, at))
