@@ -37,7 +37,6 @@ _DEFAULTS: controls.Values = {
     "width": 20,
     "n": 32,
     "seed": 0,
-    "data": None,
     "prior": "fixed",
 }
 

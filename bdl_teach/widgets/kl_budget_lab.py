@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bdl_teach.predictive import Predictive
 
 _BATCHES = (1, 2, 4, 8, 16, 32)
-_DEFAULTS: controls.Values = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0, "data": None}
+_DEFAULTS: controls.Values = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         from bdl_teach.densities import ScaleMixture
         from bdl_teach.methods import bbb
 
-        data, prior = points.chosen(values["data"], 1.0, datasets.sinusoid), ScaleMixture()
+        data, prior = points.chosen(values.get("data"), 1.0, datasets.sinusoid), ScaleMixture()
         room = SMALL_ROOM if len(data.x) <= SMALL_ROOM[0] else TABLE_ROOM
         fit = bbb.fit(
             data.x,

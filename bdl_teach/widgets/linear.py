@@ -36,8 +36,6 @@ _DEFAULTS: controls.Values = {
     "noise_std": 1.0,
     "n_features": 10,
     "seed": 0,
-    "data": None,
-    "pair": None,
     "kind": "bumps",
 }
 
@@ -209,7 +207,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _compute(self, values: controls.Values) -> LinearResult:
         drawn = partial(arrivals, values["n"], values["noise_std"], values["seed"])
-        data = points.chosen(values["data"], values["noise_std"], drawn)
+        data = points.chosen(values.get("data"), values["noise_std"], drawn)
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
@@ -222,7 +220,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             prediction=posterior.predict(phi),
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
-            pair=_chosen_pair(values["pair"], d) or _pair(kind, d, values["seed"]),
+            pair=_chosen_pair(values.get("pair"), d) or _pair(kind, d, values["seed"]),
             log_evidence=_log_evidence(data, kind, d, prior_std),
             evidence_by_prior=_each(_log_evidence(data, kind, d, s) for s in PRIOR_STDS),
             evidence_by_count=_each(_log_evidence(data, kind, int(k), prior_std) for k in COUNTS),

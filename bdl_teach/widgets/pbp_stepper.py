@@ -38,7 +38,6 @@ _DEFAULTS: controls.Values = {
     "alpha": 6.0,
     "guess": 1.0,
     "seed": 0,
-    "data": None,
     "sorted": False,
     "play": False,
 }
@@ -212,7 +211,7 @@ class PBPStepper(Explorer[StepperResult]):
     def _compute(self, values: controls.Values) -> StepperResult:
         problem = values["n"], values["noise_std"], values["seed"]
         data = points.chosen(
-            values["data"], values["noise_std"], lambda: datasets.sinusoid(*problem)
+            values.get("data"), values["noise_std"], lambda: datasets.sinusoid(*problem)
         )
         replay = self._trail_of(data, values).at(values["step"])
         return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"])
@@ -222,7 +221,7 @@ class PBPStepper(Explorer[StepperResult]):
         from bdl_teach.methods.pbp import replay as pbp_replay
 
         names = ("n", "noise_std", "seed", "data", "alpha", "guess", "sorted")
-        key = tuple(values[name] for name in names)
+        key = tuple(values.get(name) for name in names)
         if self._trail is None or self._trail[0] != key:
             alpha = max(values["alpha"], 1.1)
             trail = pbp_replay.Trail(

@@ -41,7 +41,8 @@ class History:
         now = self._states[self._at]
         if same(state, now):
             return
-        moved = frozenset(name for name in state if state[name] != now[name])
+        names = state.keys() | now.keys()
+        moved = frozenset(name for name in names if state.get(name) != now.get(name))
         soon = self.held or when - self._when < _ONE_MOVE_S
         goes_on = moved == self._moved and soon and not self.ahead
         self._moved, self._when = moved, when

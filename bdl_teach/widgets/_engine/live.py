@@ -33,6 +33,7 @@ from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -260,11 +261,23 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Set all controls to the preset ``name`` and wait for its picture."""
         if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        return self.set(**self.PRESETS[name][1])
+        return self.set(**self._whole(self.PRESETS[name][1]))
 
     def state(self) -> Values:
-        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
-        return {name: control.value for name, control in self._controls.items()}
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
+
+        What a hand can set in the picture is there if it has been set.
+        """
+        return {
+            name: control.value
+            for name, control in self._controls.items()
+            if not isinstance(control, Unseen) or control.value is not None
+        }
+
+    def _whole(self, state: Values) -> Values:
+        """A state with all that it leaves as no hand has touched it."""
+        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
+        return {**dict.fromkeys(unseen), **state}
 
     @property
     def status(self) -> str:
@@ -286,21 +299,21 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         given = ", ".join(
             f"{name}={_rounded(value)!r}"
             for name, value in self.state().items()
-            if value != self._defaults[name]
+            if value != self._defaults.get(name)
         )
         return f"widgets.{type(self).__name__}({given})"
 
     def undo(self) -> None:
         """Go back to the state before the last movement."""
-        self._go(self._past.undo())
+        self._go_back(self._past.undo())
 
     def redo(self) -> None:
         """Go forward to the state that was undone last."""
-        self._go(self._past.redo())
+        self._go_back(self._past.redo())
 
     def reset(self) -> None:
         """Go back to the state that it began with; this can be undone."""
-        self._go(self._past.first)
+        self._go_back(self._past.first)
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -432,7 +445,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
-        self._go(self.PRESETS[name][1])
+        self._go(self._whole(self.PRESETS[name][1]))
+
+    def _go_back(self, state: Values | None) -> None:
+        """Take all controls to a state that was, if there is one."""
+        self._go(None if state is None else self._whole(state))
 
     def _go(self, values: Values | None) -> None:
         """Take controls to ``values``, if there are any, without waiting for the picture."""

@@ -34,7 +34,6 @@ _DEFAULTS: controls.Values = {
     "width": 20,
     "n": 32,
     "seed": 0,
-    "data": None,
     "prior_functions": False,
     "nuts": False,
 }
@@ -243,7 +242,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         from bdl_teach import calibration
 
         names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
-        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
+        key, job = tuple(values.get(name) for name in names), partial(sinusoid_fits.sample, result)
         gold = self._nuts.ask(values["nuts"], key, job)
         if gold.prediction is None:
             return replace(result, nuts_report=gold.report)

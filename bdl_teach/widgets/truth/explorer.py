@@ -28,7 +28,6 @@ _DEFAULTS: controls.Values = {
     "noise_std": 1.0,
     "n": 32,
     "seed": 0,
-    "data": None,
     "prior_functions": False,
     "nuts": False,
 }
@@ -230,7 +229,8 @@ class TruthExplorer(Explorer[TruthResult]):
 
 def _model(values: controls.Values) -> Model:
     """The model that these values of the controls ask for."""
-    problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed", "data")))
+    names = ("n", "noise_std", "gap", "seed")
+    problem = GapProblem(*(values[name] for name in names), values.get("data"))
     return Model(problem, values["prior_std"], values["width"])
 
 

@@ -36,7 +36,7 @@ class Touched(Explorer[Answer]):
 
     ALT = "Points."
     TITLE = "Points"
-    PRESETS = {"few": ("Three of them", {"n": 3, "noise_std": 1.0, "seed": 0, "data": None})}  # noqa: RUF012
+    PRESETS = {"few": ("Three of them", {"n": 3, "noise_std": 1.0, "seed": 0})}  # noqa: RUF012
 
     def _make_controls(self) -> dict[str, Any]:
         return {
@@ -63,7 +63,7 @@ class Touched(Explorer[Answer]):
     def _compute(self, values: dict[str, Any]) -> Answer:
         n, noise_std, seed = values["n"], values["noise_std"], values["seed"]
         data = points.chosen(
-            values["data"], noise_std, lambda: datasets.sinusoid(n, noise_std, seed)
+            values.get("data"), noise_std, lambda: datasets.sinusoid(n, noise_std, seed)
         )
         sd = np.abs(GRID[:, 0] - 0.3)
         return Answer(data, GRID, Predictive(np.zeros(21), sd, np.full(21, noise_std), None))
@@ -179,7 +179,7 @@ def test_a_drag_moves_one_point_and_is_undone_at_once(explorer: Touched) -> None
     assert explorer.status.startswith("5 points of your own")
     assert explorer._picture.points["answers"] == 7
     explorer.undo()
-    assert shown(explorer) == before and explorer.state()["data"] is None
+    assert shown(explorer) == before and "data" not in explorer.state()
     explorer.redo()
     assert shown(explorer)[1][2] == 10.0
 
@@ -193,7 +193,7 @@ def test_points_come_and_go_and_each_is_a_movement_of_its_own(explorer: Touched)
     for n in (7, 6, 5):
         explorer.undo()
         assert len(shown(explorer)[0]) == n
-    assert explorer.state()["data"] is None
+    assert "data" not in explorer.state()
 
 
 def test_the_height_stays_while_a_point_is_held(explorer: Touched) -> None:
@@ -212,16 +212,16 @@ def test_own_points_stay_until_points_are_drawn_anew(explorer: Touched) -> None:
     explorer.set(noise_std=2.0, seed=7)
     assert explorer.state()["data"] == kept and len(shown(explorer)[0]) == 6
     explorer._controls["n"].value = 4  # a slider that says how many are drawn
-    assert explorer.wait().state()["data"] is None and len(shown(explorer)[0]) == 4
+    assert "data" not in explorer.wait().state() and len(shown(explorer)[0]) == 4
     hand(explorer, "add", x=0.9, y=-3.0)
     explorer.set(n=3)
-    assert explorer.state()["data"] is None
+    assert "data" not in explorer.state()
     hand(explorer, "add", x=0.9, y=-3.0)
     explorer._resample()
-    assert explorer.wait().state()["data"] is None and explorer.state()["seed"] == 8
+    assert "data" not in explorer.wait().state() and explorer.state()["seed"] == 8
     hand(explorer, "add", x=0.9, y=-3.0)
     explorer.preset("few")
-    assert explorer.state()["data"] is None and len(shown(explorer)[0]) == 3
+    assert "data" not in explorer.state() and len(shown(explorer)[0]) == 3
 
 
 def test_the_line_that_is_shared_rebuilds_own_points(explorer: Touched) -> None:
@@ -261,7 +261,7 @@ def test_a_pasted_table_is_taken_or_refused_in_the_page(
     monkeypatch.setattr(explorer._picture, "send", lambda content, *_: sent.append(content))
     hand(explorer, "table", text="1,2\n3\n")
     assert sent.pop() == {"refused": "line 2: expected two columns, x and y, got 1: 3"}
-    assert explorer.state()["data"] is None
+    assert "data" not in explorer.state()
     hand(explorer, "table", text="1,2\n1,5\n")
     assert sent.pop() == {"refused": "expected x that differ, got 2 × 1.0"}
     hand(explorer, "table", text="10,1\n14,2\n30,6")
