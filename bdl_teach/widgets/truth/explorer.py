@@ -230,7 +230,7 @@ class TruthExplorer(Explorer[TruthResult]):
 def _model(values: controls.Values) -> Model:
     """The model that these values of the controls ask for."""
     names = ("n", "noise_std", "gap", "seed")
-    problem = GapProblem(*(values[name] for name in names), values.get("data"))
+    problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
     return Model(problem, values["prior_std"], values["width"])
 
 
