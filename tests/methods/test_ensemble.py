@@ -17,11 +17,11 @@ DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60, "n_members": 3}
 ROOM = ensemble.Capacity(11, (5,), 1, chunk=3)  # four chunks, the third part empty
 RNG = np.random.default_rng(0)
-LINEAR_X = RNG.uniform(-1.0, 1.0, (20, 2))
-LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(20, 1))
+LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # few, so that prior and data weigh alike
+LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(4, 1))
 LABELS = np.float64(LINEAR_Y > 0.4)
-DESIGN = np.hstack([LINEAR_X, np.ones((20, 1))])
-LINEAR: dict[str, Any] = {"noise_std": 0.5, "hidden_units": (), "steps": 400, "learning_rate": 0.05}
+DESIGN = np.hstack([LINEAR_X, np.ones((4, 1))])
+LINEAR: dict[str, Any] = {"noise_std": 0.5, "hidden_units": (), "steps": 600, "learning_rate": 0.05}
 N = 400  # members that stand for many
 
 
