@@ -150,6 +150,9 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,
     ),
+    "dropout": Method(
+        "mc_dropout", "dropout", "one network that loses units at random, here too", compared=None
+    ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
