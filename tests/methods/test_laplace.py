@@ -167,9 +167,12 @@ def test_the_diagonal_inverts_the_precision_s_own_and_is_narrower_for_it():
     np.testing.assert_allclose(diagonal.predict(GRID).epistemic_std, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("prior", [Gaussian(0.7), ScaleMixture()], ids=["gaussian", "mixture"])
 @pytest.mark.parametrize("structure", laplace.STRUCTURES)
-def test_draws_of_the_weights_have_the_covariance(structure):
-    fit = linear(structure)
+def test_draws_of_the_weights_have_the_covariance(structure, prior):
+    """Under a mixture the weights differ in their scales before the data, too."""
+    fit = linear(structure, prior=prior)
+    np.testing.assert_allclose(fit.spread.std(np.eye(3)) ** 2, np.diag(fit.cov))
     draws = fit.spread.draw(40_000, seed=1)
     scale = np.sqrt(np.outer(np.diag(fit.cov), np.diag(fit.cov)))
     np.testing.assert_allclose(np.cov(draws.T) / scale, fit.cov / scale, atol=0.03)
