@@ -141,6 +141,14 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "point", "MAP", "one network, with the prior as weight decay",
         bench="point, MAP", repeats=True,
     ),
+    "infinite": Method(
+        "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
+        compared=None,
+    ),
+    "laplace": Method(
+        "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
+        compared=None, repeats=True,
+    ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
         "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",

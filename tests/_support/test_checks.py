@@ -187,6 +187,7 @@ WRONG = {  # for whatever method takes it
     "estimator": NO_CHOICE,
     "likelihood": st.one_of(NO_CHOICE, st.just("bernoulli")),  # y holds no labels
     "tie": NO_CHOICE,
+    "structure": NO_CHOICE,
     "scale": NO_CHOICE,
     "n_warmup": NO_COUNT,
     "n_thin": NO_COUNT,
