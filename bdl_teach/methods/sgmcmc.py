@@ -233,8 +233,9 @@ def fit(
         n_chains: Chains.
         n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
             draws of its second half. 0 for steps of one size.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). Their
-            noise comes on top of the sampler's.
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). In turn
+            as they come, what one adds to the slope the others take away, nearly; at a learning
+            rate that is too large for the steepest of them the chain diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
         seed: Seed of the starts and of the noise.
