@@ -154,6 +154,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
     ),
+    "sgmcmc": Method(
+        "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
+        compared=None, pace="slow",
+    ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
         bench="pbp, 40 epochs", live="pbp.replay", pace="slow",
