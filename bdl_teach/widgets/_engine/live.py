@@ -35,6 +35,7 @@ from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -97,6 +98,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             there ``[m]``: the prediction's, if not defined.
         ``_point_at(panel, x, y, begins)``: Of a panel of the kind "at", by its number: the hand is
             there, and whether it has just come. On the kernel's own thread; moves controls.
+        ``_linked(result, panel, x, y) -> hashable``: What a hand points at in a panel that is
+            interested in it (``hover``), or ``None``. On the kernel's own thread.
+        ``_mark(result, linked)``: On the worker, with ``RENDER_LOCK`` held: mark that, or nothing.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -137,6 +141,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
@@ -145,6 +150,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._touched = self._touch_panels()
+            self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
         self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
@@ -213,6 +219,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
         """Answer a hand that points at a place of a panel of the kind "at"."""
+
+    def _linked(self, result: Any, panel: int, x: float, y: float) -> object:
+        """What a hand points at, if it is anything."""
+        return None
+
+    def _mark(self, result: Any, linked: Any) -> None:
+        """Mark in all panels what a hand points at in one."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -494,6 +507,50 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         data = self._data(result)
         return any([panel.label(data) for panel in self._touched])
 
+    def _make_sketch(self) -> Sketch | None:
+        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+        for panel in self._touched:
+            if panel.stays:
+                sketch = Sketch(panel.axes, panel.stays)
+                self._canvas.animate(sketch.artists)
+                return sketch
+        return None
+
+    def _draw_button(self) -> Widget:
+        """The button that begins a drawing, shows the fit, and takes the drawing away."""
+        self._drawn = controls.button(
+            "draw it", "draw the band yourself, before you see it", self._on_draw
+        )
+        return self._drawn
+
+    def _on_draw(self) -> None:
+        """Go on with the drawing: begin, show the fit beside it, take it away."""
+        sketch = self._sketch
+        if sketch is None or self.result is None:
+            return
+        with RENDER_LOCK:
+            sketch.uncover()
+            sketch.advance()
+            if sketch.drawing:
+                sketch.hide(self._canvas.moving)
+        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
+        self._drawn.description = words[sketch.stage]
+        self._say(self._line(self.result))
+        self._show_points()
+        self._show_again()
+
+    def _line(self, result: Result) -> str:
+        """The status line: what a drawing asks for while it is drawn, and its score after it."""
+        sketch = self._sketch
+        if sketch is not None and sketch.drawing:
+            return ASKS
+        said = self._describe(result)
+        if sketch is None or not sketch.stage:
+            return said
+        x, prediction = self._doubt(result)[0], cast("Any", result).prediction
+        score = sketch.score(x, prediction.mean, prediction.epistemic_std)
+        return f"{score}; {said}"
+
     def _hand_buttons(self) -> list[Widget]:
         """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
         own = controls.button("my data", "paste or drop a table of two columns", _in_the_page)
@@ -514,6 +571,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Do to the points what the hand did in the page."""
         act, now = did["touch"], self._now() if "data" in self._controls else None
         self._heard = int(did.get("number", self._heard))
+        if act == "hover":
+            self._on_hover(did)
+            return
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
@@ -521,6 +581,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._point_at(int(did["panel"]), x, y, act == "down")
         elif act == "table":
             self._picture.refuse(self._take_table(str(did.get("text"))))
+        elif self._sketch is not None and self._sketch.drawing:
+            if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
+                self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                self._show_points()
         elif now is not None and (after := touch.after(did, now)) is not None:
             if act != "move":
                 self._past.end_movement()
@@ -529,9 +593,22 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _show_points(self) -> None:
         """Tell the page where the points are."""
-        if "data" in self._controls and (now := self._now()) is not None:
+        if self._sketch is not None and self._sketch.drawing:
+            self._picture.points = {
+                "at": self._sketch.handles(), "answers": self._heard, "kind": "edges"
+            }  # fmt: skip
+        elif "data" in self._controls and (now := self._now()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
             self._picture.points = {"at": at, "answers": self._heard}
+
+    def _on_hover(self, did: dict[str, Any]) -> None:
+        """Have marked what the hand points at, if that is something else than before."""
+        panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
+        hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
+        found = None if hidden or panel < 0 else self._linked(self.result, panel, *at)
+        if found != self._pointed:
+            self._pointed = found
+            self._show_again()
 
     def _hold(self, held: bool) -> None:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
@@ -539,7 +616,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._past.held = held
         for panel in self._touched:
             panel.hold(held)
-        if not held:
+        if not held and not (self._sketch is not None and self._sketch.drawing):
             self._request()
 
     def _take_table(self, text: str) -> str:
@@ -585,6 +662,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
+        self._show_again()
+
+    def _show_again(self) -> None:
+        """Have the worker show the same result again."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -599,10 +680,12 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
+            with RENDER_LOCK:
+                self._mark(self.result, self._pointed)
             self._show_picture(sharp=False)
             self._slot.shown_again(version)
             return self._rest(values)
-        self._answered = asked
+        self._answered, self._pointed = asked, None
         try:
             self._tick(values)
         except BaseException as raised:  # handed to whoever waits, and said in the status
@@ -630,7 +713,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if better is None:
                 return None
             self._paint(better, sharp=True)
-            self._say(self._describe(better))
+            self._say(self._line(better))
             pause = 0.0
         return job
 
@@ -641,13 +724,18 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._paint(result)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._describe(result)}{spent}")
+        self._say(f"{self._line(result)}{spent}")
 
     def _paint(self, result: Result, *, sharp: bool = False) -> None:
         with RENDER_LOCK:
             if self._label_axes(result):
                 self._canvas.redraw_background(arrange=True)
+            if self._sketch is not None:
+                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
             self._draw(result)
+            self._mark(result, self._pointed)
+            if self._sketch is not None and self._sketch.drawing:
+                self._sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._show_picture(sharp=sharp)
         self.result = result

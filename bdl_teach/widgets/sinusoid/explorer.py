@@ -15,6 +15,7 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.points import Points
@@ -39,6 +40,7 @@ _DEFAULTS: controls.Values = {
 }
 
 
+_NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
@@ -184,7 +186,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
             "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
-            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
+            "SHOW": [
+                c["n_predictions"],
+                c["prior_functions"],
+                c["nuts"],
+                self._draw_button(),
+                self._nuts.row,
+            ],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -219,9 +227,31 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights = plots.WeightArtists(ax, edges)
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
+        self._weight_axes = ax
+        self._links = LinkArtists(self._function_axes, X_GRID[:, 0], ax)
+        canvas.animate(self._links.artists)
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._function_axes, self._room, self._truth)]
+        stays = (self._points, self._truth)
+        return [
+            touch.Panel(self._function_axes, self._room, self._truth, stays=stays, hover=True),
+            touch.Panel(self._weight_axes, kind="seen", hover=True),
+        ]
+
+    def _linked(
+        self, result: SinusoidResult, panel: int, x: float, y: float
+    ) -> tuple[str, int] | None:
+        if panel == 1:
+            near = np.abs(result.fit.mean - x) < _NEAR
+            # Of a bar's weights the least certain one: it has the most to show.
+            return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
+        drawn = result.prediction.samples
+        height = 2 * self._function_axes.get_ylim()[1]
+        k = None if drawn is None else nearest_function(drawn[:10], X_GRID[:, 0], (x, y), height)
+        return None if k is None else ("draw", k)
+
+    def _mark(self, result: SinusoidResult, linked: tuple[str, int] | None) -> None:
+        self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
@@ -287,6 +317,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
         for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
+        if self.result is not None:
+            yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""

@@ -11,11 +11,13 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb, exact
+    from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
@@ -155,6 +157,37 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
     return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
+
+
+def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
+    """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
+
+    Along a weight, the others stay at their means.
+    """
+    from bdl_teach import predictive
+
+    fit = result.fit
+    if kind == "weight":
+        along = np.repeat(fit.mean[None], len(STEPS), axis=0)  # [k, n_weights]
+        along[:, i] += STEPS * fit.std[i]
+        words = f"{_name(fit.network, i)}: {fit.mean[i]:.2f} ± {fit.std[i]:.2f}"
+        return Mark(fit.evaluate(along, X_GRID), along[:, i], f"{words}; here from −2 to 2 sd")
+    drawn = result.prediction.samples
+    assert drawn is not None
+    weights = predictive.draw_weights(fit.mean, fit.std, len(drawn), 1)[i]
+    return Mark(drawn[i : i + 1], weights, f"draw {i + 1}, and its {len(weights)} weights")
+
+
+def _name(network: MLP, i: int) -> str:
+    """Where a weight sits: its layer, and the units that it joins."""
+    for number, shape in enumerate(network.shapes):
+        size = int(np.prod(shape))
+        if i < size:
+            unit, source = (int(k) + 1 for k in np.unravel_index(i, shape))
+            what = f"weight from unit {source} to {unit}" if number % 2 == 0 else f"bias of {unit}"
+            return f"layer {number // 2 + 1}, {what}"
+        i -= size
+    raise IndexError(i)
 
 
 def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:

@@ -144,7 +144,7 @@ class TruthExplorer(Explorer[TruthResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["starts"]],
             "DATA": [c["gap"], c["n"], c["seed"], resample, *self._hand_buttons()],
-            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.row],
+            "SHOW": [c["prior_functions"], c["nuts"], self._draw_button(), self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -159,7 +159,7 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _touch_panels(self) -> list[touch.Panel]:
         panel = self._functions
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4)]
+        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
         return result.model.problem.data
