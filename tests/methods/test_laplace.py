@@ -205,8 +205,8 @@ def test_of_labels_either_way_pushes_the_same_logits_of_a_last_layer():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pushed_through_the_network_the_draws_say_next_to_nothing(seed):
-    """Among its data the linear model's doubt is below the noise; of the same weights' network
-    it is more than five times as much, and more than the data's own scale of 7 in most places.
+    """Among its data the linear model's doubt is below the noise; that of the network itself,
+    under the same draws, is more than five times as much.
     """
     linear_std, pushed_std = (
         network(seed=seed, linearised=linearised).predict(DATA.x).epistemic_std
