@@ -165,6 +165,14 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
     ),
+    "low_rank": Method(
+        "low_rank", "low rank", "a Gaussian over all weights, with correlations of rank 5",
+        compared=None,
+    ),
+    "swag": Method(
+        "low_rank", "SWAG", "a Gaussian read off the optimiser's path round a mode",
+        function="swag", compared=None,
+    ),
     "ensemble": Method(
         "ensemble", "ensemble", "ten networks from ten starts", compared=None
     ),

@@ -151,6 +151,80 @@ def advance() -> Compiled:
     return Compiled(run)
 
 
+@lru_cache(maxsize=1)
+def advance_with_sites() -> Compiled:
+    """Compile: learn points one by one, each after what is remembered of it was taken out.
+
+    The program takes (state, sites [k, n_weights + 1, 2], x, y, order, stop, refine, share) and
+    returns (state, sites, trace) as ``advance`` does. Point i has the site i mod k, of which each
+    visit replaces ``share``: k = rows of x with share 1 is expectation propagation (EP), k = 1
+    with share 1/n stochastic EP, which remembers the average site alone.
+
+    Source: Minka 2001 (EP); Li, Hernández-Lobato & Turner 2015, algorithm 1 (SEP).
+    """
+
+    def run(
+        state: State,
+        sites: Tensor,
+        x: Tensor,
+        y: Tensor,
+        order: Tensor,
+        stop: Tensor,
+        refine: Tensor,
+        share: Tensor,
+    ) -> Tensor:
+        def learn(
+            i: Tensor, state: State, sites: Tensor, trace: Tensor
+        ) -> tuple[Tensor, State, Tensor, Tensor]:
+            row = tf.gather(order, [i])
+            at = tf.cast(row, tf.int32) % sites.shape[0]
+            old = tf.gather(sites, at)[0]
+            state, new, score = _learn_again(state, old, tf.gather(x, row), tf.gather(y, row))
+            sites = tf.tensor_scatter_nd_update(sites, [at], (old + share * (new - old))[None])
+            return i + 1, state, sites, trace.write(i, tf.concat([state.noise, [score]], 0))
+
+        trace = tf.TensorArray(tf.float64, size=x.shape[0], element_shape=[3])
+        begin = (tf.constant(0), state, sites, trace)
+        _, state, sites, trace = tf.while_loop(lambda i, *_: i < stop, learn, begin)
+        state = tf.cond(refine, lambda: refine_prior(state), lambda: state)
+        return state, sites, trace.stack()
+
+    return Compiled(run)
+
+
+def _learn_again(state: State, site: Tensor, x: Tensor, y: Tensor) -> tuple[State, Tensor, Tensor]:
+    """Take a point's site out, learn the point, and say what its site is now.
+
+    A weight whose cavity is improper stays as it is, and so does the noise.
+    """
+    before = _naturals(state)
+    cavity = before - site
+    proper = cavity[:-1, :1] > 1.0 / _LARGEST_CAVITY_VAR
+    sound = (cavity[-1:, :1] > 1.0) & (cavity[-1:, 1:] > 0.0)
+    good = tf.concat([proper, sound], 0)  # [n_weights + 1, 1]
+    cavity = tf.where(good, cavity, before)
+    learnt, score = learn_point(_of_naturals(cavity, state), x, y)
+    after = tf.where(good, _naturals(learnt), before)
+    return _of_naturals(after, state), tf.where(good, after - cavity, site), score
+
+
+def _naturals(state: State) -> Tensor:
+    """1/v and m/v of each weight, then α and β of the noise ``[n_weights + 1, 2]``."""
+    mean = tf.concat([tf.reshape(m, [-1]) for m in state.mean], 0)
+    var = tf.concat([tf.reshape(v, [-1]) for v in state.var], 0)
+    return tf.concat([tf.stack([1.0 / var, mean / var], 1), state.noise[None]], 0)
+
+
+def _of_naturals(naturals: Tensor, state: State) -> State:
+    """The state with these weights and this noise; the rest is that of ``state``."""
+    precision, shift = naturals[:-1, 0], naturals[:-1, 1]
+    return state._replace(
+        mean=_like(shift / precision, state.mean),
+        var=_like(1.0 / precision, state.var),
+        noise=naturals[-1],
+    )
+
+
 def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:
     """One step of assumed density filtering: weights by the gradient of log Z, then α and β."""
     parameters = (state.mean, state.var)
