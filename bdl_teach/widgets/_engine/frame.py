@@ -18,7 +18,8 @@ class Start:
     """Which preset is shown, and where to look then; choosing another sets its values.
 
     Args:
-        presets: By name: a sentence that says where to look, and values.
+        presets: By name: a sentence that says where to look, and values; controls that these leave
+            out may stand anywhere.
         choose: Called with the name of the preset that the user chose.
 
     Attributes:
@@ -28,6 +29,7 @@ class Start:
 
     def __init__(self, presets: Presets, choose: Callable[[str], object]) -> None:
         self._presets, self._choose, self._quiet = presets, choose, False
+        self._chosen = OWN
         self.menu = ipywidgets.Dropdown(
             options=[OWN, *presets],
             value=OWN,
@@ -39,10 +41,20 @@ class Start:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Mark the preset whose values ``state`` has, and say where to look."""
-        name = next(
-            (n for n, (_, values) in self._presets.items() if controls.same(values, state)), OWN
-        )
+        """Mark the preset whose values ``state`` has, and say where to look.
+
+        Where several do, it is the one that was chosen, else the one that sets the most.
+        """
+        fitting = {
+            name: len(values)
+            for name, (_, values) in self._presets.items()
+            if controls.same(values, {control: state[control] for control in values})
+        }
+        name = max(fitting, key=fitting.__getitem__, default=OWN)
+        if self._chosen in fitting:
+            name = self._chosen
+        else:
+            self._chosen = OWN
         self._quiet = True
         self.menu.value = name
         self._quiet = False
@@ -51,7 +63,12 @@ class Start:
 
     def _on_choice(self, change: Any) -> None:
         if not self._quiet and change["new"] != OWN:
-            self._choose(change["new"])
+            self.choose(change["new"])
+
+    def choose(self, name: str) -> None:
+        """Take the preset ``name``, as if it were chosen in the menu."""
+        self._chosen = name
+        self._choose(name)
 
 
 def head(title: str, start: Start | None, acts: Iterable[Widget]) -> Widget:

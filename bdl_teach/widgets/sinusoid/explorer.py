@@ -16,7 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, SinusoidResult
@@ -56,6 +56,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
     )
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     # claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside
     QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
@@ -169,12 +170,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "NUTS", "sample the true posterior in the background: half a minute"
+                "NUTS",
+                "the true posterior: of a preset at once, else in half a minute",
             ),
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -236,9 +238,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         from bdl_teach import calibration
 
-        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
-        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
-        gold = self._nuts.ask(values["nuts"], key, job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         if gold.prediction is None:
             return replace(result, nuts_report=gold.report)
         return replace(
@@ -296,6 +296,13 @@ def _curves(result: SinusoidResult) -> dict[str, Array]:
         reach = 2 * result.nuts.epistemic_std
         curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
     return curves
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
+    chains = sinusoid_fits.chains(**{name: values[name] for name in names})
+    return Run(X_GRID, chains, partial(sinusoid_fits.sample, chains))
 
 
 def _fit_values(values: controls.Values) -> controls.Values:
