@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-VIEW, PICTURE = "application/vnd.jupyter.widget-view+json", "image/png"
+from bdl_teach._support.views import leave_dead_views_out
 
 
 class Stills(AsyncLargeFileManager):
@@ -32,16 +32,3 @@ class Stills(AsyncLargeFileManager):
         sessions = self._sessions()
         running = [] if sessions is None else await sessions.list_sessions()
         return any(session["path"].strip("/") == path.strip("/") for session in running)
-
-
-def leave_dead_views_out(notebook: Any) -> None:
-    """Take the view out of each output that has a picture, too; other widgets are left alone.
-
-    Args:
-        notebook: Of nbformat 4, changed in place.
-    """
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if PICTURE in data:
-                data.pop(VIEW, None)

@@ -10,7 +10,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from bdl_teach._support.stills import PICTURE, VIEW, Stills
+from bdl_teach._support.stills import Stills
+from bdl_teach._support.views import PICTURE, VIEW
 
 OUTPUTS = (
     {VIEW: {"model_id": "a"}, PICTURE: "iVBO", "text/plain": "an explorer"},

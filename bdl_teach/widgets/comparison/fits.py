@@ -142,7 +142,7 @@ def warm(name: str) -> None:
             Arrival(runs=k).after_one_more(fitted)
 
 
-def chains(problem: GapProblem) -> dict[str, Any]:
+def chains(problem: GapProblem) -> dict[str, object]:
     """What ``sample`` gives to ``exact.nuts``."""
     method, common = _asked("nuts", problem, 0, {})
     return method.given(**common)

@@ -151,7 +151,7 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
 
 def chains(
     *, sigma1: float, sigma2: float, pi: float, noise_std: float, width: int, n: int, seed: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What ``exact.nuts`` is given: values of the sliders; the others move no posterior."""
     from bdl_teach.densities import ScaleMixture
 
@@ -163,9 +163,10 @@ def chains(
 
 
 def sample(
-    chains: Mapping[str, Any], progress: Callable[[int, int], None] | None = None
+    chains: Mapping[str, object], progress: Callable[[int, int], None] | None = None
 ) -> exact.NutsFit:
     """Sample the true posterior; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    return exact.nuts(**chains, progress=progress)
+    given: dict[str, Any] = {**chains}
+    return exact.nuts(**given, progress=progress)

@@ -240,7 +240,7 @@ def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> Tr
     return result
 
 
-def chains(model: Model) -> dict[str, Any]:
+def chains(model: Model) -> dict[str, object]:
     """What ``sample`` gives to ``exact.nuts``."""
     return {
         **model.problem.repeated,
@@ -257,5 +257,6 @@ def sample(model: Model, progress: Callable[[int, int], None] | None = None) -> 
     """Sample the true posterior of ``model``; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    fitted = exact.nuts(**chains(model), progress=progress)
+    given: dict[str, Any] = chains(model)
+    fitted = exact.nuts(**given, progress=progress)
     return replace(fitted, noise_std=model.problem.noise_std)
