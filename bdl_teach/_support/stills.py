@@ -32,3 +32,21 @@ class Stills(AsyncLargeFileManager):
         sessions = self._sessions()
         running = [] if sessions is None else await sessions.list_sessions()
         return any(session["path"].strip("/") == path.strip("/") for session in running)
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Where the server finds the next function."""
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    """Serve files so; not where another manager than the usual one was chosen for them.
+
+    Another extension (jupytext's, say) builds on the class that it finds.
+    """
+    if type(server.contents_manager) is not AsyncLargeFileManager:
+        return
+    server.contents_manager_class = Stills
+    server.contents_manager = Stills(parent=server, log=server.log)
+    server.session_manager.contents_manager = server.contents_manager
+    server.web_app.settings["contents_manager"] = server.contents_manager
