@@ -18,18 +18,20 @@ class Start:
     """Which preset is shown, and where to look then; choosing another sets its values.
 
     Args:
-        presets: By name: a sentence that says where to look, and values; controls that these leave
-            out may stand anywhere.
+        presets: By name: a sentence that says where to look, and values.
         choose: Called with the name of the preset that the user chose.
+        stays: Controls that may stand anywhere where a preset leaves them out.
 
     Attributes:
         menu: The presets' names.
         look: The sentence of the one that is shown.
     """
 
-    def __init__(self, presets: Presets, choose: Callable[[str], object]) -> None:
+    def __init__(
+        self, presets: Presets, choose: Callable[[str], object], stays: frozenset[str] = frozenset()
+    ) -> None:
         self._presets, self._choose, self._quiet = presets, choose, False
-        self._chosen = OWN
+        self._chosen, self._stays = OWN, stays
         self.menu = ipywidgets.Dropdown(
             options=[OWN, *presets],
             value=OWN,
@@ -48,7 +50,7 @@ class Start:
         fitting = {
             name: len(values)
             for name, (_, values) in self._presets.items()
-            if controls.same(values, {control: state[control] for control in values})
+            if controls.same({c: state[c] for c in self._stays if c in state} | values, state)
         }
         name = max(fitting, key=fitting.__getitem__, default=OWN)
         if self._chosen in fitting:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import points
 from bdl_teach.widgets.comparison.fits import ROOM, GapProblem
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -79,7 +80,7 @@ class Model:
             prior=Gaussian(self.prior_std * root),
             noise_std=self.problem.noise_std * root,
             hidden_units=(self.width,),
-            capacity=bbb.Capacity(ROOM, (MAX_WIDTH,), 1),
+            capacity=bbb.Capacity(ROOM if len(data.x) <= ROOM else points.MOST, (MAX_WIDTH,), 1),
             **settings,
         )
 
