@@ -67,6 +67,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         QUESTION: What to predict before a control is moved; ``None`` for nothing.
         WORK: What a tick does, in the status line before its time.
         WIDE: Whether the picture needs the whole width, and the controls stand under it.
+        STAYS: Toggles of what takes long to come beside the picture. A preset switches them on at
+            most; undo, redo and reset leave them as they are.
 
     It defines, in the order in which they are called:
         ``_make_controls() -> {name: widget}``: Once. The name is the keyword of the constructor and
@@ -116,6 +118,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     QUESTION: ClassVar[Question | None] = None
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
+    STAYS: ClassVar[frozenset[str]] = frozenset()
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
@@ -153,7 +156,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
-        self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
+        self._start = (
+            Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
+        )
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
         if self.WIDE:
@@ -164,7 +169,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         except ValueError:
             self.close()
             raise
-        self._past = History(self.state())
+        self._past = History(self._undoable())
         self._show_state()
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
@@ -271,10 +276,15 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return tuple(self.PRESETS)
 
     def preset(self, name: str) -> Self:
-        """Set all controls to the preset ``name`` and wait for its picture."""
-        if name not in self.PRESETS:
+        """Set all controls to the preset ``name`` and wait for its picture.
+
+        NUTS beside it stays where it is on: a preset switches it on at most.
+        """
+        if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        return self.set(**self._whole(self.PRESETS[name][1]))
+        self._must_live()
+        self._start.choose(name)
+        return self.wait()
 
     def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
@@ -325,7 +335,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with; this can be undone."""
+        """Go back to the state that it began with, but for NUTS; this can be undone."""
         self._go_back(self._past.first)
 
     def close(self) -> None:
@@ -456,9 +466,20 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _ask(self, asked: Question) -> Widget:
         return QuestionBox(asked, self._controls[asked.control], self._go)
 
+    def _presets_as_set(self) -> Presets:
+        """The presets with the values that choosing them sets."""
+        return {
+            name: (look, {c: v for c, v in values.items() if v or c not in self.STAYS})
+            for name, (look, values) in self.PRESETS.items()
+        }
+
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
-        self._go(self._whole(self.PRESETS[name][1]))
+        self._go(self._whole(self._presets_as_set()[name][1]))
+
+    def _undoable(self) -> Values:
+        """The values that undo goes back to."""
+        return {name: value for name, value in self.state().items() if name not in self.STAYS}
 
     def _go_back(self, state: Values | None) -> None:
         """Take all controls to a state that was, if there is one."""
@@ -646,7 +667,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""
         with self._asking:
-            self._past.note(self.state(), time.monotonic())
+            self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
             self._slot.put((self._asked, self.state()))
         self._show_state()

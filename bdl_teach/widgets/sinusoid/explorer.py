@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
@@ -59,6 +59,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
     )
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     # claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside
     QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
@@ -173,12 +174,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "NUTS", "sample the true posterior in the background: half a minute"
+                "NUTS",
+                "the true posterior: of a preset at once, else in half a minute",
             ),
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -271,9 +273,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         from bdl_teach import calibration
 
-        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
-        key, job = tuple(values.get(name) for name in names), partial(sinusoid_fits.sample, result)
-        gold = self._nuts.ask(values["nuts"], key, job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         if gold.prediction is None:
             return replace(result, nuts_report=gold.report)
         return replace(
@@ -333,6 +333,13 @@ def _curves(result: SinusoidResult) -> dict[str, Array]:
         reach = 2 * result.nuts.epistemic_std
         curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
     return curves
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
+    chains = sinusoid_fits.chains(**{name: values[name] for name in names if name in values})
+    return Run(X_GRID, chains, partial(sinusoid_fits.sample, chains))
 
 
 def _fit_values(values: controls.Values) -> controls.Values:

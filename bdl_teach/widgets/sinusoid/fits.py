@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -190,16 +190,25 @@ def _name(network: MLP, i: int) -> str:
     raise IndexError(i)
 
 
-def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:
-    """Sample the true posterior of what ``result`` fitted; ``progress(done, total)`` as it goes."""
+def chains(
+    *, sigma1: float, sigma2: float, pi: float, noise_std: float, width: int, n: int, seed: int,
+    data: points.Value | None = None,
+) -> dict[str, object]:  # fmt: skip
+    """What ``exact.nuts`` is given: values of the sliders; the others move no posterior."""
+    from bdl_teach.densities import ScaleMixture
+
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
+    return {
+        "x": shown.x, "y": shown.y, "prior": ScaleMixture(sigma1, sigma2, pi),
+        "noise_std": noise_std, "hidden_units": (width, width), **CHAINS,
+    }  # fmt: skip
+
+
+def sample(
+    chains: Mapping[str, object], progress: Callable[[int, int], None] | None = None
+) -> exact.NutsFit:
+    """Sample the true posterior; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    return exact.nuts(
-        result.data.x,
-        result.data.y,
-        prior=result.prior,
-        noise_std=result.data.noise_std,
-        hidden_units=result.fit.network.hidden_units,
-        **CHAINS,
-        progress=progress,
-    )
+    given: dict[str, Any] = {**chains}
+    return exact.nuts(**given, progress=progress)
