@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 # Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+SHADE = (0.0, 0.0, 0.0, 0.07)  # of a region behind all else, which hides nothing
 
 # Points of an explorer's smallest letters: 14 pixels high where the picture has its design's size.
 LETTERS = 10.1
@@ -145,7 +146,7 @@ class Room(Artists):
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps = ax, steps
+        self._ax, self._steps, self._limit = ax, steps, steps[0]
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -172,7 +173,7 @@ class Room(Artists):
                 if abs(y) > limit
             )
         )
-        changed = bool(self._ax.get_ylim()[1] != limit)
+        changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed

@@ -29,6 +29,7 @@ from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -131,6 +132,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._canvas = self._make_canvas()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
+        self._said = "", ""  # of the last picture: the status line, and how long it took
+        self._pin = Pin(self._canvas, self._controls, self._draw_again)
         self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
@@ -263,6 +266,18 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         )
         return f"widgets.{type(self).__name__}({given})"
 
+    def pin(self) -> Self:
+        """Keep what is shown now as A, in grey behind what comes, and say what changes."""
+        self._must_live()
+        self._pin.set()
+        return self.wait()
+
+    def unpin(self) -> Self:
+        """Take A away."""
+        self._must_live()
+        self._pin.unset()
+        return self.wait()
+
     def undo(self) -> None:
         """Go back to the state before the last movement."""
         self._go(self._past.undo())
@@ -299,7 +314,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
+            now = self._pin.marked(self._describe(self.result))
+            bundle["text/plain"] = f"{said}{self.ALT} {now}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -390,10 +406,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
+        place = controls.box("bdl-place-of-question", [*question, self._pin.box])
         return [
-            frame.head(self.TITLE, self._start, acts.values()),
+            frame.head(self.TITLE, self._start, [self._pin.toggle, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
-            *question,
+            place,
             frame.body(self._picture, self._make_groups()),
             self._status,
         ]
@@ -449,6 +466,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -463,7 +484,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
-            self._show_picture(sharp=False)
+            with RENDER_LOCK:
+                if self._pin.settle():
+                    self._say_what_is_shown()
+                self._show_picture(sharp=False)
             self._slot.shown_again(version)
             return self._rest(values)
         self._answered = asked
@@ -493,8 +517,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
-            self._paint(better, sharp=True)
-            self._say(self._describe(better))
+            self._paint(better, values, better=True)
+            self._say_what_is_shown()
             pause = 0.0
         return job
 
@@ -502,17 +526,25 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         start = time.perf_counter()
         result = self._compute(values)
         computed = time.perf_counter()
-        self._paint(result)
+        self._paint(result, values)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._describe(result)}{spent}")
+        self._said = self._said[0], spent
+        self._say_what_is_shown()
 
-    def _paint(self, result: Result, *, sharp: bool = False) -> None:
+    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+        """Show a result of these values; a better one of what rests with all its pixels."""
+        said = self._describe(result)
         with RENDER_LOCK:
             self._draw(result)
             self._notice.set_visible(False)
-            self._show_picture(sharp=sharp)
-        self.result = result
+            self._pin.note(values, said, better=better)
+            self._show_picture(sharp=better)
+        self.result, self._said = result, (said, "")
+
+    def _say_what_is_shown(self) -> None:
+        said, spent = self._said
+        self._say(f"{self._pin.marked(said)}{spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -536,6 +568,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
             self._show_picture(sharp=True)
+        self._said = sentence, ""
         self._say(sentence)
 
     def _do_chores(self) -> None:
