@@ -52,9 +52,8 @@ class Pin:
         self.toggle.observe(lambda _: self._ask(), names="value")
         self._answer = controls.toggle("answer", "what stayed, and what has changed since A")
         self._answer.observe(lambda _: self._say(), names="value")
-        self._words = ipywidgets.HTML()
-        asked = controls.box("bdl-pin-asked", [ipywidgets.HTML(_ASKED), self._answer])
-        self.box = controls.box("bdl-pin", [asked, self._words])
+        self._words = ipywidgets.HTML(_ASKED)
+        self.box = controls.box("bdl-pin", [self._answer, self._words])
 
     def set(self) -> None:
         """Ask for what is shown to be pinned, whatever was before."""
@@ -102,29 +101,30 @@ class Pin:
         return said if self._pinned is None else changes.marked(self._pinned.said, said)
 
     def _say(self) -> None:
-        """Give the answer, if it is asked for."""
+        """Ask what stayed; give the answer, if that is asked for."""
         with RENDER_LOCK:  # artists are looked at
             told = self._told() if self._answer.value else []
-        self._words.value = " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in told)
+        answer = " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in told)
+        self._words.value = answer or _ASKED
 
     def _told(self) -> list[tuple[str, str]]:
         """What stayed and what changed, as names and words."""
         then, now = self._pinned, self._seen
         if then is None or now is None:
             return []
-        names = {name: control.description for name, control in self._controls.items()}
-        moved = [name for name in names if not _stayed(then.values, now.values, name)]
+        known = self._controls
+        moved = [name for name in known if not _stayed(then.values, now.values, name)]
         if not moved and then.said == now.said:
             return [("Nothing has moved", "this is A itself")]
         figures = [f for f in changes.figures(then.said, now.said) if f.named]
         verdicts = self._canvas.ghost_verdicts()
         stayed = (
-            [names[name] for name in names if name not in moved],
+            [f"{len(known) - len(moved)} of {len(known)} controls"],
             [str(figure) for figure in figures if figure.same and not figure.is_setting],
             [name for name, same in verdicts.items() if same],
         )
         changed = (
-            [_arrow(self._controls[name], then.values[name], now.values[name]) for name in moved],
+            [_arrow(known[name], then.values[name], now.values[name]) for name in moved],
             [f"{figure} ({figure.difference})" for figure in figures if not figure.same],
             [name for name, same in verdicts.items() if not same],
         )
