@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 import os
 import threading
 import time
@@ -16,13 +17,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import ipywidgets
+import numpy as np
 from matplotlib.text import Text
 
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls, frame
+from bdl_teach.widgets._engine import background, controls, frame, points, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
@@ -30,6 +34,7 @@ from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pin import Pin
+from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -85,6 +90,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
             Where it raises, what is shown already stands.
+        ``_touch_panels() -> [touch.Panel]``: The panels whose points a hand can move, add and
+            remove; there is then a control ``data`` (``points.Points``), whose values
+            ``points.chosen`` makes data of, and a result has ``data``. Called once, after
+            ``_make_canvas``.
+        ``_doubt(result) -> (x, sd)``: Where it may ask for a point ``[m]``, and how unsure it is
+            there ``[m]``: the prediction's, if not defined.
+        ``_point_at(panel, x, y, begins)``: Of a panel of the kind "at", by its number: the hand is
+            there, and whether it has just come. On the kernel's own thread; moves controls.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -100,6 +113,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     QUESTION: ClassVar[Question | None] = None
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
+    _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -124,12 +138,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
+            self._touched = self._touch_panels()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
         self._said = "", ""  # of the last picture: the status line, and how long it took
@@ -151,6 +167,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             control.observe(self._on_change, names="value")
         self._picture.on_place(self._on_place)
         self._picture.on_call({"undo": self.undo, "redo": self.redo})
+        self._picture.on_touch(self._on_touch)
         self._replace_the_one_before()
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -188,6 +205,17 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        """Say in which panels there is something to touch."""
+        return []
+
+    def _doubt(self, result: Any) -> tuple[Array, Array]:
+        """Where a point may be asked for, and how unsure the model is there."""
+        return result.x_grid[:, 0], result.prediction.epistemic_std
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Answer a hand that points at a place of a panel of the kind "at"."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -236,11 +264,23 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Set all controls to the preset ``name`` and wait for its picture."""
         if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        return self.set(**self.PRESETS[name][1])
+        return self.set(**self._whole(self.PRESETS[name][1]))
 
     def state(self) -> Values:
-        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
-        return {name: control.value for name, control in self._controls.items()}
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
+
+        What a hand can set in the picture is there if it has been set.
+        """
+        return {
+            name: control.value
+            for name, control in self._controls.items()
+            if not isinstance(control, Unseen) or control.value is not None
+        }
+
+    def _whole(self, state: Values) -> Values:
+        """A state with all that it leaves as no hand has touched it."""
+        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
+        return {**dict.fromkeys(unseen), **state}
 
     @property
     def status(self) -> str:
@@ -262,7 +302,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         given = ", ".join(
             f"{name}={_rounded(value)!r}"
             for name, value in self.state().items()
-            if value != self._defaults[name]
+            if value != self._defaults.get(name)
         )
         return f"widgets.{type(self).__name__}({given})"
 
@@ -280,15 +320,15 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def undo(self) -> None:
         """Go back to the state before the last movement."""
-        self._go(self._past.undo())
+        self._go_back(self._past.undo())
 
     def redo(self) -> None:
         """Go forward to the state that was undone last."""
-        self._go(self._past.redo())
+        self._go_back(self._past.redo())
 
     def reset(self) -> None:
         """Go back to the state that it began with; this can be undone."""
-        self._go(self._past.first)
+        self._go_back(self._past.first)
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -373,11 +413,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ValueError: No such control, a value that it would refuse or silently clip, or values
                 that do not go together.
         """
-        for name, value in values.items():
+        for name in values:
             if name not in self._controls:
                 known = ", ".join(self._controls)
                 raise ValueError(f"{name}: expected one of the controls {known}")
-            controls.check(name, self._controls[name], value)
+        values = {n: controls.take(n, self._controls[n], value) for n, value in values.items()}
+        if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
+            values.setdefault("data", None)
         self._check(values, {**self.state(), **values})
         self._quiet = True
         try:
@@ -420,7 +462,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
-        self._go(self.PRESETS[name][1])
+        self._go(self._whole(self.PRESETS[name][1]))
+
+    def _go_back(self, state: Values | None) -> None:
+        """Take all controls to a state that was, if there is one."""
+        self._go(None if state is None else self._whole(state))
 
     def _go(self, values: Values | None) -> None:
         """Take controls to ``values``, if there are any, without waiting for the picture."""
@@ -441,11 +487,101 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _resample(self) -> None:
         """Answer a click on "resample": the next seed, where there is a slider of that name."""
-        self._go({"seed": (self._controls["seed"].value + 1) % 100})
+        drawn = {"data": None} if "data" in self._controls else {}
+        self._go({"seed": (self._controls["seed"].value + 1) % 100, **drawn})
 
-    def _on_change(self, _change: Any) -> None:
-        if not self._quiet:
+    def _on_change(self, change: Any) -> None:
+        if self._quiet:
+            return
+        if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
+            self._assign({"data": None} if "data" in self._controls else {})
+        self._request()
+
+    # Points by hand.
+
+    def _data(self, result: Any) -> datasets.Regression1D:
+        """The points of a result."""
+        data: datasets.Regression1D = result.data
+        return data
+
+    def _label_axes(self, result: Result) -> bool:
+        """Label what can be touched in the units of the points; says whether that changed."""
+        if "data" not in self._controls:
+            return False
+        data = self._data(result)
+        return any([panel.label(data) for panel in self._touched])
+
+    def _hand_buttons(self) -> list[Widget]:
+        """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
+        own = controls.button("my data", "paste or drop a table of two columns", _in_the_page)
+        own.add_class("bdl-own")
+        ask = controls.button(
+            "ask where unsure", "a new point where the epistemic sd is largest", self._ask_for_point
+        )
+        return [own, ask]
+
+    def _now(self) -> points.Value | None:
+        """The points that are shown, as a value of their control."""
+        if (set_by_hand := self._controls["data"].value) is not None:
+            return cast("points.Value", set_by_hand)
+        data = None if self.result is None else self._data(self.result)
+        return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
+
+    def _on_touch(self, did: dict[str, Any]) -> None:
+        """Do to the points what the hand did in the page."""
+        act, now = did["touch"], self._now() if "data" in self._controls else None
+        self._heard = int(did.get("number", self._heard))
+        if act in ("down", "up"):
+            self._hold(act == "down")
+        if "panel" in did:
+            x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
+            self._point_at(int(did["panel"]), x, y, act == "down")
+        elif act == "table":
+            self._picture.refuse(self._take_table(str(did.get("text"))))
+        elif now is not None and (after := touch.after(did, now)) is not None:
+            if act != "move":
+                self._past.end_movement()
+            self._controls["data"].value = after
+            self._show_points()
+
+    def _show_points(self) -> None:
+        """Tell the page where the points are."""
+        if "data" in self._controls and (now := self._now()) is not None:
+            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+            self._picture.points = {"at": at, "answers": self._heard}
+
+    def _hold(self, held: bool) -> None:
+        """Keep limits still while a hand holds a point, and take its way for one movement."""
+        self._past.end_movement()
+        self._past.held = held
+        for panel in self._touched:
+            panel.hold(held)
+        if not held:
             self._request()
+
+    def _take_table(self, text: str) -> str:
+        """Take a table that was pasted, or return what is wrong with it."""
+        try:
+            self._go({"data": points.parse(text)})
+        except ValueError as error:
+            return str(error).removeprefix("data: ")
+        return ""
+
+    def _ask_for_point(self) -> None:
+        """Add a point where the model is least sure; the truth answers, with its noise."""
+        result, now = self.result, self._now()
+        if result is None or now is None or len(now[0]) >= points.MOST:
+            return
+        data: Any = self._data(result)
+        x_grid, spread = self._doubt(result)
+        at = touch.least_sure(x_grid, spread, data.x[:, 0])
+        y = float(data.truth(at))
+        if math.isnan(y):
+            self._say(f"A table cannot answer: measure y at x = {now[2][0] + now[2][1] * at:.3g}.")
+            return
+        rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
+        y += data.noise_std * rng.standard_normal()
+        self._on_touch({"touch": "add", "x": at, "y": y})
 
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""
@@ -536,11 +672,15 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Show a result of these values; a better one of what rests with all its pixels."""
         said = self._describe(result)
         with RENDER_LOCK:
+            if self._label_axes(result):
+                self._pin.unset()  # A is in other units
+                self._canvas.redraw_background(arrange=True)
             self._draw(result)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=better)
         self.result, self._said = result, (said, "")
+        self._show_points()
 
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
@@ -557,8 +697,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
+            panels = [panel.place() for panel in self._touched]
         if picture != self._picture.value:
             self._picture.value = picture
+        if panels != self._picture.panels:
+            self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""

@@ -124,7 +124,7 @@ class Pin:
             [name for name, same in verdicts.items() if same],
         )
         changed = (
-            [_arrow(known[name], then.values[name], now.values[name]) for name in moved],
+            [_arrow(name, known[name], then.values, now.values) for name in moved],
             [f"{figure} ({figure.difference})" for figure in figures if not figure.same],
             [name for name, same in verdicts.items() if not same],
         )
@@ -132,13 +132,13 @@ class Pin:
 
 
 def _stayed(then: Values, now: Values, name: str) -> bool:
-    return controls.same({name: then[name]}, {name: now[name]})
+    return controls.same({name: then.get(name)}, {name: now.get(name)})
 
 
-def _arrow(control: Widget, then: object, now: object) -> str:
+def _arrow(name: str, control: Widget, then: Values, now: Values) -> str:
     """How a control has moved: "σ₁ 1.50 → 3.00"."""
-    old, new = (controls.written(control, value) for value in (then, now))
-    return f"{control.description} {old} → {new}"
+    old, new = (controls.written(control, values.get(name)) for values in (then, now))
+    return f"{getattr(control, 'description', name)} {old} → {new}"
 
 
 def _list(moved: Sequence[str], figures: Sequence[str], drawn: Sequence[str]) -> str:

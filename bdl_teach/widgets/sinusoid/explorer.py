@@ -13,13 +13,14 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -150,6 +151,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "n_samples": controls.count_slider(
                 "samples", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
+            "data": Points(),
             # How it is fitted, and what may be drawn beside it.
             "estimator": ipywidgets.ToggleButtons(
                 options=[
@@ -181,7 +183,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "PRIOR": [c["sigma1"], c["sigma2"], c["pi"]],
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
-            "DATA": [c["n"], c["seed"], resample],
+            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
             "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
         }
 
@@ -202,7 +204,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
-        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=6)
         self._function_axes = ax
@@ -217,6 +219,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights = plots.WeightArtists(ax, edges)
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.Panel(self._function_axes, self._room, self._truth)]
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
@@ -236,8 +241,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         from bdl_teach import calibration
 
-        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
-        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
+        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
+        key, job = tuple(values.get(name) for name in names), partial(sinusoid_fits.sample, result)
         gold = self._nuts.ask(values["nuts"], key, job)
         if gold.prediction is None:
             return replace(result, nuts_report=gold.report)
@@ -270,7 +275,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             spread = "one drawn network shows no epistemic sd"
         stage = result.stage
         below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
-        sentence = f"{stage}, {len(result.data.x)} points: {result.cost}{below}; {spread}"
+        sentence = f"{stage}, {points.count(result.data)}: {result.cost}{below}; {spread}"
         if result.gap is not None:
             sentence += (
                 f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
@@ -278,9 +283,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what the sliders ask for next: more points, the paper's fit, more draws."""
-        longer, more = {"n": LONG_ROOM[0]}, {"n_samples": 2}
-        for values in (longer, _PAPER, _PAPER | longer, more, _PAPER | more):
+        """Compile what comes next: more points, the paper's fit, more draws, a table."""
+        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
+        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
 
     def close(self) -> None:
