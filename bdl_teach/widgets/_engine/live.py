@@ -14,9 +14,10 @@ import os
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import ipywidgets
@@ -27,6 +28,7 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, frame, points, touch
+from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
@@ -306,6 +308,52 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         )
         return f"widgets.{type(self).__name__}({given})"
 
+    def record(
+        self,
+        control: str | None = None,
+        start: Any = None,
+        stop: Any = None,
+        *,
+        states: Sequence[Values] | None = None,
+        frames: int = 40,
+        **options: Any,
+    ) -> Path:
+        """Write a moving picture of a sweep of one control, or of some states.
+
+        Afterwards everything is as it was before.
+
+        Args:
+            control: Name of a control; its slider goes from ``start`` to ``stop``.
+            start: The first value.
+            stop: The last one.
+            states: In place of a control: the values of each picture, by name.
+            frames: How many pictures of a sweep, at most: no more than the slider has places.
+            **options: ``file``, whose name ends in .gif or .mp4 (which needs ffmpeg); without it,
+                a GIF in the current folder with this explorer's name. ``seconds`` that it takes
+                (4). ``width`` in pixels (720).
+
+        Returns:
+            The file.
+
+        Raises:
+            ValueError: No such control, a value that it does not take, or another kind of file.
+            RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
+        """
+        self._must_live()
+        if (control is None) == (states is None):
+            raise ValueError("record: expected a control with two values, or states=[...]")
+        if control is not None:
+            states = recording.sweep(control, self._control(control), start, stop, frames)
+        whole = [self._taken(state) for state in states or ()]
+        before, past = self._whole(self.state()), self._past
+        self._past = History(self.state())  # what is recorded is nothing to undo
+        try:
+            return recording.record(self, whole, **options)
+        finally:
+            self.set(**before)
+            self._past = past
+            self._show_state()
+
     def pin(self) -> Self:
         """Keep what is shown now as A, in grey behind what comes, and say what changes."""
         self._must_live()
@@ -404,6 +452,16 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             f"one, or make another with {name}()"
         )
 
+    def _taken(self, values: Values) -> Values:
+        """Values as their controls will hold them."""
+        return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
+
+    def _control(self, name: str) -> Widget:
+        if name not in self._controls:
+            known = ", ".join(self._controls)
+            raise ValueError(f"{name}: expected one of the controls {known}")
+        return self._controls[name]
+
     def _assign(self, values: Values) -> None:
         """Set control values without a tick: all of them, or none and an error.
 
@@ -413,11 +471,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ValueError: No such control, a value that it would refuse or silently clip, or values
                 that do not go together.
         """
-        for name in values:
-            if name not in self._controls:
-                known = ", ".join(self._controls)
-                raise ValueError(f"{name}: expected one of the controls {known}")
-        values = {n: controls.take(n, self._controls[n], value) for n, value in values.items()}
+        values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
             values.setdefault("data", None)
         self._check(values, {**self.state(), **values})
