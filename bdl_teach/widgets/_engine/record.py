@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bdl_teach.widgets._engine.live import Explorer
 
 _COLOURS = 128  # of a GIF, the same in all its pictures
+_WHITE = 248  # and more, of 255: the paper, which the choice of colours darkens
 _LOOKED_AT = 8  # pictures that these are chosen from
 _SUFFIXES = (".gif", ".mp4")
 
@@ -102,6 +103,8 @@ def _write_gif(path: Path, pictures: list[Image.Image], seconds: float) -> None:
     chosen = pictures[:: -(-len(pictures) // _LOOKED_AT)]
     together = Image.fromarray(np.concatenate([np.asarray(picture) for picture in chosen]))
     palette = together.quantize(_COLOURS)
+    colours = np.array(palette.getpalette())
+    palette.putpalette(np.where(colours >= _WHITE, 255, colours).tolist())
     none = Image.Dither.NONE
     first, *others = (picture.quantize(palette=palette, dither=none) for picture in pictures)
     each = max(20, round(100 * seconds / len(pictures)) * 10)  # ms; of the format, hundredths

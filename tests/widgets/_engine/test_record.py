@@ -149,6 +149,7 @@ def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
 def test_what_stands_still_does_not_flicker(dial: Dial) -> None:
     shown = [np.asarray(p) for p in frames(dial.record("height", 0.5, 3.5, width=300))]
     assert all((picture[-20:] == shown[0][-20:]).all() for picture in shown)
+    assert (shown[0][0] == 255).all(), "paper is white"
     assert np.abs(shown[0][-1, 0].astype(int) - (0x20, 0x40, 0x80)).max() < 12
 
 
