@@ -172,6 +172,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
         bench="ensemble, anchored", options={"anchored": True}, compared=None,
     ),
+    "sgmcmc": Method(
+        "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
+        compared=None, pace="slow",
+    ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",
         bench="pbp, 40 epochs", live="pbp.replay", pace="slow",

@@ -192,8 +192,14 @@ WRONG = {  # for whatever method takes it
     "n_warmup": NO_COUNT,
     "n_thin": NO_COUNT,
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
+    "n_cycles": NO_SEED,
+    "sampler": NO_CHOICE,
+    "temperature": NEGATIVE,
 }
-WRONG_FOR = {"exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))}}
+WRONG_FOR = {
+    "exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "sgmcmc": {"n_chains": NO_COUNT},
+}
 
 
 def doors_of_methods() -> list[Any]:
