@@ -407,7 +407,8 @@ class EllipseArtists(plots.Artists):
     def _make_room(self, needed: float) -> bool:
         reach = _REACH * 2.0 ** max(0, int(np.ceil(np.log2(needed / _REACH))))
         changed, self.reach = reach != self.reach, reach
-        self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        if changed:
+            self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         return changed
 
 

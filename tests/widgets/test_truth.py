@@ -122,8 +122,8 @@ def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
         better = explorer._improve(explorer.state(), explorer.result)
         if better is None:
             break
-        explorer._paint(better)
-        explorer._say(explorer._describe(better))
+        explorer._paint(better, explorer.state(), better=True)
+        explorer._say_what_is_shown()
     assert explorer.result is not None
     return explorer.result
 
@@ -256,7 +256,7 @@ def test_a_bar_that_is_not_known_says_why(explorer: TruthExplorer, nuts: dict[st
     searched(explorer, rounds=1)
     assert words() == ["there is no gap"] * 3
     waiting = replace(explorer.set(gap=0.3, nuts=False).result, nuts_report="NUTS is running")
-    explorer._paint(waiting)
+    explorer._paint(waiting, explorer.state())
     assert words() == [rest, "NUTS has not come yet", "NUTS has not come yet"]
 
 

@@ -14,9 +14,10 @@ import os
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import ipywidgets
@@ -27,12 +28,14 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, frame, points, touch
+from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
@@ -156,6 +159,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
+        self._said = "", ""  # of the last picture: the status line, and how long it took
+        self._pin = Pin(self._canvas, self._controls, self._draw_again)
         self._start = (
             Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
         )
@@ -326,6 +331,64 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         )
         return f"widgets.{type(self).__name__}({given})"
 
+    def record(
+        self,
+        control: str | None = None,
+        start: Any = None,
+        stop: Any = None,
+        *,
+        states: Sequence[Values] | None = None,
+        frames: int = 40,
+        **options: Any,
+    ) -> Path:
+        """Write a moving picture of a sweep of one control, or of some states.
+
+        Afterwards everything is as it was before.
+
+        Args:
+            control: Name of a control; its slider goes from ``start`` to ``stop``.
+            start: The first value.
+            stop: The last one.
+            states: In place of a control: the values of each picture, by name.
+            frames: How many pictures of a sweep, at most: no more than the slider has places.
+            **options: ``file``, whose name ends in .gif or .mp4 (which needs ffmpeg); without it,
+                a GIF in the current folder with this explorer's name. ``seconds`` that it takes
+                (4). ``width`` in pixels (720).
+
+        Returns:
+            The file.
+
+        Raises:
+            ValueError: No such control, a value that it does not take, or another kind of file.
+            RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
+        """
+        self._must_live()
+        if (control is None) == (states is None):
+            raise ValueError("record: expected a control with two values, or states=[...]")
+        if control is not None:
+            states = recording.sweep(control, self._control(control), start, stop, frames)
+        whole = [self._taken(state) for state in states or ()]
+        before, past = self._whole(self.state()), self._past
+        self._past = History(self.state())  # what is recorded is nothing to undo
+        try:
+            return recording.record(self, whole, **options)
+        finally:
+            self.set(**before)
+            self._past = past
+            self._show_state()
+
+    def pin(self) -> Self:
+        """Keep what is shown now as A, in grey behind what comes, and say what changes."""
+        self._must_live()
+        self._pin.set()
+        return self.wait()
+
+    def unpin(self) -> Self:
+        """Take A away."""
+        self._must_live()
+        self._pin.unset()
+        return self.wait()
+
     def undo(self) -> None:
         """Go back to the state before the last movement."""
         self._go_back(self._past.undo())
@@ -362,7 +425,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
+            now = self._pin.marked(self._describe(self.result))
+            bundle["text/plain"] = f"{said}{self.ALT} {now}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -411,6 +475,16 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             f"one, or make another with {name}()"
         )
 
+    def _taken(self, values: Values) -> Values:
+        """Values as their controls will hold them."""
+        return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
+
+    def _control(self, name: str) -> Widget:
+        if name not in self._controls:
+            known = ", ".join(self._controls)
+            raise ValueError(f"{name}: expected one of the controls {known}")
+        return self._controls[name]
+
     def _assign(self, values: Values) -> None:
         """Set control values without a tick: all of them, or none and an error.
 
@@ -420,11 +494,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ValueError: No such control, a value that it would refuse or silently clip, or values
                 that do not go together.
         """
-        for name in values:
-            if name not in self._controls:
-                known = ", ".join(self._controls)
-                raise ValueError(f"{name}: expected one of the controls {known}")
-        values = {n: controls.take(n, self._controls[n], value) for n, value in values.items()}
+        values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
             values.setdefault("data", None)
         self._check(values, {**self.state(), **values})
@@ -455,10 +525,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
+        place = controls.box("bdl-place-of-question", [*question, self._pin.box])
         return [
-            frame.head(self.TITLE, self._start, acts.values()),
+            frame.head(self.TITLE, self._start, [self._pin.toggle, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
-            *question,
+            place,
             frame.body(self._picture, self._make_groups()),
             self._status,
         ]
@@ -556,21 +627,19 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 sketch.hide(self._canvas.moving)
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._drawn.description = words[sketch.stage]
-        self._say(self._line(self.result))
+        self._say_what_is_shown()
         self._show_points()
-        self._show_again()
+        self._draw_again()
 
-    def _line(self, result: Result) -> str:
+    def _line(self, said: str) -> str:
         """The status line: what a drawing asks for while it is drawn, and its score after it."""
         sketch = self._sketch
-        if sketch is not None and sketch.drawing:
-            return ASKS
-        said = self._describe(result)
         if sketch is None or not sketch.stage:
             return said
-        x, prediction = self._doubt(result)[0], cast("Any", result).prediction
-        score = sketch.score(x, prediction.mean, prediction.epistemic_std)
-        return f"{score}; {said}"
+        if sketch.drawing:
+            return ASKS
+        x, prediction = self._doubt(self.result)[0], cast("Any", self.result).prediction
+        return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _hand_buttons(self) -> list[Widget]:
         """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
@@ -629,7 +698,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         found = None if hidden or panel < 0 else self._linked(self.result, panel, *at)
         if found != self._pointed:
             self._pointed = found
-            self._show_again()
+            self._draw_again()
 
     def _hold(self, held: bool) -> None:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
@@ -683,10 +752,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
-        self._show_again()
+        self._draw_again()
 
-    def _show_again(self) -> None:
-        """Have the worker show the same result again."""
+    def _draw_again(self) -> None:
+        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -703,7 +772,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if asked == self._answered:
             with RENDER_LOCK:
                 self._mark(self.result, self._pointed)
-            self._show_picture(sharp=False)
+                if self._pin.settle():
+                    self._say_what_is_shown()
+                self._show_picture(sharp=False)
             self._slot.shown_again(version)
             return self._rest(values)
         self._answered, self._pointed = asked, None
@@ -733,8 +804,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
-            self._paint(better, sharp=True)
-            self._say(self._line(better))
+            self._paint(better, values, better=True)
+            self._say_what_is_shown()
             pause = 0.0
         return job
 
@@ -742,14 +813,18 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         start = time.perf_counter()
         result = self._compute(values)
         computed = time.perf_counter()
-        self._paint(result)
+        self._paint(result, values)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._line(result)}{spent}")
+        self._said = self._said[0], spent
+        self._say_what_is_shown()
 
-    def _paint(self, result: Result, *, sharp: bool = False) -> None:
+    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+        """Show a result of these values; a better one of what rests with all its pixels."""
+        said = self._describe(result)
         with RENDER_LOCK:
             if self._label_axes(result):
+                self._pin.unset()  # A is in other units
                 self._canvas.redraw_background(arrange=True)
             if self._sketch is not None:
                 self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
@@ -758,9 +833,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if self._sketch is not None and self._sketch.drawing:
                 self._sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
-            self._show_picture(sharp=sharp)
-        self.result = result
+            self._pin.note(values, said, better=better)
+            self._show_picture(sharp=better)
+        self.result, self._said = result, (said, "")
         self._show_points()
+
+    def _say_what_is_shown(self) -> None:
+        said, spent = self._said
+        self._say(f"{self._line(self._pin.marked(said))}{spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -787,6 +867,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
             self._show_picture(sharp=True)
+        self._said = sentence, ""
         self._say(sentence)
 
     def _do_chores(self) -> None:
