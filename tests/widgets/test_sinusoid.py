@@ -285,6 +285,7 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
         assert key_with(**{name: value}) == key, f"the true posterior does not know {name}"
     for name, value in {
         "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
+        "data": ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0)),
     }.items():  # fmt: skip
         assert key_with(**{name: value}) != key, name
     explorer.preset("few points")
