@@ -195,8 +195,7 @@ def advance_with_sites() -> Compiled:
 def _learn_again(state: State, site: Tensor, x: Tensor, y: Tensor) -> tuple[State, Tensor, Tensor]:
     """Take a point's site out, learn the point, and say what its site is now.
 
-    A weight whose cavity is improper, or whose site would be, stays as it is, and so does the
-    noise: sites of negative precision add up, and a network of 50 units then runs away.
+    A weight whose cavity is improper stays as it is, and so does the noise.
     """
     before = _naturals(state)
     cavity = before - site
@@ -205,10 +204,8 @@ def _learn_again(state: State, site: Tensor, x: Tensor, y: Tensor) -> tuple[Stat
     good = tf.concat([proper, sound], 0)  # [n_weights + 1, 1]
     cavity = tf.where(good, cavity, before)
     learnt, score = learn_point(_of_naturals(cavity, state), x, y)
-    new = _naturals(learnt) - cavity
-    good &= (new[:, :1] >= 0.0) & tf.reduce_all(tf.math.is_finite(new), axis=1, keepdims=True)
-    after = tf.where(good, cavity + new, before)
-    return _of_naturals(after, state), tf.where(good, new, site), score
+    after = tf.where(good, _naturals(learnt), before)
+    return _of_naturals(after, state), tf.where(good, after - cavity, site), score
 
 
 def _naturals(state: State) -> Tensor:
