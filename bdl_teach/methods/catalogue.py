@@ -126,10 +126,14 @@ class Method:
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
         """Fit it with those of the common arguments that it takes, and with its own options."""
+        given: dict[str, Any] = self.given(**common)
+        return self.call(x, y, **given)
+
+    def given(self, **common: object) -> dict[str, object]:
+        """Those of the common arguments that it takes, and its own options."""
         takes = self.takes
         taken = {name: value for name, value in common.items() if name in takes}
-        given: dict[str, Any] = {**taken, **self.options}
-        return self.call(x, y, **given)
+        return {**taken, **self.options}
 
 
 CATALOGUE: Mapping[str, Method] = {  # the quickest first
