@@ -5,9 +5,6 @@ prior's precision. For each point log Z = log N(y | m_z, v_z + β/(α−1)) is c
 through the layers, and its gradient moves m and v as assumed density filtering (ADF) does; after
 each epoch one sweep of expectation propagation refines the prior.
 
-A point that is learnt in every epoch is counted in every epoch. With ``sites`` what it said is
-taken out before it is learnt again, by expectation propagation.
-
 Source: Hernández-Lobato & Adams 2015, "Probabilistic backpropagation for scalable learning of
 Bayesian neural networks", sections 3.1-3.4.
 """
@@ -53,7 +50,6 @@ __all__ = [
     "steps",
 ]
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
-SITES = ("none", "ep", "sep")
 REMEDY = "look for values of x far outside the others: log Z overflowed"
 
 
@@ -111,24 +107,6 @@ class Standardised:
         state, trace = _loop.advance()(state, self.x, self.y, _padded(order), *limits)
         return state, trace.numpy()[start:stop]
 
-    def no_sites(self, kind: str) -> Tensor:
-        """Sites that say nothing, ``[k, n_weights + 1, 2]``; ``None`` for the kind "none"."""
-        if checks.choice("sites", kind, SITES) == "none":
-            return None
-        n_weights = sum(int(np.prod(m.shape)) for m in self.start.mean)
-        rows = self.x.shape[0] if kind == "ep" else 1
-        return tf.zeros([rows, n_weights + 1, 2], tf.float64)
-
-    def advance_again(
-        self, state: State, sites: Tensor, order: Array, *, refine: bool
-    ) -> tuple[State, Tensor, Array]:
-        """Learn all points, each after its site was taken out: as ``advance``, and the sites."""
-        share = tf.constant(1.0 if sites.shape[0] > 1 else 1.0 / self.n, tf.float64)
-        limits = tf.constant(self.n), tf.constant(refine), share
-        program = _loop.advance_with_sites()
-        state, sites, trace = program(state, sites, self.x, self.y, _padded(order), *limits)
-        return state, sites, trace.numpy()[: self.n]
-
     def fitted(self, state: State, history: dict[str, Array] | None = None) -> Fit:
         """Return a state as a :class:`Fit`."""
         arrays = tf.nest.map_structure(lambda t: t.numpy(), state)
@@ -161,7 +139,6 @@ def fit(
     epochs: int = 40,
     noise_prior: tuple[float, float] = NOISE_PRIOR,
     refine_prior: bool = True,
-    sites: str = "none",
     seed: int = 0,
 ) -> Fit:
     """Fit a Bayesian network by probabilistic backpropagation.
@@ -176,10 +153,6 @@ def fit(
         noise_prior: α > 1 and β > 0 of the Gamma over the noise precision before any data, in
             standardised units; the paper has (6, 6).
         refine_prior: Refine the prior factors after each epoch, as the paper does.
-        sites: What is remembered of a point, to be taken out before it is learnt again:
-            ``"none"``, as in the paper, where each epoch counts the data once more; ``"ep"``, a
-            Gaussian factor for each point (numbers: points times weights); ``"sep"``, the average
-            of these factors.
         seed: Seed of the starting point and of the orders.
 
     Returns:
@@ -190,13 +163,10 @@ def fit(
         DivergedError: log Z left the finite numbers.
     """
     data = Standardised.of(x, y, hidden_units, noise_prior, seed)
-    state, memory, records = data.start, data.no_sites(sites), []
+    state, records = data.start, []
     for epoch in range(checks.count("epochs", epochs)):
         order = data.order(epoch)
-        if memory is None:
-            state, trace = data.advance(state, order, 0, data.n, refine=refine_prior)
-        else:
-            state, memory, trace = data.advance_again(state, memory, order, refine=refine_prior)
+        state, trace = data.advance(state, order, 0, data.n, refine=refine_prior)
         score = trace[:, 2].mean()
         if not np.isfinite(score):
             raise DivergedError((epoch + 1) * data.n, REMEDY)
