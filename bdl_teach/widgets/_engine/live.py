@@ -631,7 +631,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._show_points()
         self._draw_again()
 
-    def _line(self, said: str) -> str:
+    def _beside_drawing(self, said: str) -> str:
         """The status line: what a drawing asks for while it is drawn, and its score after it."""
         sketch = self._sketch
         if sketch is None or not sketch.stage:
@@ -840,7 +840,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
-        self._say(f"{self._line(self._pin.marked(said))}{spent}")
+        self._say(f"{self._beside_drawing(self._pin.marked(said))}{spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import ipywidgets
 import numpy as np
@@ -19,17 +19,24 @@ from bdl_teach._support import checks
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 
-if TYPE_CHECKING:
-    from bdl_teach.widgets._engine.live import Explorer
-
 _COLOURS = 128  # of a GIF, the same in all its pictures
 _WHITE = 248  # and more, of 255: the paper, which the choice of colours darkens
 _LOOKED_AT = 8  # pictures that these are chosen from
 _SUFFIXES = (".gif", ".mp4")
 
 
+class Pictured(Protocol):
+    """What can be taken to a state, and shows it: an explorer."""
+
+    def set(self, **values: Any) -> Any:
+        """Take it there."""
+
+    def png(self) -> bytes:
+        """Its picture."""
+
+
 def record(
-    explorer: Explorer[Any],
+    explorer: Pictured,
     states: Sequence[Values],
     *,
     file: str | Path | None = None,
@@ -92,7 +99,7 @@ def _value_at(control: Widget, place: int) -> Any:
     return type(control.value)(round(height, 10))
 
 
-def _picture(explorer: Explorer[Any], state: Values, width: int) -> Image.Image:
+def _picture(explorer: Pictured, state: Values, width: int) -> Image.Image:
     still = Image.open(io.BytesIO(explorer.set(**state).png())).convert("RGB")
     height = round(still.height * width / still.width)
     return still.resize((width, height), Image.Resampling.LANCZOS)
