@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -30,6 +30,7 @@ from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.replay import PACE, Film
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -84,12 +85,18 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
             Where it raises, what is shown already stands.
+        ``_frames(result) -> steps``: On the worker. Steps taken at each frame of the training that
+            led to ``result``, the start's first; () where there is none. Whoever defines it has a
+            row to replay the training with, under the picture.
+        ``_replay(result, frame) -> Result``: On the worker. ``result`` as it was at a frame but the
+            last, which is ``result`` itself.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
 
     Attributes:
-        result: What the last tick computed; ``None`` before the first.
+        result: What the last tick computed, whatever frame of its training is shown; ``None``
+            before the first.
         ticks: How many pictures have been made.
     """
 
@@ -118,6 +125,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def __init__(self, **values: Any) -> None:
         self.result: Result | None = None
         self.ticks = 0
+        self._shown: Result | None = None  # the result, or it at a frame of its training
+        self._film = Film(self._frames, self._replay, self._draw_again)
         self._process = os.getpid()
         self._slot: LatestValue[_Job] = LatestValue()
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
@@ -186,6 +195,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
 
+    def _frames(self, result: Result) -> Sequence[int]:
+        """Say after how many steps the training that led to ``result`` can be shown."""
+        return ()
+
+    def _replay(self, result: Result, frame: int) -> Result:
+        """Return what ``result`` was at a frame of its training."""
+        return result
+
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
         return iter(())
@@ -223,6 +240,27 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if not self._warmed.wait(timeout):
             raise TimeoutError(f"expected the compilations within {timeout:g} s")
         return self
+
+    def replay(self, step: int | None = None) -> Self:
+        """Show the fit as it was at a step of its training, and wait for the picture.
+
+        Neither the controls nor ``result`` change; a movement shows the whole fit again.
+
+        Args:
+            step: Number of the step; the nearest one that was kept is shown. By default the last.
+
+        Returns:
+            The explorer itself.
+
+        Raises:
+            RuntimeError: It has been closed, or lives in another process.
+        """
+        self.wait()
+        self._film.to_end()
+        if step is not None:
+            self._film.nearest(step)
+        self._draw_again()
+        return self.wait()
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -280,7 +318,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._slot.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
-        for widget in _parts(self):
+        row = self._film.row  # which hangs on nothing where there is no training
+        for widget in (*_parts(self), *_parts(row), row):
             widget.close()
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
@@ -299,7 +338,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
+            bundle["text/plain"] = f"{said}{self.ALT} {self._in_words()}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -390,11 +429,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
+        trains = type(self)._frames is not Explorer._frames
+        film = self._film.row if trains else None
         return [
             frame.head(self.TITLE, self._start, acts.values()),
             *([] if self._start is None else [self._start.look]),
             *question,
-            frame.body(self._picture, self._make_groups()),
+            frame.body(self._picture, self._make_groups(), film),
             self._status,
         ]
 
@@ -410,6 +451,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if values is not None:
             self._assign(values)
             self._past.end_movement()
+            self._film.to_end()
             self._request()
 
     def _offer_picture(self) -> None:
@@ -428,6 +470,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _on_change(self, _change: Any) -> None:
         if not self._quiet:
+            self._film.to_end()
             self._request()
 
     def _request(self) -> None:
@@ -449,6 +492,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        """Have the worker draw the same again, or another frame of its training."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -463,7 +510,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
-            self._show_picture(sharp=False)
+            self._show_again()
             self._slot.shown_again(version)
             return self._rest(values)
         self._answered = asked
@@ -480,13 +527,20 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, _Job] | None:
-        """Sharpen and improve what is shown until something moves, or nothing is left to do."""
+        """Sharpen and improve what is shown until something moves, or nothing is left to do.
+
+        A replay goes on first; a frame on the way is not improved.
+        """
+        if (job := self._play()) is not None or self._slot.closed:
+            return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.ALT} {self.status}"
         self._keep_stills()
         pause = REST - SHARPEN
+        if not self._film.at_end:
+            return None
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             shown, better = self.result, None
             with suppress(Exception):  # what is shown already stands
@@ -494,7 +548,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if better is None:
                 return None
             self._paint(better, sharp=True)
-            self._say(self._describe(better))
+            self._say(self._in_words())
             pause = 0.0
         return job
 
@@ -505,14 +559,44 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._paint(result)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._describe(result)}{spent}")
+        self._say(f"{self._in_words()}{spent}")
+
+    def _play(self) -> tuple[int, _Job] | None:
+        """Show one frame after another while the replay plays; return what moved meanwhile."""
+        spent = 0.0
+        while self._film.playing and not self._slot.closed:
+            if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
+                return job
+            began = time.perf_counter()
+            if self._film.advance():
+                self._show_again()
+            spent = time.perf_counter() - began
+        return None
+
+    def _show_again(self) -> None:
+        """Show the same at another size, or another frame of its training."""
+        if self.result is None or not self._film.moved:
+            self._show_picture(sharp=False)
+            return
+        try:
+            self._paint(self.result)
+            self._say(self._in_words())
+        except Exception as error:
+            self._show_failure(error)
 
     def _paint(self, result: Result, *, sharp: bool = False) -> None:
+        """Show a result, or the frame of its training that is chosen."""
+        shown = self._film.develop(result)
         with RENDER_LOCK:
-            self._draw(result)
+            self._draw(shown)
             self._notice.set_visible(False)
             self._show_picture(sharp=sharp)
-        self.result = result
+        self.result, self._shown = result, shown
+
+    def _in_words(self) -> str:
+        """The status line of what is shown, without its time."""
+        assert self._shown is not None
+        return f"{self._film.words}{self._describe(self._shown)}"
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -532,6 +616,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Put the failure as a sentence over the last picture; the next tick works again."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         sentence = f"{kind}{error}"
+        self._film.empty()
         with RENDER_LOCK:
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
