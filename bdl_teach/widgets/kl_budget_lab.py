@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, replay
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -157,13 +158,18 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             capacity=bbb.Capacity(*SMALL_ROOM),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        cost = fit.cost(COST_DRAWS)
-        return KLBudgetResult(shares, fit, fit.predict(X_GRID, n_samples=200), cost)
+        return _result(shares, fit)
 
     def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
         if result.arrival.over:
             return None
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
+
+    def _frames(self, result: KLBudgetResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
+        return _result(result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
         padded = np.full(_BATCHES[-1], np.nan)
@@ -181,3 +187,9 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         paid = f"the {carry} {100 * result.shares[:first].sum():.1f} % of the KL"
         said = f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
         return f"{said} {result.arrival}".rstrip()
+
+
+def _result(shares: Array, fit: bbb.Fit) -> KLBudgetResult:
+    """Put a posterior beside the shares that it was fitted with."""
+    prediction = fit.predict(X_GRID, n_samples=200)
+    return KLBudgetResult(shares, fit, prediction, fit.cost(COST_DRAWS))

@@ -146,6 +146,12 @@ class Film(Generic[Result]):
         self._ask()
 
 
+def steps_of(fit: Any) -> Sequence[int]:
+    """Steps taken at each frame that a fit has kept of its training; () if it has none."""
+    path = getattr(fit, "path", None)
+    return () if path is None else tuple(path.steps.tolist())
+
+
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
     """A slider's options, by step; at least two, which its page needs to draw it."""
     return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

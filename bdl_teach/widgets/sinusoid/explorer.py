@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, replay
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
@@ -234,20 +234,17 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        from bdl_teach import calibration
-
         names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
         key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
         gold = self._nuts.ask(values["nuts"], key, job)
-        if gold.prediction is None:
-            return replace(result, nuts_report=gold.report)
-        return replace(
-            result,
-            nuts=gold.prediction,
-            nuts_report=gold.report,
-            gap=calibration.distance(result.prediction, gold.prediction, INSIDE),
-            gap_outside=calibration.distance(result.prediction, gold.prediction, ~INSIDE),
-        )
+        return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: SinusoidResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
+        then = sinusoid_fits.at(result, frame)
+        return sinusoid_fits.beside_nuts(then, result.nuts, result.nuts_report)
 
     def _draw(self, result: SinusoidResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,12 +42,14 @@ class Stage:
         quick: Free energy of the tick's own fit, in nats.
         runs: How many longer runs it has been compared with, then trained on for.
         gain: Nats by which the last of them lowered the free energy.
+        trained: Whether this is the end of a training, and not a frame of it.
     """
 
     estimator: str
     quick: float
     runs: int = 0
     gain: float = 0.0
+    trained: bool = True
 
     @property
     def over(self) -> bool:
@@ -57,7 +59,7 @@ class Stage:
     @property
     def refined(self) -> bool:
         """Whether longer runs have been made, and all of them."""
-        return self.over and self.runs > 0
+        return self.trained and self.over and self.runs > 0
 
     def after(self, gain: float) -> Stage:
         """The stage after one more run."""
@@ -67,6 +69,8 @@ class Stage:
         """Say it, as the beginning of a status line."""
         if self.estimator != "quiet":
             return {"weights": "weights drawn", "article": "the article's recipe"}[self.estimator]
+        if not self.trained:
+            return "in training"
         if not self.over:
             return "quick fit"
         return "refined" if self.gain <= ENOUGH else "not converged"
@@ -147,6 +151,31 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
     return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
+
+
+def at(result: SinusoidResult, frame: int) -> SinusoidResult:
+    """Return the fit of ``result`` as it was at a frame of its training."""
+    fit, n_predictions = result.fit.at(frame), len(cast("Array", result.prediction.samples))
+    return replace(
+        result,
+        fit=fit,
+        prediction=fit.predict(X_GRID, n_predictions),
+        cost=fit.cost(COST_DRAWS),
+        stage=replace(result.stage, trained=False),
+    )
+
+
+def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) -> SinusoidResult:
+    """Add the gold standard, if there is one, and the distance to it."""
+    from bdl_teach import calibration
+
+    result = replace(result, nuts=nuts, nuts_report=report)
+    if nuts is None:
+        return result
+    gap, outside = (
+        calibration.distance(result.prediction, nuts, mask) for mask in (INSIDE, ~INSIDE)
+    )
+    return replace(result, gap=gap, gap_outside=outside)
 
 
 def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, replay
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
@@ -170,6 +170,12 @@ class TruthExplorer(Explorer[TruthResult]):
         job = partial(truth_fits.sample, result.model)
         gold = self._nuts.ask(values["nuts"], ("truth", result.model), job)
         return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: TruthResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: TruthResult, frame: int) -> TruthResult:
+        return truth_fits.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
         data, gap = result.model.problem.data, result.regions["gap"]
