@@ -6,6 +6,7 @@ What a preset or an answer says of Bayes by Backprop is looked at for five data 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -572,3 +573,32 @@ def test_a_frame_shows_and_says_what_the_fit_was_then(
     shown = said(explorer.status, "gap to NUTS # among the data, # outside")
     assert shown == [as_printed(gap, 2) for gap in gaps]
     assert "below the quick fit" not in explorer.status
+
+
+def test_the_replay_of_what_was_trained_on_begins_where_all_began(
+    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would begin where next to nothing is left to move."""
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("article")
+    quick = explorer.result
+    on = replace(quick, fit=quick.fit.refined(), runs=(quick.fit, quick.fit.refined()))
+    frames = sinusoid_fits.frames(on)
+    assert [f.steps for f in frames[:41]] == list(quick.fit.path.steps)
+    assert [f.steps for f in frames[41:]] == sorted({f.steps for f in frames[41:]})
+    assert (frames[41].steps > 1500, frames[-1].steps, len(frames)) == (True, 3000, 51)
+    np.testing.assert_array_equal(frames[-1].run.at(frames[-1].frame).mean, on.fit.mean)
+    np.testing.assert_array_equal(sinusoid_fits.at(on, 0).fit.mean, quick.fit.at(0).mean)
+    np.testing.assert_array_equal(sinusoid_fits.at(on, 40).fit.mean, quick.fit.mean)
+
+
+def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training on has a run before it, another start has none."""
+    quick = sinusoid_fits.refit(**{**FIT, "noise_std": 0.3})
+    result, kinds, nats = quick, [], iter(np.arange(1000.0, 2000.0))
+    monkeypatch.setattr(bbb.Fit, "cost", lambda *_: FreeEnergy(-next(nats), 0.0))  # ever lower
+    for _ in range(sinusoid_fits.MOST_RUNS):
+        result = sinusoid_fits.improve(result, 10)
+        kinds.append(len(result.runs))
+        assert result.runs[-1] is result.fit
+    assert kinds == [2, 1, 1, 1, 1, 2]

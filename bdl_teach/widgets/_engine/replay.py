@@ -16,7 +16,7 @@ from bdl_teach.widgets._engine import controls
 Result = TypeVar("Result")
 
 PACE = 0.12  # seconds from one frame to the next
-_PLAY, _PAUSE = "▶ replay", "⏸ pause"
+_PLAY, _PAUSE = "▶ replay", "‖ pause"
 
 
 class Film(Generic[Result]):
@@ -48,6 +48,7 @@ class Film(Generic[Result]):
         self._slider = controls.choice_slider(
             "training step", 0, _options(self._steps), "how long the fit that is shown was trained"
         )
+        self._slider.style.description_width = "initial"
         self.row = controls.box("bdl-film", [self._button, self._slider])
         self._enable(False)
         self._slider.observe(self._on_slider, names="value")
@@ -107,10 +108,12 @@ class Film(Generic[Result]):
             at_end, self._steps = self.at_end, loaded
             last = len(loaded) - 1
             self._frame = last if at_end else min(self._frame, last)
-            self._quiet = True  # new options have the slider at the first of them for a moment
-            with self._slider.hold_sync():
-                self._slider.options = _options(loaded)
-                self._slider.index = self._frame
+            # One after another, by way of the first place: the page's slider would clip a place
+            # that it has not got yet, and send that back as if a hand had gone there.
+            self._quiet = True
+            self._slider.index = 0
+            self._slider.options = _options(loaded)
+            self._slider.index = self._frame
             self._quiet = False
         self._enable(len(loaded) > 1)
 

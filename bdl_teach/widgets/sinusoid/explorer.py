@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, replay
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
@@ -240,7 +240,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
     def _frames(self, result: SinusoidResult) -> Sequence[int]:
-        return replay.steps_of(result.fit)
+        return [frame.steps for frame in sinusoid_fits.frames(result)]
 
     def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
         then = sinusoid_fits.at(result, frame)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import replay
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior
@@ -31,6 +32,14 @@ CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 6}
 MOST_RUNS = 6  # the longer runs of ``Fit.converged``, and one that trains the best of them on
 ENOUGH = 10.0  # nats that this last one may still gain from what is called refined
 COST_DRAWS = 100  # networks that a free energy is averaged over: 2 nats of standard error
+
+
+class Frame(NamedTuple):
+    """A frame of one of the runs that led to a fit, and the steps of all until then."""
+
+    run: bbb.Fit
+    frame: int
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class SinusoidResult:
         gap: Distance to NUTS where there are data, in the units of y: the root mean square over
             x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
         gap_outside: The same outside the data.
+        runs: The fit as the last of its runs, each trained on from the one before it.
     """
 
     data: datasets.Regression1D
@@ -108,6 +118,7 @@ class SinusoidResult:
     nuts_report: str = ""
     gap: float | None = None
     gap_outside: float | None = None
+    runs: tuple[bbb.Fit, ...] = ()
 
 
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
@@ -135,7 +146,8 @@ def refit(
         recipe = bbb.ARTICLE if estimator == "article" else {}
         fit = bbb.fit(data.x, data.y, **common, **recipe)
     prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
-    return SinusoidResult(data, prior, fit, X_GRID, prediction, cost, Stage(estimator, cost.total))
+    stage = Stage(estimator, cost.total)
+    return SinusoidResult(data, prior, fit, X_GRID, prediction, cost, stage, runs=(fit,))
 
 
 def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
@@ -150,12 +162,33 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
     if gain <= 0:
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
-    return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
+    trains_on = last or stage.runs == 0  # and does not start elsewhere
+    return replace(
+        result,
+        fit=fit,
+        prediction=prediction,
+        cost=cost,
+        stage=stage.after(gain),
+        runs=(*result.runs, fit) if trains_on else (fit,),
+    )
+
+
+def frames(result: SinusoidResult) -> list[Frame]:
+    """Say what can be shown, run by run; training on moves less, and has fewer frames."""
+    found: list[Frame] = []
+    done = 0
+    for run in result.runs:
+        steps = replay.steps_of(run)
+        kept = range(len(steps) - 1, 0, -4)[::-1] if done else range(len(steps))
+        found += [Frame(run, i, done + steps[i]) for i in kept]
+        done = found[-1].steps
+    return found
 
 
 def at(result: SinusoidResult, frame: int) -> SinusoidResult:
     """Return the fit of ``result`` as it was at a frame of its training."""
-    fit, n_predictions = result.fit.at(frame), len(cast("Array", result.prediction.samples))
+    run, i, _ = frames(result)[frame]
+    fit, n_predictions = run.at(i), len(cast("Array", result.prediction.samples))
     return replace(
         result,
         fit=fit,

@@ -267,7 +267,7 @@ def test_python_goes_to_the_nearest_frame(trained: Trained) -> None:
 
 def test_it_plays_from_the_start_to_the_end_and_stops_there(trained: Trained) -> None:
     trained.button.value = True
-    assert trained.button.description == "⏸ pause"
+    assert trained.button.description == "‖ pause"
     until(lambda: not trained.button.value, "the end")
     assert [frame for frame, _ in trained.replayed] == [0, 1, 2, 3]
     assert trained.button.description == "▶ replay"
