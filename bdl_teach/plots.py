@@ -142,10 +142,13 @@ class Room(Artists):
     Args:
         ax: The panel.
         steps: Limits of y above and below 0, rising.
+
+    Attributes:
+        held: Whether the height stays as it is, whatever comes.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps = ax, steps
+        self._ax, self._steps, self.held = ax, steps, False
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -164,7 +167,8 @@ class Room(Artists):
             flat = np.ravel(curve)
             furthest[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, furthest.values()), default=0.0)
-        limit = step_above(max(reach, at_least), self._steps)
+        now = float(self._ax.get_ylim()[1])
+        limit = now if self.held else step_above(max(reach, at_least), self._steps)
         self._words.set_text(
             "\n".join(
                 f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
@@ -172,7 +176,7 @@ class Room(Artists):
                 if abs(y) > limit
             )
         )
-        changed = bool(self._ax.get_ylim()[1] != limit)
+        changed = bool(now != limit)
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed
@@ -232,23 +236,28 @@ class FitArtists(Artists):
         title: Its title.
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         truth: The noise-free function at ``x``.
+
+    Attributes:
+        axes: The panel.
+        room: Its height.
+        truth: The line of the noise-free function.
     """
 
     def __init__(self, ax: Axes, title: str, x: Array, truth: Array) -> None:
         tidy(ax, title, "x", "y")
         ax.set_xlim(x[0, 0], x[-1, 0])
-        self._room = Room(ax)
+        self.axes, self.room = ax, Room(ax)
         self._band = PredictiveArtists(ax, x[:, 0], n_functions=10)
-        self._truth = draw_truth(ax, x, truth)
+        self.truth = draw_truth(ax, x, truth)
         self._points = draw_data(ax, [], [])
         legend_above(ax, columns=6)
-        self.artists = [*self._band.artists, self._truth, self._points, *self._room.artists]
+        self.artists = [*self._band.artists, self.truth, self._points, *self.room.artists]
 
     def update(self, data: Regression1D, prediction: Predictive) -> bool:
         """Move to data and the predictive of its fit; says whether the frame has changed."""
         self._points.set_data(data.x[:, 0], data.y[:, 0])
         self._band.update(prediction)
-        return self._room.hold(edges(prediction))
+        return self.room.hold(edges(prediction))
 
 
 class OverlayArtists(Artists):

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Unseen
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 
@@ -81,6 +82,8 @@ def controls_of(explorer: Explorer) -> dict[str, tuple[Any, ...]]:
     """What each control is called, and its ends (of a log slider: its exponents) or options."""
     found: dict[str, tuple[Any, ...]] = {}
     for name, control in explorer._controls.items():
+        if isinstance(control, Unseen):
+            continue
         words = control.description.strip("\N{NO-BREAK SPACE}")
         if hasattr(control, "min"):
             found[name] = (words, control.min, control.max)

@@ -48,6 +48,7 @@ _RATE = 0.3  # their learning rate
 # much, a start near 0 gives the data up; one that is wide and sure finds minima far below.
 _AFRESH = ((1.0, -5.0), (None, -2.0), (1.0, -2.0), (None, -5.0))
 N_LONGER = 1 + len(_AFRESH)
+RECORDED = ("free_energy", "complexity_cost", "likelihood_cost")
 _BATCH_SLOTS = 32  # room for the KL shares of this many minibatches, whatever their number
 _START_SCALE = 0.3
 
@@ -101,11 +102,12 @@ class Settings:
 BY_NAME = "settings: Each by its name."  # where a docstring says what the settings say
 P = ParamSpec("P")
 S = TypeVar("S", bound=Settings)
-Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], Fit]"
-Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], Fit]"
+F = TypeVar("F")
+Inner: TypeAlias = "Callable[[ArrayLike, ArrayLike, S], F]"
+Public: TypeAlias = "Callable[Concatenate[ArrayLike, ArrayLike, P], F]"
 
 
-def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
+def taking(settings: Callable[P, S]) -> Callable[[Inner[S, F]], Public[P, F]]:
     """Make of ``fit(x, y, settings)`` the public ``fit(x, y, *, prior=None, ...)``.
 
     Arguments, defaults and what is said of them are written once, in the settings: those that are
@@ -119,9 +121,9 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
         (inspect.getdoc(k) or "").partition("Attributes:\n")[2] for k in kind.__mro__[:-1]
     ]
 
-    def decorate(fit: Inner[S]) -> Public[P]:
+    def decorate(fit: Inner[S, F]) -> Public[P, F]:
         @wraps(fit)
-        def public(x: ArrayLike, y: ArrayLike, **chosen: Any) -> Fit:
+        def public(x: ArrayLike, y: ArrayLike, **chosen: Any) -> F:
             if unknown := chosen.keys() - kind.__dataclass_fields__.keys():
                 raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
             return fit(x, y, kind(**chosen))
@@ -131,7 +133,7 @@ def taking(settings: Callable[P, S]) -> Callable[[Inner[S]], Public[P]]:
         vars(public)["__signature__"] = face.replace(
             parameters=[*face.parameters.values()][:2] + fields
         )
-        return cast("Public[P]", public)
+        return cast("Public[P, F]", public)
 
     return decorate
 
@@ -197,6 +199,28 @@ def _fit_once(
     widths: Callable[[MLP], Sequence[int]],
     draws_weights: bool,
 ) -> Fit:
+    plan, inputs, problem = prepare(x, y, o, widths, draws_weights)
+    trace = program(plan.padded)(
+        *start(o, plan, problem.prior),
+        optimise.schedule(o.steps, o.learning_rate, o.cooldown),
+        plan.n_blocks,
+        inputs,
+    )
+    return _fitted(trace, plan, float(o.noise_std), problem)
+
+
+def prepare(
+    x: Array,
+    y: Array,
+    o: Settings,
+    widths: Callable[[MLP], Sequence[int]] = _no_units,
+    draws_weights: bool = True,
+) -> tuple[Plan, LoopInputs, Problem]:
+    """Check the settings, and lay the problem out for the compiled loop.
+
+    Raises:
+        ValueError: An argument is out of range, or the problem does not fit the capacity.
+    """
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
     prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
     n_batches = _batches(o.n_batches, len(x))
@@ -214,17 +238,10 @@ def _fit_once(
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
-    trace = program(plan.padded)(
-        *_start(o, prior, plan),
-        optimise.schedule(o.steps, o.learning_rate, o.cooldown),
-        plan.n_blocks,
-        inputs,
-    )
-    problem = Problem(x, y, prior, kl_weight, o.seed)
-    return _fitted(trace, network, plan.padded, float(o.noise_std), plan.capacity, problem)
+    return plan, inputs, Problem(x, y, prior, kl_weight, o.seed)
 
 
-def _start(o: Settings, prior: Prior, plan: Plan) -> tuple[Tensor, Tensor]:
+def start(o: Settings, plan: Plan, prior: Prior) -> tuple[Tensor, Tensor]:
     """The first (μ, ρ), each ``[padded.n_weights]``: drawn, or those that were given."""
     shape = plan.network.n_weights
     scale = np.minimum(_START_SCALE * prior.std, np.sqrt(2.0 / plan.network.fan_in))
@@ -261,28 +278,18 @@ def _batches(n_batches: int, n: int) -> int:
     return n_batches
 
 
-def _fitted(
-    trace: optimise.Trace,
-    network: MLP,
-    padded: MLP,
-    noise_std: float,
-    capacity: Capacity,
-    problem: Problem,
-) -> Fit:
+def _fitted(trace: optimise.Trace, plan: Plan, noise_std: float, problem: Problem) -> Fit:
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
-    names = ("free_energy", "complexity_cost", "likelihood_cost")
-    history = optimise.history(trace, names, REMEDY)
-    used = network.positions_in(padded)
-    posterior = _posterior(p.numpy()[used] for p in trace.parameters)
-    path = path_of(trace, used)
+    history = optimise.history(trace, RECORDED, REMEDY)
+    used = plan.network.positions_in(plan.padded)
     return Fit(
-        **posterior,
-        network=network,
+        **_posterior(p.numpy()[used] for p in trace.parameters),
+        network=plan.network,
         noise_std=noise_std,
         history=history,
-        capacity=capacity,
+        capacity=plan.capacity,
         problem=problem,
-        path=path,
+        path=path_of(trace, used),
     )
 
 
@@ -296,6 +303,18 @@ def path_of(trace: optimise.Trace, used: Array) -> optimise.Path | None:
     """The path of the weights at the positions ``used`` among the padding, as arrays."""
     path = optimise.path(trace)
     return path and path._replace(parameters=[p[:, used] for p in path.parameters])
+
+
+def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike) -> Array:
+    """Evaluate ``network`` at weights ``[s, n_weights]`` and ``x`` [m, d] in its room: ``[s, m]``.
+
+    Raises:
+        ValueError: The shapes do not fit the network.
+    """
+    weights = checks.inputs("weights", weights, network.n_weights)
+    x = checks.inputs("x", x, network.n_inputs)
+    padded = MLP(network.n_inputs, capacity.hidden_units)
+    return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
 
 
 @dataclass(frozen=True)
@@ -459,13 +478,4 @@ class Fit(Variational):
         Raises:
             ValueError: The shapes do not fit the network.
         """
-        weights = checks.inputs("weights", weights, self.network.n_weights)
-        return predictive.evaluate_weights(
-            self._padded,
-            embed(weights, self.network, self._padded),
-            checks.inputs("x", x, self.network.n_inputs),
-        )
-
-    @property
-    def _padded(self) -> MLP:
-        return MLP(self.network.n_inputs, self.capacity.hidden_units)
+        return evaluate(self.network, self.capacity, weights, x)

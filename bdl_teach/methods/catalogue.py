@@ -39,8 +39,8 @@ class Fitted(Protocol):
 
         Returns:
             A ``Predictive`` in the units of y, all its arrays ``[m]``. ``samples`` is ``[s, m]``,
-            or ``[1, m]`` where there is one network, whose ``epistemic_std`` is 0, or ``None``
-            where the predictive is a Gaussian in closed form.
+            or ``[k, m]`` where there are k networks and no more (one has an ``epistemic_std`` of
+            0), or ``None`` where the predictive is a Gaussian in closed form.
 
         Raises:
             ValueError: x is no finite ``[m, d]``, S < 1 or the seed < 0; the message begins with
@@ -141,6 +141,14 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "point", "MAP", "one network, with the prior as weight decay",
         bench="point, MAP", repeats=True,
     ),
+    "infinite": Method(
+        "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
+        compared=None,
+    ),
+    "laplace": Method(
+        "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
+        compared=None, repeats=True,
+    ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
         "local_reparam", "local, quiet", "the same, locally reparameterized, quiet estimator",
@@ -150,9 +158,23 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
         bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,
     ),
+    "dropout": Method(
+        "mc_dropout", "dropout", "one network that loses units at random, here too", compared=None
+    ),
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
+    ),
+    "ensemble": Method(
+        "ensemble", "ensemble", "ten networks from ten starts", compared=None
+    ),
+    "anchored": Method(
+        "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
+        bench="ensemble, anchored", options={"anchored": True}, compared=None,
+    ),
+    "sgmcmc": Method(
+        "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
+        compared=None, pace="slow",
     ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",

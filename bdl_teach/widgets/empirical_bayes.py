@@ -13,10 +13,11 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, replay
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import COST_DRAWS
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 ROOM = (64, (30,), 1)  # what refits are compiled for: ``bbb.Capacity``
+TABLE_ROOM = (points.MOST, (30,), 1)  # and those to a table of the learner's own
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
 _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 _DEFAULTS: controls.Values = {
@@ -149,6 +151,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "width": controls.count_slider("width", d["width"], 1, ROOM[1][0], "ReLU units"),
             "n": controls.count_slider("points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
+            "data": Points(),
             "prior": ipywidgets.ToggleButtons(
                 options=list(MODES),
                 value=d["prior"],
@@ -177,7 +180,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return {
             "PRIOR": [c["prior"], c["prior_std"], best],
             "MODEL": [c["noise_std"], c["width"]],
-            "DATA": [c["n"], c["seed"], resample],
+            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -201,6 +204,9 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.legend_above(each, columns=2)
         canvas.animate([*self._best.artists, *self._each.artists])
         return canvas
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.of_fit(self._fit)]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
         return refit(**values)
@@ -239,9 +245,11 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         ).rstrip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile the two loops with a learnt prior."""
+        """Compile the two loops with a learnt prior, then all three for a table."""
         for mode in ("per weight", "per layer"):
             yield partial(refit, **{**_DEFAULTS, "prior": mode})
+        for mode in ("fixed", "per weight", "per layer"):
+            yield partial(refit, **{**_DEFAULTS, "prior": mode, "n": TABLE_ROOM[0]})
 
     def _to_best(self) -> None:
         if self.result is not None:
@@ -251,11 +259,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
 
 def refit(
-    *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str
-) -> EmpiricalBayesResult:
+    *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str,
+    data: points.Value | None = None,
+) -> EmpiricalBayesResult:  # fmt: skip
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
-    data = datasets.sinusoid(n, noise_std, seed)
-    return _result(data, *_fit(data, prior_std, width, seed, MODES[prior]))
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
+    return _result(shown, *_fit(shown, prior_std, width, seed, MODES[prior]))
 
 
 def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
@@ -298,7 +307,7 @@ def _fit(
     from bdl_teach.methods._loop import Capacity
 
     options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
-    options["capacity"] = Capacity(*ROOM)
+    options["capacity"] = Capacity(*(ROOM if len(data.x) <= ROOM[0] else TABLE_ROOM))
     if tie:
         learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **options)
         return learnt, learnt.prior_std

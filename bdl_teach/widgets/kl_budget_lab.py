@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
@@ -12,12 +13,13 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, replay
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, X_GRID
+from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, TABLE_ROOM, X_GRID
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -33,6 +35,7 @@ class KLBudgetResult:
     """What one tick computed.
 
     Attributes:
+        data: The training points.
         shares: Share of the KL that each minibatch carries ``[M]``.
         fit: The posterior, fitted with those minibatches.
         prediction: Its predictive on the sinusoid explorer's grid.
@@ -40,6 +43,7 @@ class KLBudgetResult:
         arrival: Whether it has converged; the picture stays that of the minibatches.
     """
 
+    data: datasets.Regression1D
     shares: Array
     fit: bbb.Fit
     prediction: Predictive
@@ -104,11 +108,13 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
                 description="shares",
                 tooltips=["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
             ),
+            "data": Points(),
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        batches, weight, scheme = self._controls.values()
-        return {"TRAIN": [batches, weight, scheme]}
+        batches, weight, scheme, _ = self._controls.values()
+        drawn = controls.button("32 points", "of the sine again", lambda: self._go({"data": None}))
+        return {"TRAIN": [batches, weight, scheme], "DATA": [drawn, *self._hand_buttons()]}
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -138,16 +144,24 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._room = plots.Room(ax)
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         data = datasets.sinusoid()
-        points = plots.draw_data(ax, data.x, data.y)
+        self._points = plots.draw_data(ax, data.x, data.y)
         plots.legend_above(ax, columns=4)
-        canvas.animate([*self._band.artists, points, *self._room.artists])
+        self._band_axes = ax
+        canvas.animate([*self._band.artists, self._points, *self._room.artists])
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.Panel(self._band_axes, self._room, columns=4)]
+
+    def _doubt(self, result: KLBudgetResult) -> tuple[Array, Array]:
+        return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> KLBudgetResult:
         from bdl_teach import elbo
         from bdl_teach.densities import ScaleMixture
         from bdl_teach.methods import bbb
 
-        data, prior = datasets.sinusoid(), ScaleMixture()
+        data, prior = points.chosen(values.get("data"), 1.0, datasets.sinusoid), ScaleMixture()
+        room = SMALL_ROOM if len(data.x) <= SMALL_ROOM[0] else TABLE_ROOM
         fit = bbb.fit(
             data.x,
             data.y,
@@ -155,10 +169,16 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             kl_weight=values["kl_weight"],
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
-            capacity=bbb.Capacity(*SMALL_ROOM),
+            capacity=bbb.Capacity(*room),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        return _result(shares, fit)
+        return _result(data, shares, fit)
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Compile the fit to a table."""
+        table = datasets.sinusoid(points.MOST)
+        value = points.from_course(table.x[:, 0], table.y[:, 0])
+        yield partial(self._compute, {**_DEFAULTS, "data": value})
 
     def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
         if result.arrival.over:
@@ -169,9 +189,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return replay.steps_of(result.fit)
 
     def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
-        return _result(result.shares, result.fit.at(frame))
+        return _result(result.data, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
+        self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
         padded = np.full(_BATCHES[-1], np.nan)
         padded[: len(result.shares)] = result.shares
         self._bars.set_data(padded)
@@ -189,7 +210,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         return f"{said} {result.arrival}".rstrip()
 
 
-def _result(shares: Array, fit: bbb.Fit) -> KLBudgetResult:
-    """Put a posterior beside the shares that it was fitted with."""
+def _result(data: datasets.Regression1D, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
+    """Put a posterior beside the points and the shares that it was fitted with."""
     prediction = fit.predict(X_GRID, n_samples=200)
-    return KLBudgetResult(shares, fit, prediction, fit.cost(COST_DRAWS))
+    return KLBudgetResult(data, shares, fit, prediction, fit.cost(COST_DRAWS))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
 import numpy as np
@@ -12,9 +13,11 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ class LinearResult:
 
     Attributes:
         data: The points that have arrived, in their order.
+        kind: Of the features.
         posterior: Exact posterior of the weights; the prior itself before the first point.
         prior_std: Standard deviation of each weight's prior.
         x_grid: Where it predicts ``[m, 1]``.
@@ -57,6 +61,7 @@ class LinearResult:
     """
 
     data: datasets.Regression1D
+    kind: str
     posterior: LinearPosterior
     prior_std: float
     x_grid: Array
@@ -144,6 +149,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
                 "how many d", d["n_features"], int(COUNTS[0]), int(COUNTS[-1]), "weights"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
+            "data": Points(),
+            "pair": Unseen(_read_pair),
             "kind": ipywidgets.ToggleButtons(
                 options=features.KINDS,
                 description="features",
@@ -158,7 +165,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return {
             "PRIOR": [c["prior_std"]],
             "MODEL": [c["noise_std"], c["kind"], c["n_features"]],
-            "DATA": [c["n"], c["seed"], resample],
+            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -189,23 +196,52 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._ellipses = EllipseArtists(ax)
         plots.legend_above(ax, columns=2)
-        canvas.animate(self._ellipses.artists)
+        self._links = LinkArtists(self._fit.axes, X_GRID[:, 0], ax)
+        canvas.animate([*self._ellipses.artists, *self._links.artists])
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        functions = replace(touch.of_fit(self._fit), hover=True)
+        return [functions, touch.Panel(self._ellipses.axes, kind="at", hover=True)]
+
+    def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
+        """A drawn function, in either panel; or a weight, by its dot above the ellipses."""
+        if panel == 0:
+            height = 2 * self._fit.axes.get_ylim()[1]
+            k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
+        elif (weight := self._ellipses.weight_at(x, y)) is not None:
+            return "weight", weight
+        else:
+            far = np.hypot(*(result.weights[:, list(result.pair)] / result.prior_std - (x, y)).T)
+            k = int(np.argmin(far)) if far.min() < 0.1 * self._ellipses.reach else None
+        return None if k is None else ("draw", k)
+
+    def _mark(self, result: LinearResult, linked: Any) -> None:
+        self._links.show(None if linked is None else _mark(result, *linked))
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Show the weight of the row above the ellipses that the hand points at."""
+        if begins and self.result is not None:
+            chosen = self._ellipses.weight_at(x, y)
+            if chosen is not None and chosen not in self.result.pair:
+                self._go({"pair": (self.result.pair[1], chosen)})
 
     def _compute(self, values: controls.Values) -> LinearResult:
-        data = arrivals(values["n"], values["noise_std"], values["seed"])
+        drawn = partial(arrivals, values["n"], values["noise_std"], values["seed"])
+        data = points.chosen(values.get("data"), values["noise_std"], drawn)
         kind, d, prior_std = values["kind"], values["n_features"], values["prior_std"]
         posterior, phi = _posterior(data, kind, d, prior_std), features.design(kind, X_GRID, d)
         eps = np.random.default_rng([values["seed"], 1]).standard_normal((10, d))
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
         return LinearResult(
             data=data,
+            kind=kind,
             posterior=posterior,
             prior_std=prior_std,
             x_grid=X_GRID,
             prediction=posterior.predict(phi),
             weights=weights,
             functions=weights @ phi.T,  # [10, m]
-            pair=_pair(kind, d, values["seed"]),
+            pair=_chosen_pair(values.get("pair"), d) or _pair(kind, d, values["seed"]),
             log_evidence=_log_evidence(data, kind, d, prior_std),
             evidence_by_prior=_each(_log_evidence(data, kind, d, s) for s in PRIOR_STDS),
             evidence_by_count=_each(_log_evidence(data, kind, int(k), prior_std) for k in COUNTS),
@@ -221,7 +257,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             result.posterior.mean[pair] / s,
             cov / s**2,
             result.weights[:, pair] / s,
-            f"weights {pair[0]} and {pair[1]}",
+            result.pair,
+            len(result.posterior.mean),
         ):
             self._canvas.redraw_background()
         self._by_prior.update(result.evidence_by_prior, s)
@@ -233,10 +270,24 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         n, d = len(result.data.x), len(result.posterior.mean)
         advice = f" (best at prior σ {best:.2g})" if n else ""
         return (
-            f"{n} point{'s' * (n != 1)}, {d} features: log evidence {result.log_evidence:.1f} nats"
-            f"{advice}; epistemic sd {sd[_INSIDE].mean():.2f} for |x| ≤ ½, "
+            f"{points.count(result.data)}, {d} features: log evidence "
+            f"{result.log_evidence:.1f} nats{advice}; "
+            f"epistemic sd {sd[_INSIDE].mean():.2f} for |x| ≤ ½, "
             f"{sd[[0, -1]].mean():.1f} at x = ±1; noise sd {result.data.noise_std:.1f}."
         )
+
+
+def _mark(result: LinearResult, kind: str, i: int) -> Mark:
+    """A draw in both panels; or the functions along a weight, the others as they then must be."""
+    pair = list(result.pair)
+    if kind == "draw":
+        place = result.weights[i : i + 1, pair] / result.prior_std
+        return Mark(result.functions[i : i + 1], place, f"draw {i + 1}")
+    mean, cov, sd = result.posterior.mean, result.posterior.cov, result.posterior.cov[i, i] ** 0.5
+    along = mean + STEPS[:, None] * cov[i] / sd  # [k, d]: E[w | w_i]
+    functions = along @ features.design(result.kind, X_GRID, len(mean)).T
+    words = f"weight {i}: {mean[i]:.1f} ± {sd:.1f}; here from −2 to 2 sd, the others as it asks"
+    return Mark(functions, along[:, pair] / result.prior_std, words)
 
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
@@ -269,6 +320,28 @@ def _each(values: Iterable[float]) -> Array:
     return np.array(list(values))
 
 
+def _read_pair(given: Any) -> tuple[int, int] | None:
+    """Two different weights, by their numbers.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if given is None:
+        return None
+    try:
+        first, second = map(int, given)
+    except (TypeError, ValueError):
+        first = second = -1
+    if first == second or not all(0 <= k < COUNTS[-1] for k in (first, second)):
+        raise ValueError(f"pair: expected None or two different numbers of weights, got {given!r}")
+    return first, second
+
+
+def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:
+    """The weights that a hand has chosen, if the model has both."""
+    return pair if pair is not None and max(pair) < n_features else None
+
+
 def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
     """Two weights worth watching: slope and cube of a polynomial, or the two bumps next to x₁.
 
@@ -283,14 +356,18 @@ def _pair(kind: str, n_features: int, seed: int) -> tuple[int, int]:
 _CIRCLE = np.stack([f(np.linspace(0.0, 2.0 * np.pi, 121)) for f in (np.cos, np.sin)])  # [2, 121]
 
 
+_ROW = 0.94  # height of the row of dots in the panel
 _REACH = 3.5  # of the weights' panel, in the prior's sds; doubled until all is inside
 
 
 class EllipseArtists(plots.Artists):
-    """Two Gaussian weights against each other, in units of their prior's standard deviation."""
+    """Two Gaussian weights against each other, in units of their prior's standard deviation.
+
+    A row of dots above them stands for all weights; the two that are shown are filled.
+    """
 
     def __init__(self, ax: Axes) -> None:
-        self._ax, self._reach = ax, _REACH
+        self.axes, self.reach, self._n = ax, _REACH, 1
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
         black, blue = plots.BLACK, plots.BLUE
         (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
@@ -298,10 +375,21 @@ class EllipseArtists(plots.Artists):
         (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
         (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
         self._name = ax.text(0.03, 0.03, "", fontsize=9, transform=ax.transAxes)
+        row: dict[str, Any] = {"ls": "", "marker": "o", "ms": 7, "transform": ax.transAxes}
+        (self._all,) = ax.plot([], [], mfc="white", mec=black, mew=1.0, **row)
+        (self._two,) = ax.plot([], [], color=blue, **row)
         self.artists = [self._area, self._prior, self._draws, self._mean, self._name]
+        self.artists += [self._all, self._two]
 
-    def update(self, mean: Array, cov: Array, draws: Array, name: str) -> bool:
-        """Move to a posterior ``mean`` [2], ``cov`` [2, 2], ``draws`` [s, 2], and say of what.
+    def weight_at(self, x: float, y: float) -> int | None:
+        """The weight whose dot stands at a place of the panel, if one does."""
+        across, up = (0.5 + 0.5 * at / self.reach for at in (x, y))
+        return min(max(int(across * self._n), 0), self._n - 1) if up > 2 * _ROW - 1 else None
+
+    def update(
+        self, mean: Array, cov: Array, draws: Array, pair: tuple[int, int], n_weights: int
+    ) -> bool:
+        """Move to a posterior ``mean`` [2], ``cov`` [2, 2], ``draws`` [s, 2] of two weights.
 
         Returns:
             Whether the frame has changed: it doubles until ellipse and draws are inside.
@@ -310,13 +398,16 @@ class EllipseArtists(plots.Artists):
         self._area.set_xy(edge.T)
         self._draws.set_data(draws[:, 0], draws[:, 1])
         self._mean.set_data(mean[:1], mean[1:])
-        self._name.set_text(name)
+        self._name.set_text(f"weights {pair[0]} and {pair[1]}")
+        self._n, places = n_weights, (np.arange(n_weights) + 0.5) / n_weights
+        self._all.set_data(places, np.full(n_weights, _ROW))
+        self._two.set_data(places[list(pair)], [_ROW, _ROW])
         return self._make_room(max(np.abs(edge).max(), np.abs(draws).max()))
 
     def _make_room(self, needed: float) -> bool:
         reach = _REACH * 2.0 ** max(0, int(np.ceil(np.log2(needed / _REACH))))
-        changed, self._reach = reach != self._reach, reach
-        self._ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        changed, self.reach = reach != self.reach, reach
+        self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         return changed
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import background, controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
@@ -48,9 +50,10 @@ class StepperResult:
     Attributes:
         data: The training points.
         replay: The posterior after the steps, and before the last of them.
-        prediction: Its predictive on ``X_GRID``.
+        prediction: Its predictive on ``x_grid``.
         before: The predictive before the last step.
         speed: Steps a second, for the picture to say so.
+        x_grid: Where it predicts ``[m, 1]``.
     """
 
     data: datasets.Regression1D
@@ -58,6 +61,7 @@ class StepperResult:
     prediction: Predictive
     before: Predictive
     speed: float
+    x_grid: Array = field(default_factory=lambda: X_GRID)
 
 
 class PBPStepper(Explorer[StepperResult]):
@@ -141,6 +145,7 @@ class PBPStepper(Explorer[StepperResult]):
                 "guess", d["guess"], 0.1, 2.0, 0.05, "first guess of the noise's sd, in y's"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
+            "data": Points(),
             "sorted": controls.toggle("sorted by x", "learn the points in order of x"),
             "play": controls.toggle("▶ play", "take steps until pressed again"),
         }
@@ -158,8 +163,8 @@ class PBPStepper(Explorer[StepperResult]):
         ]
         return {
             "STEPS": [c["play"], *moves, c["step"], c["speed"]],
-            "NOISE": [c["alpha"], c["guess"]],
-            "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"]],
+            "NOISE": [c["alpha"], c["guess"], self._draw_button()],
+            "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"], *self._hand_buttons()],
         }
 
     def _check(self, values: controls.Values, state: controls.Values) -> None:
@@ -182,12 +187,13 @@ class PBPStepper(Explorer[StepperResult]):
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "What the network believes about y", "x", "y")
         ax.set_xlim(-1.5, 1.5)
+        self._function_axes = ax
         self._room = plots.Room(ax, (30.0, 45.0, 60.0, 90.0, 120.0, 180.0, 240.0))
         self._band = plots.PredictiveArtists(ax, X_GRID[:, 0])
         (self._old,) = ax.plot(
             [], [], "--", color=plots.BLACK, lw=1.4, label="mean before", zorder=3.5
         )
-        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         style: dict[str, Any] = {"ls": "", "zorder": 5, "mew": 1.6}
         (self._waiting,) = ax.plot([], [], "x", color=plots.GREY, ms=5, label="to come", **style)
         (self._seen,) = ax.plot([], [], "+", color=plots.BLACK, ms=8, label="learned", **style)
@@ -199,8 +205,15 @@ class PBPStepper(Explorer[StepperResult]):
         points = [self._waiting, self._seen, self._last, *self._room.artists]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
 
+    def _touch_panels(self) -> list[touch.Panel]:
+        stays = (self._truth, self._waiting, self._seen, self._last)
+        return [touch.Panel(self._function_axes, self._room, self._truth, columns=4, stays=stays)]
+
     def _compute(self, values: controls.Values) -> StepperResult:
-        data = datasets.sinusoid(values["n"], values["noise_std"], values["seed"])
+        problem = values["n"], values["noise_std"], values["seed"]
+        data = points.chosen(
+            values.get("data"), values["noise_std"], lambda: datasets.sinusoid(*problem)
+        )
         replay = self._trail_of(data, values).at(values["step"])
         return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"])
 
@@ -208,7 +221,8 @@ class PBPStepper(Explorer[StepperResult]):
         """Return the trail of these values: the one in use, unless something else has moved."""
         from bdl_teach.methods.pbp import replay as pbp_replay
 
-        key = tuple(values[name] for name in ("n", "noise_std", "seed", "alpha", "guess", "sorted"))
+        names = ("n", "noise_std", "seed", "data", "alpha", "guess", "sorted")
+        key = tuple(values.get(name) for name in names)
         if self._trail is None or self._trail[0] != key:
             alpha = max(values["alpha"], 1.1)
             trail = pbp_replay.Trail(

@@ -29,7 +29,8 @@ def test_every_method_is_there_once_and_nuts_is_run_once():
     assert names == [method.name for method in CATALOGUE.values()]
     assert {
         "point, MLE", "point, MAP", "bbb", "local_reparam", "local_reparam, Flipout",
-        "empirical_bayes", "pbp, 40 epochs", "exact.nuts",
+        "mc_dropout", "empirical_bayes", "ensemble", "ensemble, anchored", "pbp, 40 epochs",
+        "exact.nuts",
     } <= set(names)  # fmt: skip
     assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
 

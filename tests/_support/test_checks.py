@@ -21,7 +21,15 @@ from bdl_teach import (
 )
 from bdl_teach._support import checks
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
+from bdl_teach.methods import (
+    bbb,
+    empirical_bayes,
+    ensemble,
+    exact,
+    local_reparam,
+    mc_dropout,
+    point,
+)
 from bdl_teach.methods._mean_field import Problem
 from bdl_teach.methods.catalogue import CATALOGUE, Method
 from bdl_teach.mlp import MLP
@@ -29,6 +37,10 @@ from bdl_teach.predictive import Predictive
 
 X, Y = np.linspace(-1.0, 1.0, 6)[:, None], np.linspace(2.0, 3.0, 6)[:, None]
 POINT_FIT = point.Fit(np.zeros(3), MLP(2, ()), 1.0, {})
+ENSEMBLE_FIT = ensemble.Fit(
+    *(np.zeros((2, 3)), np.zeros((2, 3)), MLP(2, ()), 1.0, {}, ensemble.Capacity(6, (), 1))
+)
+DROPOUT_FIT = mc_dropout.Fit(np.zeros(3), 0.5, MLP(2, ()), 1.0, {}, mc_dropout.Capacity(6, (), 1))
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
 NUTS_FIT = exact.NutsFit(np.zeros((2, 5, 3)), MLP(2, ()), 1.0, np.ones(1), np.ones(1), 0.0)
 PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
@@ -167,18 +179,27 @@ WRONG = {  # for whatever method takes it
     "initial_gamma": NEGATIVE,
     "cooldown": NO_PROBABILITY,
     "kl_weight": NEGATIVE,
+    "n_members": NO_COUNT,
+    "rate": st.one_of(NO_PROBABILITY, st.just(1.0)),
     "weight_decay": NEGATIVE,
     "n_batches": st.one_of(NO_COUNT, st.integers(min_value=len(X) + 1)),
     "kl_scheme": NO_CHOICE,
     "estimator": NO_CHOICE,
     "likelihood": st.one_of(NO_CHOICE, st.just("bernoulli")),  # y holds no labels
     "tie": NO_CHOICE,
+    "structure": NO_CHOICE,
     "scale": NO_CHOICE,
     "n_warmup": NO_COUNT,
     "n_thin": NO_COUNT,
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
+    "n_cycles": NO_SEED,
+    "sampler": NO_CHOICE,
+    "temperature": NEGATIVE,
 }
-WRONG_FOR = {"exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))}}
+WRONG_FOR = {
+    "exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "sgmcmc": {"n_chains": NO_COUNT},
+}
 
 
 def doors_of_methods() -> list[Any]:
@@ -310,7 +331,9 @@ def test_a_door_refuses_what_is_wrong_and_names_it_and_says_expected_and_got(
 
 
 @pytest.mark.parametrize(
-    "fit", [BBB_FIT, EB_FIT, POINT_FIT, NUTS_FIT], ids=["bbb", "empirical", "point", "nuts"]
+    "fit",
+    [BBB_FIT, EB_FIT, POINT_FIT, ENSEMBLE_FIT, DROPOUT_FIT, NUTS_FIT],
+    ids=["bbb", "empirical", "point", "ensemble", "dropout", "nuts"],
 )
 @settings(max_examples=20)
 @given(NO_COUNT.filter(lambda n: n is not None), NO_SEED)

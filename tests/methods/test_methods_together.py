@@ -10,7 +10,15 @@ import pytest
 
 from bdl_teach import datasets, metrics
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, point
+from bdl_teach.methods import (
+    bbb,
+    empirical_bayes,
+    ensemble,
+    exact,
+    local_reparam,
+    mc_dropout,
+    point,
+)
 from bdl_teach.methods.catalogue import CATALOGUE, MODULES, Fitted
 from bdl_teach.predictive import Predictive
 
@@ -120,7 +128,8 @@ def defaults(fit: Any) -> dict[str, Any]:
     ],
 )
 def test_who_is_told_nothing_compares_the_methods_on_one_network(name, value):
-    fits = (point.fit, bbb.fit, local_reparam.fit, empirical_bayes.fit, exact.nuts)
+    modules = (point, bbb, local_reparam, mc_dropout, empirical_bayes, ensemble)
+    fits = (*(module.fit for module in modules), exact.nuts)
     taken = [defaults(fit)[name] for fit in fits if name in defaults(fit)]
     assert len(taken) >= 3
     assert taken == [value] * len(taken)
@@ -153,13 +162,13 @@ def test_every_method_returns_the_same_kind_of_prediction(fitted, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_samples_are_of_each_draw_of_one_network_or_there_are_none(fitted, name):
+def test_samples_are_of_each_draw_of_each_network_or_there_are_none(fitted, name):
     p = fitted(name).predict(X, n_samples=100)
     draws = "closed form" if p.samples is None else len(p.samples)
-    assert p.samples is None or p.samples.shape in ((1, 71), (100, 71))
+    assert p.samples is None or p.samples.shape in ((1, 71), (10, 71), (100, 71))
     assert (p.epistemic_std == 0).all() if draws == 1 else (p.epistemic_std > 0).all()
-    known = {"mle": 1, "map": 1, "pbp": "closed form"}
-    known |= dict.fromkeys(("bbb", "local", "flipout", "eb", "nuts"), 100)
+    known = {"mle": 1, "map": 1, "ensemble": 10, "anchored": 10, "pbp": "closed form"}
+    known |= dict.fromkeys(("bbb", "local", "flipout", "dropout", "eb", "sgmcmc", "nuts"), 100)
     assert draws == known.get(name, draws)
 
 
@@ -184,7 +193,7 @@ def test_every_method_repeats_itself_from_its_seed(fitted, name):
 @pytest.mark.parametrize("name", METHODS)
 def test_another_seed_of_a_prediction_is_another_draw(fitted, name):
     one, other = (fitted(name).predict(X, n_samples=64, seed=seed) for seed in (3, 4))
-    drawn = one.samples is not None and len(one.samples) > 1
+    drawn = one.samples is not None and len(one.samples) == 64
     assert (one.mean != other.mean).any() == drawn
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from bdl_teach.backend import tf, tfd
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
-from bdl_teach.methods import _quiet, bbb, empirical_bayes, local_reparam, point
+from bdl_teach.methods import _quiet, bbb, empirical_bayes, local_reparam, mc_dropout, point
 from bdl_teach.methods._loop import Capacity, lay_out, row_noise
 from bdl_teach.mlp import MLP
 
@@ -93,7 +93,7 @@ class Twin:
 
     @staticmethod
     def fitted(fit: Any) -> list[np.ndarray]:
-        if isinstance(fit, point.Fit):
+        if isinstance(fit, point.Fit | mc_dropout.Fit):
             return [fit.weights]
         if isinstance(fit, empirical_bayes.Fit):
             return [fit.gamma, fit.std]
@@ -376,3 +376,45 @@ def test_a_point_estimate_is_its_twin_s(likelihood, prior, decay, monkeypatch):
     weights = twin.run(cost, nll)
     fit = point.fit(X, y, **options)
     twin.assert_same(weights, fit, ("loss", "prior_cost", "likelihood_cost"))
+
+
+DROPOUT = [
+    (NETWORK, "gaussian", MIXTURE, 0.4, ROOM),
+    (DEEP, "bernoulli", Gaussian(0.8), 0.2, None),
+    (DEEP, "gaussian", None, 0.3, Capacity(11, (5, 4), 1, chunk=3)),
+]
+
+
+@pytest.mark.parametrize(("network", "likelihood", "prior", "rate", "capacity"), DROPOUT, ids=str)
+def test_a_dropout_fit_is_its_twin_s(network, likelihood, prior, rate, capacity, monkeypatch):
+    """Each step's masks, one a data point and unit; a prior weighs what is kept, and the rest."""
+    monkeypatch.setitem(PLAN, "cooldown", 0.25)  # what it always has
+    widths = network.hidden_units
+    plan = lay_out(X, Y, network, 1, STEPS, SEED, None)
+    table = np.swapaxes(np.float64(row_noise(len(X), plan, lambda n: n.hidden_units))[:, 0], 1, 2)
+    scale = (tfd.Normal(0.0, 1.0).cdf(np.float32(table)).numpy() > rate) / (1.0 - rate)
+    ends = np.cumsum([(a + 1) * b for a, b in itertools.pairwise(network.sizes)])
+    kept = np.ones(network.n_weights)
+    for start, (n_in, n_out) in zip(ends, itertools.pairwise(network.sizes[1:]), strict=False):
+        kept[start : start + n_in * n_out] = 1.0 - rate
+
+    def cost(theta, _draw):
+        if prior is None:
+            return 0.0 * tf.reduce_sum(theta[0])
+        there, gone = (log_density(prior, w) for w in (theta[0] / kept, 0.0 * theta[0]))
+        return -tf.reduce_sum(kept * there + (1.0 - kept) * gone)
+
+    def nll(theta, draw, points):
+        h, masks = tf.constant(X[points]), np.split(scale[draw][points], np.cumsum(widths), axis=1)
+        for i, (weight, bias) in enumerate(layers(theta[0], network.sizes)):
+            h = tf.matmul(tf.nn.relu(h) * masks[i - 1] if i else h, weight) + bias
+        return nll_of(likelihood, h[:, 0], points)
+
+    twin = Twin([plan.draw * np.sqrt(2.0 / network.fan_in)])
+    weights = twin.run(cost, nll)
+    options = {k: v for k, v in PLAN.items() if k != "cooldown"} | {"hidden_units": widths}
+    y = LABELS if likelihood == "bernoulli" else Y
+    options |= {"prior": prior, "likelihood": likelihood, "rate": rate, "capacity": capacity}
+    fit = mc_dropout.fit(X, y, **options)
+    names = ("loss", "prior_cost", "likelihood_cost")
+    twin.assert_same(weights, fit, names, network)

@@ -1,7 +1,8 @@
-"""Every notebook in a real JupyterLab in Chromium: it runs, and whatever can be moved moves.
+"""The notebooks in a real JupyterLab in Chromium: they run, and whatever can be moved moves.
 
-pytest runs all cells of all chapters by nbval: here only the first chapters run whole, of the
-others the cells that show an explorer. Nothing here looks at a time: `python3 -m bdl_teach bench
+pytest runs all cells of all chapters by nbval: here the first page runs whole, and of the chapters
+the cells that show an explorer, all in one notebook: a kernel and a page for each would cost more
+than what is done in them. Nothing here looks at a time: `python3 -m bdl_teach bench
 browser` does.
 """
 
@@ -24,9 +25,9 @@ from playwright.sync_api import Browser
 from tests.chromium import required
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-WHOLE = {"00", "01"}
-EXPLORERS = {"00": 0, "01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2, "10": 2}
+WHOLE, ALL, SAMPLE = "00_start_here.ipynb", "explorers.ipynb", "sample.ipynb"
+CHAPTERS = sorted(path.name for path in FOLDER.glob("*.ipynb") if path.name != WHOLE)
+EXPLORERS = {"01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2, "10": 2}
 PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
@@ -45,9 +46,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @dataclass
 class Visit:
-    """What was seen in one notebook."""
+    """What was seen in one notebook; what did not move has its picture in ``pictures``."""
 
-    name: str
+    pictures: Path
     explorers: list[ExplorerView]
     cell_errors: list[str]
     hidden: list[int] = field(default_factory=list)
@@ -72,38 +73,51 @@ def browser(path: str) -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS)
-def visit(browser: Browser, request: pytest.FixtureRequest, tmp_path_factory) -> Visit:
-    """Run the notebook, move all there is, and look round."""
-    pictures = tmp_path_factory.mktemp(Path(request.param).stem)
-    with Server(served(request.param, tmp_path_factory.mktemp("served"))) as server:
-        notebook = Notebook(browser, server, request.param)
-        notebook.patience_ms = PATIENCE_MS
-        notebook.start_all()
-        notebook.await_all()
-        seen = Visit(request.param, notebook.explorers(), notebook.cell_errors())
-        for view in notebook.distinct_explorers():
-            move_sliders(notebook, view, seen, pictures)
-            press_toggles(notebook, view, seen, pictures)
-            choose(notebook, view, seen, pictures)
-            choose_presets(notebook, view, seen, pictures)
-            click_buttons(notebook, view, seen, pictures)
-            go_and_see(notebook, view, seen)  # last: it may set NUTS going
-        seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
-        seen.cell_errors = notebook.cell_errors()
-        seen.console, seen.stderr = notebook.console, notebook.stderr()
-        seen.log = server.log()
-        notebook.page.close()  # its pictures would be painted on beside the next chapter's
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab that has what the chapters show, and a sample to try the driver on."""
+    folder = tmp_path_factory.mktemp("served")
+    nbformat.write(shown(), folder / ALL)
+    nbformat.write(planted(), folder / SAMPLE)
+    with Server(folder) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Browser, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Visit:
+    """Run what the chapters show, move all there is, and look round."""
+    notebook = Notebook(browser, server, ALL)
+    notebook.patience_ms = PATIENCE_MS
+    notebook.start_all()
+    notebook.await_all()
+    server.await_calm()  # what one explorer compiles keeps the others waiting
+    folder = tmp_path_factory.mktemp("dead")
+    seen = Visit(folder, notebook.explorers(), notebook.cell_errors())
+    views = notebook.distinct_explorers()
+    for view in views:
+        move_sliders(notebook, view, seen)
+        press_toggles(notebook, view, seen)
+        choose(notebook, view, seen)
+        choose_presets(notebook, view, seen)
+        click_buttons(notebook, view, seen)
+    for view in views:  # last: it may set NUTS going
+        go_and_see(notebook, view, seen)
+    seen.hidden = [v.number for v in seen.explorers if not notebook.pictures(v.number)]
+    seen.cell_errors = notebook.cell_errors()
+    seen.console, seen.stderr = notebook.console, notebook.stderr()
+    seen.log = server.log()
+    notebook.page.close()  # its pictures would be painted on beside the sample's
     return seen
 
 
-def served(name: str, folder: Path) -> Path:
-    """Write a notebook into ``folder``, most of them without the cells that show no explorer."""
-    notebook = nbformat.read(FOLDER / name, as_version=4)
-    if name[:2] not in WHOLE:
-        notebook.cells = explorers_alone(notebook.cells)
-    nbformat.write(notebook, folder / name)
-    return folder
+def shown() -> nbformat.NotebookNode:
+    """The first page, and below it the cells of all chapters that show an explorer."""
+    notebook = nbformat.read(FOLDER / WHOLE, as_version=4)
+    for name in CHAPTERS:
+        for cell in explorers_alone(nbformat.read(FOLDER / name, as_version=4).cells):
+            cell.id = f"{name[:2]}-{cell.id}"
+            notebook.cells.append(cell)
+    return notebook
 
 
 def explorers_alone(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
@@ -118,21 +132,21 @@ def explorers_alone(cells: list[nbformat.NotebookNode]) -> list[nbformat.Noteboo
     return kept
 
 
-def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+def move_sliders(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """Press an arrow on each slider, the other one if the first has nothing to change."""
     for i, label in enumerate(view.sliders):
         assert notebook.focus(view.number, i), f"{label} does not take the keyboard"
         start = notebook.value(view.number, i)
         keys = ("ArrowRight", "ArrowLeft", "ArrowLeft")
         if not any(notebook.press(view.number, i, key).paints for key in keys):
+            notebook.page.screenshot(path=seen.pictures / f"{view.number}-slider-{i}.png")
             seen.dead_sliders.append(label)
-        notebook.page.screenshot(path=pictures / f"{view.number}-slider-{i}.png")
         seen.statuses.append(notebook.status(view.number))
         notebook.restore(view.number, i, start)
         assert notebook.value(view.number, i) == start
 
 
-def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """Click each button; one that had nothing to change has another turn at the end."""
     stay_down = {*view.toggles, *chain.from_iterable(view.choices)}
     buttons = [
@@ -140,10 +154,8 @@ def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit, pictures:
         for i, name in enumerate(view.buttons)
         if i not in stay_down and name not in {*STILL, THERE}
     ]
-    unmoved = [i for i in buttons if not click(notebook, view, i, seen, pictures)]
-    seen.dead_buttons += [
-        view.buttons[i] for i in unmoved if not click(notebook, view, i, seen, pictures)
-    ]
+    unmoved = [i for i in buttons if not click(notebook, view, i, seen)]
+    seen.dead_buttons += [view.buttons[i] for i in unmoved if not click(notebook, view, i, seen)]
 
 
 def stray(notebook: Notebook, view: ExplorerView) -> None:
@@ -154,13 +166,14 @@ def stray(notebook: Notebook, view: ExplorerView) -> None:
             return
 
 
-def choose_presets(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+def choose_presets(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """Choose each preset in the menu; one that was there already has another turn at the end."""
 
     def choose(i: int) -> bool:
         effect = notebook.choose_preset(view.number, i)
-        notebook.page.screenshot(path=pictures / f"{view.number}-preset-{i}.png")
         seen.statuses.append(notebook.status(view.number))
+        if not effect.paints:
+            notebook.page.screenshot(path=seen.pictures / f"{view.number}-preset-{i}.png")
         return bool(effect.paints) and notebook.look(view.number).startswith("Look: ")
 
     stray(notebook, view)
@@ -176,33 +189,32 @@ def go_and_see(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
             seen.locked_answers.append(notebook.question(view.number))
 
 
-def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """Press each toggle, and again to leave it as it was."""
     for i in view.toggles:
         notebook.patience_ms = NUTS_MS
-        if not click(notebook, view, i, seen, pictures, quiet=0.0):  # "play" never rests
+        if not click(notebook, view, i, seen, quiet=0.0):  # "play" never rests
             seen.dead_buttons.append(view.buttons[i])
         notebook.patience_ms = 1000.0  # paused, it has nothing more to show
         assert notebook.click(view.number, i).moved
     notebook.patience_ms = PATIENCE_MS
 
 
-def choose(notebook: Notebook, view: ExplorerView, seen: Visit, pictures: Path) -> None:
+def choose(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """In each row of which one button is down, choose the others, and at last the first again."""
     for row in view.choices:
         (down,) = [i for i in row if notebook.is_down(view.number, i)]
         for i in [*(i for i in row if i != down), down]:
-            if not click(notebook, view, i, seen, pictures):
+            if not click(notebook, view, i, seen):
                 seen.dead_buttons.append(view.buttons[i])
 
 
-def click(
-    notebook: Notebook, view: ExplorerView, i: int, seen: Visit, pictures: Path, **given: float
-) -> bool:
+def click(notebook: Notebook, view: ExplorerView, i: int, seen: Visit, **given: float) -> bool:
     """Click one button; says whether the picture changed."""
     effect = notebook.click(view.number, i, **given)
-    notebook.page.screenshot(path=pictures / f"{view.number}-button-{i}.png")
     seen.statuses.append(notebook.status(view.number))
+    if not effect.paints:
+        notebook.page.screenshot(path=seen.pictures / f"{view.number}-button-{i}.png")
     return bool(effect.paints)
 
 
@@ -247,8 +259,14 @@ def test_the_kernel_logs_no_exception(visit: Visit) -> None:
     assert "Traceback" not in visit.log
 
 
-def test_it_shows_its_explorers(visit: Visit) -> None:
-    assert len(visit.explorers) == EXPLORERS[visit.name[:2]]
+def test_every_explorer_of_the_chapters_is_there(visit: Visit) -> None:
+    assert len(visit.explorers) == sum(EXPLORERS.values())
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_shows_its_explorers(name: str) -> None:
+    cells = explorers_alone(nbformat.read(FOLDER / name, as_version=4).cells)
+    assert len(cells) == EXPLORERS[name[:2]]
 
 
 # The driver itself: it must see what is wrong, or the tests above prove nothing.
@@ -293,21 +311,22 @@ made
 """
 
 
-@pytest.fixture(scope="module")
-def sample(browser: Browser, tmp_path_factory) -> Iterator[Notebook]:
+def planted() -> nbformat.NotebookNode:
     """A notebook with a live and a dead slider, a button, stderr, and a cell that raises."""
-    folder = tmp_path_factory.mktemp("sample")
     sources = (WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
-    nbformat.write(written, folder / "sample.ipynb")
-    with Server(folder) as server:
-        notebook = Notebook(browser, server, "sample.ipynb")
-        notebook.start_all()
-        notebook.await_all()
-        notebook.patience_ms = 1000.0
-        yield notebook
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+
+
+@pytest.fixture(scope="module")
+def sample(browser: Browser, server: Server) -> Notebook:
+    """What is planted, run, in a page that waits no longer than it must."""
+    notebook = Notebook(browser, server, SAMPLE)
+    notebook.start_all()
+    notebook.await_all()
+    notebook.patience_ms = 1000.0
+    return notebook
 
 
 def test_the_driver_finds_the_explorer(sample: Notebook) -> None:

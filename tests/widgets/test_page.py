@@ -215,6 +215,163 @@ def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
     )
 
 
+# A hand on the points, which pytest's other tests give to the kernel: here from the page.
+
+
+class Hand:
+    """A pointer, a finger and the keys on the points of an explorer, which is scrolled to."""
+
+    def __init__(self, notebook: Notebook, name: str) -> None:
+        self.page, self.number = notebook.page, NAMES.index(name)
+        self.box = self.page.locator(ALL_BOXES).nth(self.number)
+        self.box.evaluate("box => box.scrollIntoView({ block: 'start' })")
+        self.page.wait_for_timeout(SETTLE_MS)
+
+    def says(self, words: str) -> None:
+        """Wait until the status line says it."""
+        self.page.wait_for_function(
+            "([where, i, words]) => document.querySelectorAll(where)[i]"
+            "    .querySelector('.bdl-status').textContent.includes(words)",
+            arg=[ALL_BOXES, self.number, words],
+            timeout=60_000,
+        )
+
+    def dots(self) -> list[tuple[float, float]]:
+        """Where the points are, in the page's pixels, relative to the picture."""
+        read = "dots => dots.map((d) => [+d.getAttribute('cx'), +d.getAttribute('cy')])"
+        found = self.box.locator(".bdl-dot").evaluate_all(read)
+        return [(x, y) for x, y in found]
+
+    def on_page(self, x: float, y: float) -> tuple[float, float]:
+        place = self.box.locator(".bdl-hand").bounding_box()
+        assert place is not None
+        return place["x"] + x, place["y"] + y
+
+    def finger(self, kind: str, *at: float) -> None:
+        touches = [{"x": at[0], "y": at[1]}] if at else []
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+
+TOUCHED = "LinearRegressionExplorer"  # it refits in no time
+OWN = "of your own"
+
+
+@pytest.fixture
+def hand(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
+    resize(notebook, *LAPTOP)
+    made = Hand(notebook, TOUCHED)
+    yield made
+    made.box.get_by_role("button", name="reset", exact=True).click()
+    made.says("8 points,")
+
+
+def test_a_point_is_dragged_by_the_mouse_and_by_a_finger(hand: Hand) -> None:
+    for drag in ("mouse", "finger"):
+        before = hand.dots()
+        i = max(range(8), key=lambda k: before[k][1])  # the lowest: there is room above it
+        x, y = hand.on_page(*before[i])
+        if drag == "mouse":
+            hand.page.mouse.move(x, y)
+            hand.page.mouse.down()
+            hand.page.mouse.move(x + 20, y - 10, steps=3)
+            hand.page.mouse.move(x + 40, y - 30, steps=3)
+            hand.page.mouse.up()
+        else:
+            hand.finger("touchStart", x, y)
+            for k in range(1, 5):
+                hand.finger("touchMove", x + 10 * k, y - 7.5 * k)
+            hand.finger("touchEnd")
+        hand.says(f"8 points {OWN}")
+        after = hand.dots()
+        assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=1.5)
+        assert after[:i] + after[i + 1 :] == before[:i] + before[i + 1 :]
+
+
+def test_a_click_adds_a_point_and_shift_click_takes_it_away(hand: Hand) -> None:
+    ground = hand.box.locator(".bdl-ground").first.bounding_box()
+    assert ground is not None
+    at = ground["x"] + 0.93 * ground["width"], ground["y"] + 0.2 * ground["height"]
+    hand.page.mouse.click(*at)
+    hand.says(f"9 points {OWN}")
+    assert hand.on_page(*hand.dots()[-1]) == pytest.approx(at, abs=1.5)
+    hand.page.keyboard.down("Shift")
+    hand.page.mouse.click(*at)
+    hand.page.keyboard.up("Shift")
+    hand.says(f"8 points {OWN}")
+    hand.page.keyboard.press("Control+z")
+    hand.says(f"9 points {OWN}")
+
+
+def test_keys_alone_choose_move_add_and_remove_a_point(hand: Hand) -> None:
+    hand.box.locator(".bdl-hand").focus()
+    before, keys = hand.dots(), hand.page.keyboard
+    left = min(range(len(before)), key=lambda i: before[i][0])
+    chosen = ".bdl-chosen"
+    while hand.box.locator(chosen).evaluate("d => [...d.parentNode.children].indexOf(d)") != left:
+        keys.press("PageDown")
+    for key in ("ArrowUp", "ArrowRight", "Shift+ArrowUp"):
+        keys.press(key)
+    hand.says(f"8 points {OWN}")
+    moved = hand.dots()
+    assert moved[left][0] > before[left][0] and moved[left][1] < before[left][1]
+    assert [d for i, d in enumerate(moved) if i != left] == [
+        d for i, d in enumerate(before) if i != left
+    ]
+    words = hand.box.locator(".bdl-said").inner_text()
+    assert words.startswith(f"point {left + 1} of 8: x ")
+    keys.press("Insert")
+    keys.press("ArrowDown")  # for the point that has just come
+    hand.says(f"9 points {OWN}")
+    keys.press("Delete")
+    hand.says(f"8 points {OWN}")
+
+
+def test_a_table_is_pasted_and_what_is_none_is_refused_where_it_stands(hand: Hand) -> None:
+    hand.box.get_by_role("button", name="my data").click()
+    dialog = hand.box.locator("dialog.bdl-table")
+    dialog.locator("textarea").fill("1,2\n3\n")
+    dialog.get_by_role("button", name="use it").click()
+    refused = dialog.get_by_role("alert").filter(has_text="line 2: expected two columns")
+    refused.wait_for(timeout=10_000)
+    rows = "\n".join(f"{1990 + k};{100 + k % 7},5" for k in range(200))
+    dialog.locator("textarea").fill(f"year;price\n{rows}")
+    dialog.get_by_role("button", name="use it").click()
+    hand.says(f"200 points {OWN}")
+    assert not dialog.is_visible()
+    assert len(hand.dots()) == 200
+
+
+def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
+    ground = hand.box.locator(".bdl-ground").nth(1).bounding_box()
+    assert ground is not None
+    up = ground["y"] + 0.06 * ground["height"]
+    for k in (0, 7):
+        hand.page.mouse.click(ground["x"] + (k + 0.5) / 10 * ground["width"], up)
+        hand.page.wait_for_timeout(SETTLE_MS)
+    hand.box.get_by_role("button", name="share", exact=True).click()
+    hand.says("pair=(0, 7)")
+
+
+def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:
+    resize(notebook, *LAPTOP)
+    hand = Hand(notebook, "VAEExplorer")
+    ground = hand.box.locator(".bdl-ground").bounding_box()
+    assert ground is not None
+    x, y = ground["x"] + ground["width"] / 2, ground["y"] + ground["height"] / 2
+    hand.page.mouse.move(x, y)
+    hand.page.mouse.down()
+    hand.page.mouse.move(x + 50, y, steps=4)
+    hand.page.mouse.up()
+    z1 = round(50 / ground["width"] * 7.6, 1)
+    handle = hand.box.locator("[role=slider][aria-label='z₁']")
+    hand.page.wait_for_function(
+        "([handle, z]) => Math.abs(parseFloat(handle.getAttribute('aria-valuetext')) - z) < 0.11",
+        arg=[handle.element_handle(), z1],
+        timeout=20_000,
+    )
+
+
 # The last: nothing of the notebook is live afterwards.
 
 

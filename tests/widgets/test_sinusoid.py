@@ -379,7 +379,7 @@ def test_the_sliders_end_where_the_fit_has_room(explorer: SinusoidExplorer) -> N
         "kl_weight": (1e-3, 10.0), "n_predictions": (1.0, 1000.0), "seed": (0, 99), "n": (4, 64),
         "width": (2, 20), "n_samples": (1, 10),
     }  # fmt: skip
-    assert set(explorer._controls) == {*ends, "estimator", "prior_functions", "nuts"}
+    assert set(explorer._controls) == {*ends, "estimator", "prior_functions", "nuts", "data"}
     for name in ends:
         control = explorer._controls[name]
         logarithmic = isinstance(control, ipywidgets.FloatLogSlider)

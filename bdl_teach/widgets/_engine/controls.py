@@ -9,6 +9,8 @@ from typing import Any
 
 import ipywidgets
 
+from bdl_teach.widgets._engine.points import Unseen
+
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
 Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says where to look, values
@@ -71,18 +73,21 @@ def same(one: Values, other: Values) -> bool:
     )
 
 
-def check(name: str, control: Widget, value: object) -> None:
-    """Refuse a value that the control would refuse, or change into another.
+def take(name: str, control: Widget, value: object) -> Any:
+    """Return a value as the control will hold it; refuse what it would refuse, or change.
 
     Raises:
         ValueError: It is such a value; the message says which ones there are.
     """
+    if isinstance(control, Unseen):
+        return control.read(value)
     try:
         taken = bool(control.traits()["value"]._validate(control, value) == value)
     except Exception:  # of traitlets' own words none name the control
         taken = False
     if not taken:
         raise ValueError(f"{name}: expected {_range(control)}, got {value!r}")
+    return value
 
 
 def _range(control: Widget) -> str:

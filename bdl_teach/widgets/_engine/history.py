@@ -16,10 +16,12 @@ class History:
 
     Attributes:
         first: That one, for good.
+        held: Whether a hand holds something: all that it does until it lets go is one movement.
     """
 
     def __init__(self, state: Values) -> None:
         self.first = dict(state)
+        self.held = False
         self._states, self._at = [dict(state)], 0
         self._moved: frozenset[str] = frozenset()
         self._when = float("-inf")
@@ -39,8 +41,10 @@ class History:
         now = self._states[self._at]
         if same(state, now):
             return
-        moved = frozenset(name for name in state if state[name] != now[name])
-        goes_on = moved == self._moved and when - self._when < _ONE_MOVE_S and not self.ahead
+        names = state.keys() | now.keys()
+        moved = frozenset(name for name in names if state.get(name) != now.get(name))
+        soon = self.held or when - self._when < _ONE_MOVE_S
+        goes_on = moved == self._moved and soon and not self.ahead
         self._moved, self._when = moved, when
         if goes_on and self.behind:
             self._states[self._at] = dict(state)

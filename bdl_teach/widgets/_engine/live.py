@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 import os
 import threading
 import time
@@ -16,21 +17,26 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import ipywidgets
+import numpy as np
 from matplotlib.text import Text
 
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls, frame
+from bdl_teach.widgets._engine import background, controls, frame, points, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.replay import PACE, Film
+from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -90,6 +96,17 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             row to replay the training with, under the picture.
         ``_replay(result, frame) -> Result``: On the worker. ``result`` as it was at a frame but the
             last, which is ``result`` itself.
+        ``_touch_panels() -> [touch.Panel]``: The panels whose points a hand can move, add and
+            remove; there is then a control ``data`` (``points.Points``), whose values
+            ``points.chosen`` makes data of, and a result has ``data``. Called once, after
+            ``_make_canvas``.
+        ``_doubt(result) -> (x, sd)``: Where it may ask for a point ``[m]``, and how unsure it is
+            there ``[m]``: the prediction's, if not defined.
+        ``_point_at(panel, x, y, begins)``: Of a panel of the kind "at", by its number: the hand is
+            there, and whether it has just come. On the kernel's own thread; moves controls.
+        ``_linked(result, panel, x, y) -> hashable``: What a hand points at in a panel that is
+            interested in it (``hover``), or ``None``. On the kernel's own thread.
+        ``_mark(result, linked)``: On the worker, with ``RENDER_LOCK`` held: mark that, or nothing.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -106,6 +123,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     QUESTION: ClassVar[Question | None] = None
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
+    _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -126,18 +144,22 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self.result: Result | None = None
         self.ticks = 0
         self._shown: Result | None = None  # the result, or it at a frame of its training
-        self._film = Film(self._frames, self._replay, self._draw_again)
+        self._film = Film(self._frames, self._replay, self._show_again)
         self._process = os.getpid()
         self._slot: LatestValue[_Job] = LatestValue()
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._pointed: object = None  # what a hand points at
+        self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
+            self._touched = self._touch_panels()
+            self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
         self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
@@ -157,6 +179,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             control.observe(self._on_change, names="value")
         self._picture.on_place(self._on_place)
         self._picture.on_call({"undo": self.undo, "redo": self.redo})
+        self._picture.on_touch(self._on_touch)
         self._replace_the_one_before()
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -202,6 +225,24 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _replay(self, result: Result, frame: int) -> Result:
         """Return what ``result`` was at a frame of its training."""
         return result
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        """Say in which panels there is something to touch."""
+        return []
+
+    def _doubt(self, result: Any) -> tuple[Array, Array]:
+        """Where a point may be asked for, and how unsure the model is there."""
+        return result.x_grid[:, 0], result.prediction.epistemic_std
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Answer a hand that points at a place of a panel of the kind "at"."""
+
+    def _linked(self, result: Any, panel: int, x: float, y: float) -> object:
+        """What a hand points at, if it is anything."""
+        return None
+
+    def _mark(self, result: Any, linked: Any) -> None:
+        """Mark in all panels what a hand points at in one."""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -259,7 +300,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._film.to_end()
         if step is not None:
             self._film.nearest(step)
-        self._draw_again()
+        self._show_again()
         return self.wait()
 
     @property
@@ -271,11 +312,23 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Set all controls to the preset ``name`` and wait for its picture."""
         if name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        return self.set(**self.PRESETS[name][1])
+        return self.set(**self._whole(self.PRESETS[name][1]))
 
     def state(self) -> Values:
-        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it."""
-        return {name: control.value for name, control in self._controls.items()}
+        """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
+
+        What a hand can set in the picture is there if it has been set.
+        """
+        return {
+            name: control.value
+            for name, control in self._controls.items()
+            if not isinstance(control, Unseen) or control.value is not None
+        }
+
+    def _whole(self, state: Values) -> Values:
+        """A state with all that it leaves as no hand has touched it."""
+        unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
+        return {**dict.fromkeys(unseen), **state}
 
     @property
     def status(self) -> str:
@@ -297,21 +350,21 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         given = ", ".join(
             f"{name}={_rounded(value)!r}"
             for name, value in self.state().items()
-            if value != self._defaults[name]
+            if value != self._defaults.get(name)
         )
         return f"widgets.{type(self).__name__}({given})"
 
     def undo(self) -> None:
         """Go back to the state before the last movement."""
-        self._go(self._past.undo())
+        self._go_back(self._past.undo())
 
     def redo(self) -> None:
         """Go forward to the state that was undone last."""
-        self._go(self._past.redo())
+        self._go_back(self._past.redo())
 
     def reset(self) -> None:
         """Go back to the state that it began with; this can be undone."""
-        self._go(self._past.first)
+        self._go_back(self._past.first)
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -396,11 +449,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ValueError: No such control, a value that it would refuse or silently clip, or values
                 that do not go together.
         """
-        for name, value in values.items():
+        for name in values:
             if name not in self._controls:
                 known = ", ".join(self._controls)
                 raise ValueError(f"{name}: expected one of the controls {known}")
-            controls.check(name, self._controls[name], value)
+        values = {n: controls.take(n, self._controls[n], value) for n, value in values.items()}
+        if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
+            values.setdefault("data", None)
         self._check(values, {**self.state(), **values})
         self._quiet = True
         try:
@@ -444,7 +499,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
-        self._go(self.PRESETS[name][1])
+        self._go(self._whole(self.PRESETS[name][1]))
+
+    def _go_back(self, state: Values | None) -> None:
+        """Take all controls to a state that was, if there is one."""
+        self._go(None if state is None else self._whole(state))
 
     def _go(self, values: Values | None) -> None:
         """Take controls to ``values``, if there are any, without waiting for the picture."""
@@ -466,12 +525,166 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _resample(self) -> None:
         """Answer a click on "resample": the next seed, where there is a slider of that name."""
-        self._go({"seed": (self._controls["seed"].value + 1) % 100})
+        drawn = {"data": None} if "data" in self._controls else {}
+        self._go({"seed": (self._controls["seed"].value + 1) % 100, **drawn})
 
-    def _on_change(self, _change: Any) -> None:
-        if not self._quiet:
-            self._film.to_end()
+    def _on_change(self, change: Any) -> None:
+        if self._quiet:
+            return
+        if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
+            self._assign({"data": None} if "data" in self._controls else {})
+        self._film.to_end()
+        self._request()
+
+    # Points by hand.
+
+    def _data(self, result: Any) -> datasets.Regression1D:
+        """The points of a result."""
+        data: datasets.Regression1D = result.data
+        return data
+
+    def _label_axes(self, result: Result) -> bool:
+        """Label what can be touched in the units of the points; says whether that changed."""
+        if "data" not in self._controls:
+            return False
+        data = self._data(result)
+        return any([panel.label(data) for panel in self._touched])
+
+    def _make_sketch(self) -> Sketch | None:
+        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+        for panel in self._touched:
+            if panel.stays:
+                sketch = Sketch(panel.axes, panel.stays)
+                self._canvas.animate(sketch.artists)
+                return sketch
+        return None
+
+    def _draw_button(self) -> Widget:
+        """The button that begins a drawing, shows the fit, and takes the drawing away."""
+        self._drawn = controls.button(
+            "draw it", "draw the band yourself, before you see it", self._on_draw
+        )
+        return self._drawn
+
+    def _on_draw(self) -> None:
+        """Go on with the drawing: begin, show the fit beside it, take it away."""
+        sketch = self._sketch
+        if sketch is None or self.result is None:
+            return
+        with RENDER_LOCK:
+            sketch.uncover()
+            sketch.advance()
+            if sketch.drawing:
+                sketch.hide(self._canvas.moving)
+        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
+        self._drawn.description = words[sketch.stage]
+        self._say(self._line())
+        self._show_points()
+        self._show_again()
+
+    def _line(self) -> str:
+        """The status line: what a drawing asks for while it is drawn, and its score after it."""
+        sketch = self._sketch
+        if sketch is not None and sketch.drawing:
+            return ASKS
+        said, shown = self._in_words(), self._shown
+        if sketch is None or not sketch.stage:
+            return said
+        x, prediction = self._doubt(shown)[0], cast("Any", shown).prediction
+        score = sketch.score(x, prediction.mean, prediction.epistemic_std)
+        return f"{score}; {said}"
+
+    def _hand_buttons(self) -> list[Widget]:
+        """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
+        own = controls.button("my data", "paste or drop a table of two columns", _in_the_page)
+        own.add_class("bdl-own")
+        ask = controls.button(
+            "ask where unsure", "a new point where the epistemic sd is largest", self._ask_for_point
+        )
+        return [own, ask]
+
+    def _now(self) -> points.Value | None:
+        """The points that are shown, as a value of their control."""
+        if (set_by_hand := self._controls["data"].value) is not None:
+            return cast("points.Value", set_by_hand)
+        data = None if self.result is None else self._data(self.result)
+        return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
+
+    def _on_touch(self, did: dict[str, Any]) -> None:
+        """Do to the points what the hand did in the page."""
+        act, now = did["touch"], self._now() if "data" in self._controls else None
+        self._heard = int(did.get("number", self._heard))
+        if act == "hover":
+            self._on_hover(did)
+            return
+        if act in ("down", "up"):
+            self._hold(act == "down")
+        if "panel" in did:
+            x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
+            self._point_at(int(did["panel"]), x, y, act == "down")
+        elif act == "table":
+            self._picture.refuse(self._take_table(str(did.get("text"))))
+        elif self._sketch is not None and self._sketch.drawing:
+            if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
+                self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                self._show_points()
+        elif now is not None and (after := touch.after(did, now)) is not None:
+            if act != "move":
+                self._past.end_movement()
+            self._controls["data"].value = after
+            self._show_points()
+
+    def _show_points(self) -> None:
+        """Tell the page where the points are."""
+        if self._sketch is not None and self._sketch.drawing:
+            self._picture.points = {
+                "at": self._sketch.handles(), "answers": self._heard, "kind": "edges"
+            }  # fmt: skip
+        elif "data" in self._controls and (now := self._now()) is not None:
+            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+            self._picture.points = {"at": at, "answers": self._heard}
+
+    def _on_hover(self, did: dict[str, Any]) -> None:
+        """Have marked what the hand points at, if that is something else than before."""
+        panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
+        hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
+        found = None if hidden or panel < 0 else self._linked(self._shown, panel, *at)
+        if found != self._pointed:
+            self._pointed = found
+            self._show_again()
+
+    def _hold(self, held: bool) -> None:
+        """Keep limits still while a hand holds a point, and take its way for one movement."""
+        self._past.end_movement()
+        self._past.held = held
+        for panel in self._touched:
+            panel.hold(held)
+        if not held and not (self._sketch is not None and self._sketch.drawing):
             self._request()
+
+    def _take_table(self, text: str) -> str:
+        """Take a table that was pasted, or return what is wrong with it."""
+        try:
+            self._go({"data": points.parse(text)})
+        except ValueError as error:
+            return str(error).removeprefix("data: ")
+        return ""
+
+    def _ask_for_point(self) -> None:
+        """Add a point where the model is least sure; the truth answers, with its noise."""
+        result, now = self.result, self._now()
+        if result is None or now is None or len(now[0]) >= points.MOST:
+            return
+        data: Any = self._data(result)
+        x_grid, spread = self._doubt(result)
+        at = touch.least_sure(x_grid, spread, data.x[:, 0])
+        y = float(data.truth(at))
+        if math.isnan(y):
+            self._say(f"A table cannot answer: measure y at x = {now[2][0] + now[2][1] * at:.3g}.")
+            return
+        rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
+        y += data.noise_std * rng.standard_normal()
+        self._on_touch({"touch": "add", "x": at, "y": y})
 
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""
@@ -492,10 +705,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
-        self._draw_again()
+        self._show_again()
 
-    def _draw_again(self) -> None:
-        """Have the worker draw the same again, or another frame of its training."""
+    def _show_again(self) -> None:
+        """Have the worker show the same result again."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -510,10 +723,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
-            self._show_again()
+            self._repaint()
             self._slot.shown_again(version)
             return self._rest(values)
-        self._answered = asked
+        self._answered, self._pointed = asked, None
         try:
             self._tick(values)
         except BaseException as raised:  # handed to whoever waits, and said in the status
@@ -548,7 +761,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if better is None:
                 return None
             self._paint(better, sharp=True)
-            self._say(self._in_words())
+            self._say(self._line())
             pause = 0.0
         return job
 
@@ -559,7 +772,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._paint(result)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._in_words()}{spent}")
+        self._say(f"{self._line()}{spent}")
 
     def _play(self) -> tuple[int, _Job] | None:
         """Show one frame after another while the replay plays; return what moved meanwhile."""
@@ -569,18 +782,21 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 return job
             began = time.perf_counter()
             if self._film.advance():
-                self._show_again()
+                self._repaint()
             spent = time.perf_counter() - began
         return None
 
-    def _show_again(self) -> None:
-        """Show the same at another size, or another frame of its training."""
+    def _repaint(self) -> None:
+        """Show the same at another size or marked, or another frame of its training."""
         if self.result is None or not self._film.moved:
+            with RENDER_LOCK:
+                self._mark(self._shown, self._pointed)
             self._show_picture(sharp=False)
             return
+        self._pointed = None
         try:
             self._paint(self.result)
-            self._say(self._in_words())
+            self._say(self._line())
         except Exception as error:
             self._show_failure(error)
 
@@ -588,13 +804,21 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Show a result, or the frame of its training that is chosen."""
         shown = self._film.develop(result)
         with RENDER_LOCK:
+            if self._label_axes(result):
+                self._canvas.redraw_background(arrange=True)
+            if self._sketch is not None:
+                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
             self._draw(shown)
+            self._mark(shown, self._pointed)
+            if self._sketch is not None and self._sketch.drawing:
+                self._sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._show_picture(sharp=sharp)
         self.result, self._shown = result, shown
+        self._show_points()
 
     def _in_words(self) -> str:
-        """The status line of what is shown, without its time."""
+        """What is shown, in words."""
         assert self._shown is not None
         return f"{self._film.words}{self._describe(self._shown)}"
 
@@ -609,8 +833,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
+            panels = [panel.place() for panel in self._touched]
         if picture != self._picture.value:
             self._picture.value = picture
+        if panels != self._picture.panels:
+            self._picture.panels = panels
 
     def _show_failure(self, error: BaseException) -> None:
         """Put the failure as a sentence over the last picture; the next tick works again."""

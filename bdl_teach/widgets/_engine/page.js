@@ -1,5 +1,6 @@
 // The explorer's part that lives in the page: the picture at the size of its place, the acts of
-// buttons that only a page can do, and names and states for who hears the page.
+// buttons that only a page can do, and names and states for who hears the page. What a hand does to
+// points is in touch.js, which stands before this.
 
 const LABELLED = ".widget-label";
 const decoder = new TextDecoder();
@@ -130,6 +131,7 @@ function clicks(event, model, root) {
     else root.requestFullscreen?.();
   }
   if (button.matches(".bdl-share")) copy(model.get("line"));
+  if (button.matches(".bdl-own")) askForTable(model, root);
 }
 
 export default {
@@ -146,8 +148,10 @@ export default {
     const update = () => show(model, image, wait);
     model.on("change:value", update);
     model.on("change:alt", update);
+    const hand = new Hand(model, el);
     const message = (content, buffers) => {
       if (content.save) save(content.save, content.kind, buffers[0]);
+      if ("refused" in content) answerTable(el.closest(".bdl-explorer"), content.refused);
     };
     model.on("msg:custom", message);
     update();
@@ -205,6 +209,7 @@ export default {
       model.off("change:value", update);
       model.off("change:alt", update);
       model.off("msg:custom", message);
+      hand.close();
       for (const act of undo) act();
     };
   },

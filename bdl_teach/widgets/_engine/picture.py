@@ -2,7 +2,8 @@
 
 An ``anywidget``, and not ``ipywidgets.Image``: the page measures the place that the picture has and
 its pixel ratio, so that letters are drawn at their own size and sharp. Its script also does what
-core widgets leave out for who hears the page, or uses the keyboard: ``page.js``.
+core widgets leave out for who hears the page, or uses the keyboard: ``page.js``; what a hand does
+to points in the picture is in ``touch.js``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import anywidget
 import traitlets
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("touch.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,20 @@ class Picture(anywidget.AnyWidget):
         alt: What it shows, for who cannot see it.
         line: The line of Python that rebuilds what is shown; "share" copies it.
         place: Width, height and pixel ratio, from the page; empty where there is none.
+        panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
+        points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
+            they ``answer``: one that moved on meanwhile does not take them.
     """
 
-    _esm: ClassVar[Path] = _HERE / "page.js"
+    # One module: what is served from a widget cannot import its neighbour.
+    _esm: ClassVar[str] = "\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS)
     _css: ClassVar[Path] = _HERE / "page.css"
     value = traitlets.Bytes(b"").tag(sync=True)
     alt = traitlets.Unicode("").tag(sync=True)
     line = traitlets.Unicode("").tag(sync=True)
     place = traitlets.Dict({}).tag(sync=True)
+    panels: Any = traitlets.List([]).tag(sync=True)
+    points = traitlets.Dict({}).tag(sync=True)
 
     def on_place(self, act: Callable[[Place], object]) -> None:
         """Call ``act`` with each place that the page gives the picture."""
@@ -63,6 +71,19 @@ class Picture(anywidget.AnyWidget):
                 act()
 
         self.on_msg(answer)
+
+    def on_touch(self, act: Callable[[dict[str, Any]], object]) -> None:
+        """Call ``act`` with what a hand did: ``touch`` and what belongs to it, see ``touch.py``."""
+
+        def answer(_widget: Any, content: Any, _buffers: Any) -> None:
+            if isinstance(content, dict) and "touch" in content:
+                act(content)
+
+        self.on_msg(answer)
+
+    def refuse(self, sentence: str) -> None:
+        """Say in the page why a table was refused; with no words, that it was taken."""
+        self.send({"refused": sentence})
 
     def offer(self, name: str, kind: str, content: bytes) -> None:
         """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""

@@ -11,7 +11,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted
-from bdl_teach.widgets._engine import replay
+from bdl_teach.widgets._engine import points, replay
 from bdl_teach.widgets._engine.arrival import Arrival
 
 if TYPE_CHECKING:
@@ -38,22 +38,28 @@ class GapProblem:
         noise_std: Standard deviation of the noise.
         gap: Width of the gap around x = ¼.
         seed: Of the data, the starts and the noise of the gradients.
+        own: The learner's points instead, as a value of ``points.Points``.
     """
 
     n: int = ROOM
     noise_std: float = 1.0
     gap: float = 0.3
     seed: int = 0
+    own: points.Value | None = None
 
     @property
     def data(self) -> datasets.Regression1D:
         """The training points."""
+        return points.chosen(self.own, self.noise_std, self._drawn)
+
+    def _drawn(self) -> datasets.Regression1D:
         ends = (CENTRE - self.gap / 2, CENTRE + self.gap / 2) if self.gap > 0 else None
         return datasets.sinusoid(self.n, self.noise_std, self.seed, gap=ends)
 
     def regions(self, x: Array) -> dict[str, Array]:
         """Masks ``[m]`` of ``x`` [m]: among the data, in the gap, outside."""
-        gap = np.abs(x - CENTRE) < self.gap / 2 - 1e-9
+        width = self.gap if self.own is None or self.own[2] == points.COURSE else 0.0
+        gap = np.abs(x - CENTRE) < width / 2 - 1e-9
         outside = np.abs(x) > 0.5 + 1e-9
         return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
 
@@ -66,9 +72,11 @@ class GapProblem:
     def repeated(self) -> dict[str, Array | float]:
         """The same posterior from 32 rows, whatever n is: each point r times, noise √r as loud.
 
+        The learner's own points, of any number, stay as they are.
+
         Methods without padding of their own then run in one program: Σ (y − f)²/2s² is the same.
         """
-        data, times = self.data, ROOM // self.n
+        data, times = self.data, 1 if self.own else ROOM // self.n
         return {
             "x": np.repeat(data.x, times, axis=0),
             "y": np.repeat(data.y, times, axis=0),

@@ -13,13 +13,15 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -38,6 +40,7 @@ _DEFAULTS: controls.Values = {
 }
 
 
+_NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
@@ -150,6 +153,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "n_samples": controls.count_slider(
                 "samples", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
+            "data": Points(),
             # How it is fitted, and what may be drawn beside it.
             "estimator": ipywidgets.ToggleButtons(
                 options=[
@@ -181,8 +185,14 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "PRIOR": [c["sigma1"], c["sigma2"], c["pi"]],
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
-            "DATA": [c["n"], c["seed"], resample],
-            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
+            "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
+            "SHOW": [
+                c["n_predictions"],
+                c["prior_functions"],
+                c["nuts"],
+                self._draw_button(),
+                self._nuts.row,
+            ],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -202,7 +212,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._before = plots.FunctionArtists(ax, x, "10 prior functions")
         self._band = plots.PredictiveArtists(ax, x, n_functions=10)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
-        truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
+        self._truth = truth = plots.draw_truth(ax, X_GRID, datasets.sinusoid().truth(X_GRID))
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=6)
         self._function_axes = ax
@@ -217,6 +227,31 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights = plots.WeightArtists(ax, edges)
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
+        self._weight_axes = ax
+        self._links = LinkArtists(self._function_axes, X_GRID[:, 0], ax)
+        canvas.animate(self._links.artists)
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        stays = (self._points, self._truth)
+        return [
+            touch.Panel(self._function_axes, self._room, self._truth, stays=stays, hover=True),
+            touch.Panel(self._weight_axes, kind="seen", hover=True),
+        ]
+
+    def _linked(
+        self, result: SinusoidResult, panel: int, x: float, y: float
+    ) -> tuple[str, int] | None:
+        if panel == 1:
+            near = np.abs(result.fit.mean - x) < _NEAR
+            # Of a bar's weights the least certain one: it has the most to show.
+            return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
+        drawn = result.prediction.samples
+        height = 2 * self._function_axes.get_ylim()[1]
+        k = None if drawn is None else nearest_function(drawn[:10], X_GRID[:, 0], (x, y), height)
+        return None if k is None else ("draw", k)
+
+    def _mark(self, result: SinusoidResult, linked: tuple[str, int] | None) -> None:
+        self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
@@ -234,8 +269,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed")
-        key, job = tuple(values[name] for name in names), partial(sinusoid_fits.sample, result)
+        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
+        key, job = tuple(values.get(name) for name in names), partial(sinusoid_fits.sample, result)
         gold = self._nuts.ask(values["nuts"], key, job)
         return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
 
@@ -267,7 +302,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             spread = "one drawn network shows no epistemic sd"
         stage = result.stage
         below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
-        sentence = f"{stage}, {len(result.data.x)} points: {result.cost}{below}; {spread}"
+        sentence = f"{stage}, {points.count(result.data)}: {result.cost}{below}; {spread}"
         if result.gap is not None:
             sentence += (
                 f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
@@ -275,10 +310,12 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what the sliders ask for next: more points, the paper's fit, more draws."""
-        longer, more = {"n": LONG_ROOM[0]}, {"n_samples": 2}
-        for values in (longer, _PAPER, _PAPER | longer, more, _PAPER | more):
+        """Compile what comes next: more points, the paper's fit, more draws, a table."""
+        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
+        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
+        if self.result is not None:
+            yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""

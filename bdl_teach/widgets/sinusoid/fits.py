@@ -10,22 +10,28 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import replay
+from bdl_teach.widgets._engine import points, replay
+from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb, exact
+    from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 # What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for
-# what most sliders ask for, one for more points, one for all the rest; each is 30 MB of the kernel.
-# The last goes through draws and chunks of 32 points in a loop, so that few of them take less time.
+# what most sliders ask for, one for more points, one for a table of one's own, one for all the
+# rest; each is 30 MB of the kernel. The last goes through draws and chunks of 32 points in a loop,
+# so that few of them take less time.
 SMALL_ROOM = (32, (20, 20), 1)
 LONG_ROOM = (64, (20, 20), 1)
-LARGE_ROOM = (64, (20, 20), 10, 32)
+TABLE_ROOM = (points.MOST, (20, 20), 1)
+LARGE_ROOM = (points.MOST, (20, 20), 10, 32)
+ROOMS = (SMALL_ROOM, LONG_ROOM, TABLE_ROOM, LARGE_ROOM)
+TABLE_STEPS = 1000  # of a fit to more points than LONG_ROOM has: a step takes three times as long
 # Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
 # of four chains, at 1.003 to 1.011 after 3000; every sixth of them tells as much.
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 6}
@@ -126,28 +132,31 @@ class SinusoidResult:
 def refit(
     *, estimator: str, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
     n_samples: int, n_predictions: float, width: int, n: int, seed: int,
+    data: points.Value | None = None,
 ) -> SinusoidResult:  # fmt: skip
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
     from bdl_teach.densities import ScaleMixture
     from bdl_teach.methods import bbb, local_reparam
 
-    data = datasets.sinusoid(n, noise_std, seed)
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
     prior = ScaleMixture(sigma1, sigma2, pi)
-    rooms = (SMALL_ROOM, LONG_ROOM, LARGE_ROOM)
-    room = next(room for room in rooms if n <= room[0] and n_samples <= room[2])
+    n = len(shown.x)
+    room = next(room for room in ROOMS if n <= room[0] and n_samples <= room[2])
     common: dict[str, Any] = {
         "prior": prior, "noise_std": noise_std, "hidden_units": (width, width),
         "n_samples": n_samples, "kl_weight": kl_weight, "seed": seed,
         "capacity": bbb.Capacity(*room),
     }  # fmt: skip
+    if room == TABLE_ROOM:
+        common["steps"] = TABLE_STEPS
     if estimator == "quiet":
-        fit = local_reparam.fit(data.x, data.y, **common, **local_reparam.QUIET)
+        fit = local_reparam.fit(shown.x, shown.y, **common, **local_reparam.QUIET)
     else:
         recipe = bbb.ARTICLE if estimator == "article" else {}
-        fit = bbb.fit(data.x, data.y, **common, **recipe)
+        fit = bbb.fit(shown.x, shown.y, **common, **recipe)
     prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
     stage = Stage(estimator, cost.total)
-    return SinusoidResult(data, prior, fit, X_GRID, prediction, cost, stage, runs=(fit,))
+    return SinusoidResult(shown, prior, fit, X_GRID, prediction, cost, stage, runs=(fit,))
 
 
 def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
@@ -209,6 +218,37 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
         calibration.distance(result.prediction, nuts, mask) for mask in (INSIDE, ~INSIDE)
     )
     return replace(result, gap=gap, gap_outside=outside)
+
+
+def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
+    """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
+
+    Along a weight, the others stay at their means.
+    """
+    from bdl_teach import predictive
+
+    fit = result.fit
+    if kind == "weight":
+        along = np.repeat(fit.mean[None], len(STEPS), axis=0)  # [k, n_weights]
+        along[:, i] += STEPS * fit.std[i]
+        words = f"{_name(fit.network, i)}: {fit.mean[i]:.2f} ± {fit.std[i]:.2f}"
+        return Mark(fit.evaluate(along, X_GRID), along[:, i], f"{words}; here from −2 to 2 sd")
+    drawn = result.prediction.samples
+    assert drawn is not None
+    weights = predictive.draw_weights(fit.mean, fit.std, len(drawn), 1)[i]
+    return Mark(drawn[i : i + 1], weights, f"draw {i + 1}, and its {len(weights)} weights")
+
+
+def _name(network: MLP, i: int) -> str:
+    """Where a weight sits: its layer, and the units that it joins."""
+    for number, shape in enumerate(network.shapes):
+        size = int(np.prod(shape))
+        if i < size:
+            unit, source = (int(k) + 1 for k in np.unravel_index(i, shape))
+            what = f"weight from unit {source} to {unit}" if number % 2 == 0 else f"bias of {unit}"
+            return f"layer {number // 2 + 1}, {what}"
+        i -= size
+    raise IndexError(i)
 
 
 def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:

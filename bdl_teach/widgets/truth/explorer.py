@@ -7,10 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from bdl_teach.widgets._engine import controls, replay
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
@@ -122,6 +125,7 @@ class TruthExplorer(Explorer[TruthResult]):
                 "points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and chains"),
+            "data": Points(),
             "prior_functions": controls.toggle(
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
@@ -139,8 +143,8 @@ class TruthExplorer(Explorer[TruthResult]):
             "PRIOR": [c["prior_std"]],
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["starts"]],
-            "DATA": [c["gap"], c["n"], c["seed"], resample],
-            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.row],
+            "DATA": [c["gap"], c["n"], c["seed"], resample, *self._hand_buttons()],
+            "SHOW": [c["prior_functions"], c["nuts"], self._draw_button(), self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -152,6 +156,16 @@ class TruthExplorer(Explorer[TruthResult]):
         for panel in (self._functions, self._parts, self._spread):
             canvas.animate(panel.artists)
         return canvas
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        panel = self._functions
+        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
+
+    def _data(self, result: TruthResult) -> datasets.Regression1D:
+        return result.model.problem.data
+
+    def _doubt(self, result: TruthResult) -> tuple[Array, Array]:
+        return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> TruthResult:
         model = _model(values)
@@ -201,7 +215,7 @@ class TruthExplorer(Explorer[TruthResult]):
         return f"{sentence}; {_in_the_gap(result)}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Nothing else compiles but what draws prior functions."""
+        """Compile what draws prior functions, and the fit to a table."""
         model = _model(_DEFAULTS)
 
         def draw() -> None:
@@ -210,6 +224,8 @@ class TruthExplorer(Explorer[TruthResult]):
             result.fit.evaluate(weights, X_GRID)
 
         yield draw
+        table = replace(model, problem=replace(model.problem, n=points.MOST))
+        yield partial(truth_fits.refit, table, 1)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -219,7 +235,8 @@ class TruthExplorer(Explorer[TruthResult]):
 
 def _model(values: controls.Values) -> Model:
     """The model that these values of the controls ask for."""
-    problem = GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+    names = ("n", "noise_std", "gap", "seed")
+    problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
     return Model(problem, values["prior_std"], values["width"])
 
 

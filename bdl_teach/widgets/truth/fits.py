@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import points
 from bdl_teach.widgets.comparison.fits import ROOM, GapProblem
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -79,7 +80,7 @@ class Model:
             prior=Gaussian(self.prior_std * root),
             noise_std=self.problem.noise_std * root,
             hidden_units=(self.width,),
-            capacity=bbb.Capacity(ROOM, (MAX_WIDTH,), 1),
+            capacity=bbb.Capacity(ROOM if len(data.x) <= ROOM else points.MOST, (MAX_WIDTH,), 1),
             **settings,
         )
 
@@ -251,9 +252,9 @@ def sample(model: Model, progress: Callable[[int, int], None] | None = None) -> 
     """Sample the true posterior of ``model``; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    points: dict[str, Any] = model.problem.repeated
+    given: dict[str, Any] = model.problem.repeated
     fitted = exact.nuts(
-        **points,
+        **given,
         prior=model.prior,
         hidden_units=(model.width,),
         n_chains=N_CHAINS,

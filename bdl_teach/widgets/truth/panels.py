@@ -47,9 +47,9 @@ class FunctionPanel(plots.Artists):
 
     def __init__(self, ax: Axes, x: Array, truth: Array) -> None:
         plots.tidy(ax, "What each believes about the function", "x", "y")
-        self._ax, self._x = ax, x[:, 0]
+        self.axes, self._x = ax, x[:, 0]
         ax.set_xlim(x[0, 0], x[-1, 0])
-        self._room = plots.Room(ax, self.LIMITS)
+        self.room = plots.Room(ax, self.LIMITS)
         self._gap = GapStripe(ax)
         self._before = plots.FunctionArtists(ax, self._x, "10 prior functions")
         zero = np.zeros_like(self._x)
@@ -58,14 +58,15 @@ class FunctionPanel(plots.Artists):
         (self._mean,) = ax.plot(self._x, zero, color=plots.BLUE, lw=2.2, label="fit mean", zorder=3)
         style = {"color": plots.PURPLE, "lw": 1.8, "zorder": 3.5}
         (self._best,) = ax.plot([], [], "--", label="best fit mean", **style)
-        line = plots.draw_truth(ax, self._x, truth)
+        self.truth = plots.draw_truth(ax, self._x, truth)
         self._gold = plots.OverlayArtists(ax, self._x, "NUTS")
         self._points = plots.draw_data(ax, [], [])
         plots.legend_above(ax, columns=4)
         self.artists = [
-            *self._gap.artists, *self._before.artists, self._band, self._mean, self._best, line,
-            *self._gold.artists, self._points, *self._room.artists,
+            *self._gap.artists, *self._before.artists, self._band, self._mean, self._best,
+            self.truth, *self._gold.artists, self._points, *self.room.artists,
         ]  # fmt: skip
+        self.problem = (*self._gap.artists, self.truth, self._points)
 
     def update(
         self,
@@ -87,7 +88,7 @@ class FunctionPanel(plots.Artists):
             self._best.set_data(self._x, best.mean)
         changed |= self._before.show(prior_functions) | self._gold.show(nuts)
         if changed:
-            plots.legend_above(self._ax, columns=4)
+            plots.legend_above(self.axes, columns=4)
         return self._make_room(fit, nuts, prior_functions) or changed
 
     def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
@@ -96,7 +97,7 @@ class FunctionPanel(plots.Artists):
         if nuts is not None:
             curves["NUTS"] = _reach(nuts)
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
-        return self._room.hold(curves, float(middle))
+        return self.room.hold(curves, float(middle))
 
 
 def _reach(prediction: Predictive) -> Array:

@@ -12,7 +12,7 @@ from matplotlib.image import AxesImage
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -181,8 +181,18 @@ class VAEExplorer(Explorer[VAEResult]):
             [], [], "o", mfc="none", mec=plots.BLACK, mew=3.0, ms=15, label="your z"
         )
         plots.legend_above(ax, columns=2, markers=0.6)
+        self._map = ax
         self._progress = ax.text(0.02, 0.02, "", transform=ax.transAxes, color=plots.RED)
         canvas.animate([*self._classes, self._place])
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.Panel(self._map, kind="at")]
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Decode the place on the map that the hand points at."""
+        z1, z2 = (round(min(max(z, -REACH), REACH), 1) for z in (x, y))
+        self._assign({"z1": z1, "z2": z2})
+        self._request()
 
     def _compute(self, values: controls.Values) -> VAEResult:
         variational = values["kind"] == _VAE

@@ -1,0 +1,249 @@
+"""Infinite width: the Gaussian process that a network becomes when its hidden layers grow.
+
+**Which networks.** ``hidden_units=(K₁, …, K_L)`` names a finite network whose weights and biases
+all have the prior. Its relatives have n K₁, …, n K_L hidden units, and the weights that leave a
+hidden layer are divided by √n, so that no output grows with n. As n → ∞ their functions under the
+prior become draws of a Gaussian process, and the posterior given Gaussian noise has a closed form.
+
+**Its covariance**, with σ the prior's standard deviation and z⁰ = x:
+
+    c¹(x, x′) = Σ_i s_i² x_i x′_i + s_b²,      c^(l+1) = σ² (K_l E[relu(u) relu(u′)] + 1)
+
+for (u, u′) Gaussian with the covariance cˡ, where Cho & Saul's arc-cosine formula gives the mean.
+With a Gaussian prior s = σ. Under a scale mixture each s is σ₁ or σ₂: the first layer has few
+weights, one for each input, which no limit makes Gaussian, so that the mean is taken over all
+choices of s. Of every later layer the variance alone counts.
+
+With one hidden layer the covariance is that of the finite network itself, for every n; with more
+it is so in the limit only. Without any (``hidden_units=()``) the model is linear, and its exact
+posterior results for a Gaussian prior.
+
+Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
+for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+MOST_SCALES = 1024  # choices of s that a mixture prior may ask for: up to nine inputs
+
+
+class _Moments(NamedTuple):
+    """Second moments of a layer's units between two sets of inputs."""
+
+    cross: Array  # [n, m]
+    left: Array  # [n, 1]: of the first set with itself
+    right: Array  # [1, m]: of the second
+
+
+def _rectified(z: _Moments) -> _Moments:
+    """E[relu(u) relu(u′)] of Gaussian pre-activations with mean 0: the arc-cosine kernel.
+
+    √(aa′) (sin θ + (π − θ) cos θ)/2π, where cos θ = c/√(aa′); on the diagonal that is a/2.
+    """
+    reach = np.sqrt(z.left * z.right)  # > 0, since each unit has a bias
+    cosine = np.clip(z.cross / reach, -1.0, 1.0)
+    angle = np.arccos(cosine)
+    cross = reach * (np.sqrt(1.0 - cosine**2) + (math.pi - angle) * cosine) / (2.0 * math.pi)
+    return _Moments(cross, z.left / 2.0, z.right / 2.0)
+
+
+def _weighted(moments: _Moments, factor: float, constant: float) -> _Moments:
+    return _Moments(*(factor * values + constant for values in moments))
+
+
+def _first_layer(x: Array, other: Array, prior: Prior) -> _Moments:
+    """E[relu(u) relu(u′)] after the first layer, a mean over the scales of its weights."""
+    one, two = (np.hstack([values, np.ones((len(values), 1))]) for values in (x, other))
+    total = _Moments(*(np.zeros(shape) for shape in ((len(x), len(other)), (len(x), 1), (1, 1))))
+    for share, scales in _scales(prior, one.shape[1]):
+        a, b = one * scales, two * scales
+        pair = _Moments(a @ b.T, (a**2).sum(axis=1)[:, None], (b**2).sum(axis=1)[None])
+        total = _Moments(*(t + share * v for t, v in zip(total, _rectified(pair), strict=True)))
+    return total
+
+
+def _scales(prior: Prior, n_weights: int) -> list[tuple[float, Array]]:
+    """(probability, standard deviations ``[n_weights]``) of a unit's weights, bias last."""
+    sigma1, sigma2, pi = prior.mixture
+    if sigma1 == sigma2:
+        return [(1.0, np.full(n_weights, sigma1))]
+    each = [(share, s) for share, s in ((pi, sigma1), (1.0 - pi, sigma2)) if share > 0]
+    if len(each) ** n_weights > MOST_SCALES:
+        expected = f"a Gaussian, or fewer than {MOST_SCALES.bit_length() - 1} inputs"
+        raise ValueError(f"prior: expected {expected}, got {prior!r} and {n_weights - 1} inputs")
+    choices = (zip(*chosen, strict=True) for chosen in itertools.product(each, repeat=n_weights))
+    return [(math.prod(shares), np.array(s)) for shares, s in choices]
+
+
+def _moments(x: Array, other: Array, prior: Prior, hidden_units: tuple[int, ...]) -> _Moments:
+    """Second moments of the network's output, layer by layer."""
+    variance = prior.std**2
+    if not hidden_units:
+        squares = (x**2).sum(axis=1)[:, None], (other**2).sum(axis=1)[None]
+        return _weighted(_Moments(x @ other.T, *squares), variance, variance)
+    layer = _first_layer(x, other, prior)
+    for width in hidden_units[:-1]:
+        layer = _rectified(_weighted(layer, variance * width, variance))
+    return _weighted(layer, variance * hidden_units[-1], variance)
+
+
+def kernel(
+    x: ArrayLike,
+    other: ArrayLike | None = None,
+    *,
+    prior: Prior | None = None,
+    hidden_units: tuple[int, ...] = (20, 20),
+) -> Array:
+    """Covariance of the network's outputs at two sets of inputs, under the prior.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        other: Inputs ``[m, d]``; ``x`` itself if not given.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        hidden_units: Width of each hidden layer of the network whose limit is taken.
+
+    Returns:
+        ``[n, m]``, in the units of y, squared.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    x = checks.inputs("x", x)
+    other = x if other is None else checks.inputs("other", other, x.shape[1])
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    return _moments(x, other, prior, checks.layer_widths("hidden_units", hidden_units)).cross
+
+
+def prior_functions(
+    x: ArrayLike,
+    n_samples: int = 100,
+    *,
+    prior: Prior | None = None,
+    hidden_units: tuple[int, ...] = (20, 20),
+    times: int = 1,
+    seed: int = 0,
+) -> Array:
+    """Draw finite networks from the prior: those whose limit this module is.
+
+    Args:
+        x: Inputs ``[m, d]``.
+        n_samples: Number of networks S.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        hidden_units: Width of each hidden layer, for ``times`` = 1.
+        times: n: each hidden layer has so many times its units, and the weights that leave it
+            are divided by √n.
+        seed: Seed of the weights.
+
+    Returns:
+        Outputs ``[s, m]``.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    x = checks.inputs("x", x)
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    times = checks.count("times", times)
+    widths = [times * k for k in checks.layer_widths("hidden_units", hidden_units)]
+    network = MLP(x.shape[1], tuple(widths))
+    shape = (checks.count("n_samples", n_samples), network.n_weights)
+    flat = prior.sample(shape, seed=checks.count("seed", seed, 0))
+    pieces = np.split(flat, np.cumsum([a * b for a, b in network.shapes])[:-1], axis=1)
+    parts = [p.reshape(-1, *shape) for p, shape in zip(pieces, network.shapes, strict=True)]
+    h = parts[0] @ x.T + parts[1]  # [s, units, m]
+    for weight, bias in zip(parts[2::2], parts[3::2], strict=True):
+        h = weight @ np.maximum(0.0, h) / math.sqrt(times) + bias
+    return np.asarray(h[:, 0])
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+) -> Fit:
+    """Condition the Gaussian process of the network's prior on the data: exact, no steps.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given. A mixture has
+            2^(d+1) terms, so that it wants few inputs.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer of the network whose limit is taken; () is
+            a linear model.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    x, y = checks.regression_data(x, y)
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    widths = checks.layer_widths("hidden_units", hidden_units)
+    noise_std = checks.positive("noise_std", noise_std)
+    covariance = _moments(x, x, prior, widths).cross + noise_std**2 * np.eye(len(x))
+    factor = cholesky(covariance, lower=True)
+    pull = cho_solve((factor, True), y[:, 0])
+    log_det = 2.0 * np.log(np.diag(factor)).sum()
+    log_evidence = -0.5 * (y[:, 0] @ pull + log_det) - len(x) * HALF_LOG_TWO_PI
+    return Fit(x, prior, widths, noise_std, pull, factor, float(log_evidence))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A Gaussian process, conditioned on data.
+
+    Attributes:
+        x: Training inputs ``[n, d]``.
+        prior: Prior of each weight.
+        hidden_units: Widths of the network whose limit it is.
+        noise_std: Standard deviation of the noise.
+        pull: (C + noise² I)⁻¹ y ``[n]``: how much each point pulls at the mean.
+        factor: Lower Cholesky factor of C + noise² I ``[n, n]``.
+        log_evidence: log P(y | x), in nats.
+    """
+
+    x: Array
+    prior: Prior
+    hidden_units: tuple[int, ...]
+    noise_std: float
+    pull: Array
+    factor: Array
+    log_evidence: float
+
+    def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
+        """Exact predictive: a Gaussian in closed form.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Accepted so that every method is called alike; nothing is drawn.
+            seed: Accepted likewise.
+
+        Raises:
+            ValueError: x does not have d columns, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.x.shape[1])
+        checks.count("n_samples", n_samples)
+        checks.count("seed", seed, 0)
+        prior = _moments(self.x, x, self.prior, self.hidden_units)
+        told = solve_triangular(self.factor, prior.cross, lower=True)  # [n, m]
+        std = np.sqrt(np.maximum(prior.right[0] - (told**2).sum(axis=0), 0.0))
+        return Predictive(prior.cross.T @ self.pull, std, np.full(len(x), self.noise_std))

@@ -1,0 +1,424 @@
+"""Laplace's approximation: a Gaussian round the most probable weights, as wide as they are sharp.
+
+At the mode w* of P(w | D), which ``point.fit`` finds, −log P(w | D) is taken for a parabola:
+
+    P(w | D) ≈ N(w*, Λ⁻¹),   Λ = Σ_i h_i g_i g_iᵀ + diag(δ),   g_i = ∂f(x_i)/∂w
+
+with h = −∂² log P(y | f)/∂f²: 1/noise² for numbers, p (1 − p) for labels. This is the generalised
+Gauss-Newton matrix: of the Hessian it leaves out what bends in f, so that it has no negative
+direction, and is exact for a linear model.
+
+**The prior's δ** is 1/σ² for a Gaussian. A scale mixture has no one curvature; between its scales
+that is even negative. Each weight then has δ_j = E[1/σ² | w_j], the mean precision of the component
+that it may have come from: what the true curvature leaves out, again, is the part that can be
+negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one mode of very many.
+
+**Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal, inverted entry by entry;
+of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
+narrow for each weight by itself. And
+``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
+layer's posterior is solved for itself; with Gaussian noise that is exact, chapter 1's regression
+on the network's last hidden layer as features.
+
+**Predictions.** Λ belongs to the model that is linear in the weights, f(w*) + g·(w − w*), and there
+its posterior is meant to be used (``linearised``, the default): the mean is that of the mode, the
+variance gᵀ Λ⁻¹ g. To push the same draws of w through the network itself leaves the region where
+the parabola holds.
+
+**The evidence**, log P(D) ≈ log P(D | w*) + log P(w*) + ½ k log 2π − ½ log |Λ| of k weights, is
+there to choose prior and noise by.
+
+Source: MacKay 1992, "A practical Bayesian framework for backpropagation networks"; Daxberger et al.
+2021, "Laplace redux"; Immer et al. 2021a, "Improving predictions of Bayesian neural nets via local
+linearization"; Immer et al. 2021b, "Scalable marginal likelihood estimation".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import svd
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from bdl_teach import estimators, likelihoods, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach.backend import tf
+from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
+from bdl_teach.methods import point
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+STRUCTURES = ("full", "diagonal", "last_layer")
+NEWTON_STEPS = 50  # of a last layer, at most; Gaussian noise and prior need one
+NIL = 1e-9  # nats that are none
+SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many times, or so few
+
+
+class Problem(NamedTuple):
+    """A mode, and how its surroundings are approximated: all but prior and noise.
+
+    Attributes:
+        mode: The network of highest posterior density.
+        x: Training inputs ``[n, d]``.
+        y: Targets ``[n, 1]``.
+        structure: One of ``STRUCTURES``.
+        linearised: Whether predictions are those of the model linear in the weights.
+    """
+
+    mode: point.Fit
+    x: Array
+    y: Array
+    structure: str
+    linearised: bool
+
+    @property
+    def n_layers(self) -> int | None:
+        """How many layers have a posterior, from the output on; all of them if ``None``."""
+        return 1 if self.structure == "last_layer" else None
+
+
+class Spread(NamedTuple):
+    """N(0, Λ⁻¹) of k weights: what the prior leaves open, less what the data tell.
+
+    Λ^(−½) = diag(scale) (I − Vᵀ diag(told) V). With n points of data V has at most n rows, so that
+    nothing here costs k³.
+
+    Attributes:
+        scale: δ^(−½) ``[k]``: standard deviations before the data.
+        directions: V ``[r, k]``: orthonormal rows, in units of ``scale``.
+        told: ``[r]``: by which share the data narrow each direction, in [0, 1).
+    """
+
+    scale: Array
+    directions: Array
+    told: Array
+
+    def narrowed(self, rows: Array) -> Array:
+        """Multiply ``rows`` [m, k] by I − Vᵀ diag(told) V."""
+        return np.asarray(rows - ((rows @ self.directions.T) * self.told) @ self.directions)
+
+    def std(self, rows: Array) -> Array:
+        """√(g · Λ⁻¹ g) of each row g of ``rows`` [m, k]: ``[m]``."""
+        return np.asarray(np.linalg.norm(self.narrowed(rows * self.scale), axis=1))
+
+    def draw(self, n_samples: int, seed: int) -> Array:
+        """Draws ``[s, k]``."""
+        zero, one = np.zeros_like(self.scale), np.ones_like(self.scale)
+        return self.narrowed(predictive.draw_weights(zero, one, n_samples, seed)) * self.scale
+
+    @property
+    def cov(self) -> Array:
+        """Λ⁻¹ ``[k, k]``."""
+        root = self.narrowed(np.diag(self.scale))
+        return np.asarray(root @ root.T)
+
+    @property
+    def log_det(self) -> float:
+        """Return log |Λ|."""
+        return float(-2.0 * (np.log(self.scale).sum() + np.log1p(-self.told).sum()))
+
+
+def jacobian(
+    network: MLP, weights: Array, x: Array, n_layers: int | None = None
+) -> tuple[Array, Array]:
+    """Outputs of a network, and their derivatives by its weights, by backpropagation.
+
+    In NumPy and float64: the matrix J Jᵀ loses half of all digits, and nothing needs compiling.
+
+    Args:
+        network: A network with one output.
+        weights: Its flat weights ``[n_weights]``.
+        x: Inputs ``[n, d]``.
+        n_layers: Differentiate by the last so many layers only.
+
+    Returns:
+        f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
+    """
+    pieces = np.split(weights, np.cumsum([a * b for a, b in network.shapes])[:-1])
+    parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
+    matrices, biases = parts[::2], parts[1::2]
+    below = [x]  # what each layer is given [n, in]
+    for weight, bias in zip(matrices[:-1], biases[:-1], strict=True):
+        below.append(np.maximum(0.0, below[-1] @ weight.T + bias[:, 0]))
+    f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
+    columns: list[Array] = []
+    slope = np.ones_like(f)  # ∂f/∂(what a layer puts out) [n, out]
+    for weight, h in list(zip(matrices, below, strict=True))[::-1][:n_layers]:
+        by_weight = (slope[:, :, None] * h[:, None]).reshape(len(x), -1)  # [n, out · in]
+        columns = [by_weight, slope, *columns]
+        slope = slope @ weight * (h > 0)
+    return f[:, 0], np.hstack(columns)
+
+
+def prior_precision(w: Array, prior: Prior) -> Array:
+    """δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) over w; 1/σ² for a Gaussian prior."""
+    w = np.where(np.abs(w) < 1e-9, 1e-9, w)  # where it is even, and flat
+    return np.asarray(-estimators.prior_score(w, prior) / w)
+
+
+def _by_output(likelihood: str, y: Array, f: Array, noise_std: float) -> tuple[Array, Array]:
+    """∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f², each ``[n]``."""
+    if likelihood == "bernoulli":
+        p = expit(f)
+        return y[:, 0] - p, p * (1.0 - p)
+    return (y[:, 0] - f) / noise_std**2, np.full(len(f), noise_std**-2)
+
+
+def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -> float:
+    """Return log P(D | f) + log P(w) of the k weights that have a posterior, in nats."""
+    y, outputs, noise = (tf.constant(v, tf.float64) for v in (p.y, f[:, None], noise_std))
+    cost = likelihoods.cost(p.mode.likelihood, y, outputs, noise)
+    return float(np.sum(prior.log_prob(w)) - cost)
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    structure: str = "full",
+    linearised: bool = True,
+    likelihood: str = "gaussian",
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+    steps: int = 1500,
+    learning_rate: float = 0.02,
+    starts: int = 1,
+    seed: int = 0,
+) -> Fit:
+    """Find the most probable weights, and put a Gaussian round them.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
+        structure: ``"full"``, ``"diagonal"`` or ``"last_layer"``.
+        linearised: Predict with the model that is linear in the weights; else push draws of the
+            weights through the network.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        steps: Adam steps to the mode.
+        learning_rate: Adam step size, > 0.
+        starts: Search the mode from so many starting points and keep the highest.
+        seed: Seed of the starting point.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The search of the mode left the finite numbers, from every start.
+    """
+    checks.choice("structure", structure, STRUCTURES)
+    prior = as_prior("prior", Gaussian() if prior is None else prior)
+    mode = point.fit(
+        x,
+        y,
+        prior=prior,
+        likelihood=likelihood,
+        noise_std=noise_std,
+        hidden_units=hidden_units,
+        steps=steps,
+        learning_rate=learning_rate,
+        starts=starts,
+        seed=seed,
+    )
+    return around(mode, x, y, prior=prior, structure=structure, linearised=linearised)
+
+
+def around(
+    mode: point.Fit,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    structure: str = "full",
+    linearised: bool = True,
+) -> Fit:
+    """Put a Gaussian round a network that has been fitted: what :func:`fit` does after the mode.
+
+    Args:
+        mode: A network fitted with this prior to these data, with its noise and likelihood.
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
+        structure: As :func:`fit` takes it.
+        linearised: As :func:`fit` takes it.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    checks.choice("structure", structure, STRUCTURES)
+    prior = as_prior("prior", Gaussian() if prior is None else prior)
+    x, y = likelihoods.data(mode.likelihood, x, y)
+    x = checks.inputs("x", x, mode.network.n_inputs)
+    return _approximate(Problem(mode, x, y, structure, linearised), prior, mode.noise_std)
+
+
+def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
+    """Measure the curvature at the mode, and price what the data say."""
+    mean = p.mode.weights.copy()
+    f, rows = jacobian(p.mode.network, mean, p.x, p.n_layers)
+    learnt = mean[len(mean) - rows.shape[1] :]  # a view: those that have a posterior
+    if p.structure == "last_layer":
+        learnt[:] = _last_layer(p, rows, learnt, prior, noise_std)
+        f = rows @ learnt
+    spread = _spread(p, f, rows, learnt, prior, noise_std)
+    log_evidence = _log_joint(p, f, learnt, prior, noise_std) - 0.5 * spread.log_det
+    log_evidence += len(learnt) * HALF_LOG_TWO_PI
+    return Fit(mean, spread, log_evidence, prior, noise_std, p)
+
+
+def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
+    """Λ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
+    _, h = _by_output(p.mode.likelihood, p.y, f, noise_std)
+    delta = prior_precision(w, prior)
+    if p.structure == "diagonal":
+        return Spread((h @ rows**2 + delta) ** -0.5, np.zeros((0, len(w))), np.zeros(0))
+    scale = delta**-0.5
+    _, s, directions = svd(np.sqrt(h)[:, None] * rows * scale, full_matrices=False)
+    return Spread(scale, directions, 1.0 - 1.0 / np.sqrt(1.0 + s**2))
+
+
+def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: float) -> Array:
+    """Mode of the last layer's weights ``[k]``, by Newton's method.
+
+    The output is linear in them, so that Λ is no approximation: with Gaussian noise and prior the
+    first step arrives. The curvature of a label's log probability changes by at most e^r where its
+    logit moves by r; then log(1 + r)/r of a step never overshoots.
+
+    Source: Bach 2010, "Self-concordant analysis for logistic regression", for what e^r leads to.
+    """
+    for _ in range(NEWTON_STEPS):
+        f = rows @ w
+        slope, _ = _by_output(p.mode.likelihood, p.y, f, noise_std)
+        gradient = slope @ rows - prior_precision(w, prior) * w
+        step = _spread(p, f, rows, w, prior, noise_std).cov @ gradient
+        reach = np.abs(rows @ step).max()
+        if p.mode.likelihood == "bernoulli" and reach > 0.0:
+            step *= math.log1p(reach) / reach
+        w = w + step
+        if gradient @ step < NIL:
+            break
+    return w
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A Gaussian round the mode of a network's weights.
+
+    Attributes:
+        mean: The mode ``[n_weights]``, in the order of ``network``; its last layer solved anew
+            where that alone has a posterior.
+        spread: The Gaussian round it, of the k weights with a posterior: the last ones of ``mean``.
+        log_evidence: Laplace's log P(D), in nats; of the last layer given its features, where
+            that alone has a posterior.
+        prior: Prior of each weight.
+        noise_std: Standard deviation of the observation noise.
+        problem: The mode, the data, and what was asked for.
+    """
+
+    mean: Array
+    spread: Spread
+    log_evidence: float
+    prior: Prior
+    noise_std: float
+    problem: Problem
+
+    @property
+    def network(self) -> MLP:
+        """The network that the weights belong to."""
+        return self.problem.mode.network
+
+    @property
+    def history(self) -> dict[str, Array]:
+        """What ``point.fit`` recorded on its way to the mode."""
+        return self.problem.mode.history
+
+    @property
+    def cov(self) -> Array:
+        """Covariance Λ⁻¹ ``[k, k]`` of the weights that have a posterior."""
+        return self.spread.cov
+
+    def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
+        """Price the same network under another prior, and other noise.
+
+        Nothing is trained: the mode stays where it was found ("post hoc"). Only a last layer that
+        alone has a posterior is solved anew; with a Gaussian prior and noise, exactly.
+
+        Args:
+            prior: Prior of each weight.
+            noise_std: Standard deviation of the noise, > 0; as it was, if not given.
+
+        Raises:
+            ValueError: An argument is out of range.
+        """
+        noise = self.noise_std if noise_std is None else checks.positive("noise_std", noise_std)
+        return _approximate(self.problem, as_prior("prior", prior), noise)
+
+    def tuned(self) -> Fit:
+        """The same network under the Gaussian prior, and with the noise, of highest evidence.
+
+        A network that was trained under another prior is not the mode under this one: training
+        anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
+
+        Raises:
+            ValueError: The prior is no Gaussian.
+
+        Source: MacKay 1992; Immer et al. 2021b, "post hoc".
+        """
+        if not isinstance(self.prior, Gaussian):
+            raise ValueError(f"prior: expected a Gaussian to be tuned, got {self.prior!r}")
+        free = 1 if self.problem.mode.likelihood == "bernoulli" else 2  # labels have no noise
+        centre = np.array([self.prior.sigma, self.noise_std])
+
+        def at(log_factors: Array) -> Fit:
+            sigma, noise = centre * np.exp(np.pad(log_factors, (0, 2 - free)))
+            return self.with_prior(Gaussian(float(sigma)), float(noise))
+
+        found = minimize(
+            lambda factors: -at(factors).log_evidence,
+            np.zeros(free),
+            method="L-BFGS-B",
+            bounds=[(-math.log(SEARCH), math.log(SEARCH))] * free,
+        )
+        return at(found.x)
+
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average over the weights: in closed form where all is linear and Gaussian.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1, where there are draws.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive``, its ``samples`` ``None`` in closed form; for labels a
+            ``BernoulliPredictive`` of S draws of the logits.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        likelihood = self.problem.mode.likelihood
+        if not self.problem.linearised:
+            steps = self.spread.draw(n_samples, seed)
+            weights = self.mean + np.pad(steps, ((0, 0), (len(self.mean) - steps.shape[1], 0)))
+            outputs = predictive.evaluate_weights(self.network, weights, x)
+            return likelihoods.predict(likelihood, outputs, self.noise_std)
+        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
+        if likelihood == "bernoulli":
+            logits = f + self.spread.draw(n_samples, seed) @ rows.T
+            return likelihoods.predict(likelihood, logits, self.noise_std)
+        return Predictive(f, self.spread.std(rows), np.full(len(x), self.noise_std))

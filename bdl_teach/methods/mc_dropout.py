@@ -1,0 +1,262 @@
+"""MC dropout: hidden units are left out at random while training, and while predicting as well.
+
+A draw keeps each hidden unit with probability 1 − rate, z_j = 1 or 0, and divides what it keeps by
+1 − rate, so that the mean of f does not depend on the rate where f is linear in z. That is a draw
+of weights: those that leave unit j are m_ij z_j/(1 − rate), all others are as they were learnt. So
+the variational family q puts two points on each weight behind a hidden unit, m/(1 − rate) and 0,
+shared by all weights that leave the unit; the others are known.
+
+With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)]: each term of the second is
+(1 − rate) log P(m/(1 − rate)) + rate log P(0). For N(0, σ²) that is m²/(2 (1 − rate) σ²), weight
+decay. In the paper's units, with M = m/(1 − rate), length-scale l = 1/σ and τ = 1/noise², half the
+mean square error has the decay λ = (1 − rate) l²/(2 N τ), which it turns round: the decay chosen,
+τ = (1 − rate) l²/(2 N λ) is the noise. Here noise and prior are given.
+
+What is loose: the entropy of q is left out, which is −∞ for points, so that no KL from a prior with
+a density is finite (Hron et al. 2018); and at a fixed rate the spread is that of the masks, which
+more data need not narrow (Osband 2016).
+
+Source: Gal & Ghahramani 2016, section 3, and its appendix (arXiv 1506.02142, 1506.02157); Hron,
+Matthews & Ghahramani 2018; Osband 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach.backend import Tensor, as_float, tf
+from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.methods import _loop
+from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, embed, lay_out, make_block
+from bdl_teach.methods.point import REMEDY
+from bdl_teach.mlp import MLP, multiply
+from bdl_teach.predictive import Predictive
+
+__all__ = ["REMEDY", "Capacity", "Fit", "fit"]
+
+
+class _DropoutInputs(NamedTuple):
+    """What one run of the compiled loop is told, all of it tensors."""
+
+    shared: LoopInputs
+    limit: Tensor  # a unit is left out where its ζ is below: Φ⁻¹(rate)
+    rate: Tensor
+    kept: Tensor  # [n_weights]: probability that a weight is not 0
+    prior_weight: Tensor  # 1 with a prior, 0 without
+
+
+def _sources(network: MLP) -> Array:
+    """Number of the hidden unit that each weight leaves ``[n_weights]``.
+
+    Biases, and the weights of the inputs, have the number after the last unit.
+    """
+    first = np.cumsum((0, *network.hidden_units))
+    numbers = []
+    for i, (n_out, n_in) in enumerate(network.shapes):
+        behind = i % 2 == 0 and i > 0
+        units = first[i // 2 - 1] + np.arange(n_in) if behind else np.full(n_in, first[-1])
+        numbers.append(np.tile(units, n_out))
+    return np.concatenate(numbers)
+
+
+def _forward(network: MLP, w: Tensor, block: Block, p: _DropoutInputs) -> Tensor:
+    """Outputs ``[rows, 1]`` of a block, each data point with hidden units of its own left out."""
+    scale = tf.cast(block.zeta > p.limit, tf.float32) / (1.0 - p.rate)  # [units, rows]
+    parts = network.unflatten(w)
+    h = tf.transpose(block.x)  # [d, rows]
+    pairs = zip(parts[0:-2:2], parts[1:-2:2], strict=True)
+    scales = tf.split(scale, network.hidden_units) if network.hidden_units else []
+    for (weight, bias), z in zip(pairs, scales, strict=True):
+        h = tf.nn.relu(multiply(weight, h) + bias) * z
+    return tf.transpose(multiply(parts[-2], h) + parts[-1])
+
+
+def _loss(
+    network: MLP, kind: str, w: Tensor, block: Block, p: _DropoutInputs
+) -> tuple[Tensor, Tensor]:
+    """−E_q[log P(D | w)] − E_q[log P(w)], the first for one draw; and what is recorded of it.
+
+    Source: Gal & Ghahramani 2016, section 3.
+    """
+    prior = p.shared.prior
+    there, gone = (
+        scale_mixture_log_prob(value, prior[0], prior[1], prior[2])
+        for value in (w / p.kept, tf.zeros_like(w))
+    )
+    log_prior = (p.kept * there + (1.0 - p.kept) * gone) * p.shared.unit_mask
+    prior_cost = -p.prior_weight * tf.reduce_sum(log_prior)
+    f = _forward(network, w, block, p)
+    likelihood = likelihoods.cost(kind, block.y, f, p.shared.noise_std, block.row_weight)
+    return _loop.costs(prior_cost, likelihood, block, p.shared)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP, likelihood: str) -> Compiled:
+    """Compile the loop for one network; shapes of the data compile it again, values never."""
+
+    def run(
+        start: Tensor, schedule: optimise.Schedule, n_blocks: Tensor, p: _DropoutInputs
+    ) -> Tensor:
+        def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
+            return _loss(network, likelihood, theta[0], make_block(step, i, p.shared), p)
+
+        return optimise.adam(objective, [start], schedule, n_blocks=n_blocks)
+
+    return Compiled(run)
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    rate: float = 0.1,
+    prior: Prior | None = None,
+    likelihood: str = "gaussian",
+    noise_std: float = 1.0,
+    hidden_units: tuple[int, ...] = (20, 20),
+    steps: int = 1500,
+    learning_rate: float = 0.02,
+    seed: int = 0,
+    capacity: Capacity | None = None,
+) -> Fit:
+    """Fit one network whose hidden units are left out at random.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        rate: Probability that a draw leaves a hidden unit out, in [0, 1); 0 is ``point.fit``.
+        prior: Prior of each weight: for a Gaussian weight decay, by the equation above.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model, with none to leave out.
+        steps: Adam steps; in each, every data point has draws of its own.
+        learning_rate: Adam step size, > 0; it falls to 0 over the last quarter of the steps.
+        seed: Seed of the starting point and of the noise.
+        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
+            of no meaning.
+
+    Returns:
+        A :class:`Fit`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The loss left the finite numbers.
+    """
+    x, y = likelihoods.data(likelihood, x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    rate, noise_std = _rate(rate), checks.positive("noise_std", noise_std)
+    plan = lay_out(x, y, network, 1, steps, seed, capacity, draws_weights=False)
+    trace = _program(plan.padded, likelihood)(
+        plan.embed(plan.draw * np.sqrt(2.0 / network.fan_in)),
+        optimise.schedule(steps, learning_rate, 0.25),
+        plan.n_blocks,
+        _inputs(plan, len(x), rate, noise_std, prior),
+    )
+    history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
+    used = network.positions_in(plan.padded)
+    weights = trace.parameters[0].numpy()[used].astype(np.float64)
+    return Fit(weights, rate, network, noise_std, history, plan.capacity, likelihood)
+
+
+def _rate(rate: float) -> float:
+    rate = checks.probability("rate", rate)
+    if rate == 1.0:
+        raise ValueError("rate: expected a number in [0, 1), got 1: nothing would be left")
+    return rate
+
+
+def _inputs(
+    plan: Plan, n: int, rate: float, noise_std: float, prior: Prior | None
+) -> _DropoutInputs:
+    """Make the loop's arguments; there are no minibatches."""
+    mixture = (1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture
+    behind = _sources(plan.padded) < sum(plan.padded.hidden_units)
+    shared = LoopInputs(
+        **plan.fields,
+        unit_mask=plan.embed(np.ones(plan.network.n_weights)),
+        zeta=_loop.row_noise(n, plan, lambda network: network.hidden_units),
+        prior=as_float(mixture),
+        prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
+        noise_std=as_float(noise_std),
+        kl_weight=as_float(1.0),
+        kl_shares=as_float([1.0]),
+        n_batches=tf.constant(1),
+    )
+    return _DropoutInputs(
+        shared,
+        limit=as_float(ndtri(rate)),
+        rate=as_float(rate),
+        kept=as_float(np.where(behind, 1.0 - rate, 1.0)),
+        prior_weight=as_float(float(prior is not None)),
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One weight vector, and the rate at which its hidden units are left out.
+
+    Attributes:
+        weights: m ``[n_weights]``, in the order of ``network``: the mean of q.
+        rate: Probability that a draw leaves a hidden unit out.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats, one-draw
+            estimates at each recorded step.
+        capacity: Sizes that it was compiled for.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+    """
+
+    weights: Array
+    rate: float
+    network: MLP
+    noise_std: float
+    history: dict[str, Array]
+    capacity: Capacity
+    likelihood: str = "gaussian"
+
+    def draw(self, n_samples: int, seed: int = 1) -> Array:
+        """Draw weight vectors from q ``[s, n_weights]``: each has lost some of its units.
+
+        Args:
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws; a higher rate leaves out the same units, and more.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        zeros = np.zeros(sum(self.network.hidden_units))
+        zeta = predictive.draw_weights(zeros, zeros + 1.0, n_samples, seed)  # [s, units]
+        scale = np.ones((n_samples, len(zeros) + 1))  # the last for weights that are never left out
+        scale[:, :-1] = (zeta > ndtri(self.rate)) / (1.0 - self.rate)
+        return np.asarray(self.weights * scale[:, _sources(self.network)])
+
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks that have lost some of their units, each the same at every x.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            A ``Predictive`` with ``samples`` ``[s, m]``.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        padded = MLP(self.network.n_inputs, self.capacity.hidden_units)
+        weights = embed(self.draw(n_samples, seed), self.network, padded)
+        f = predictive.evaluate_weights(padded, weights, x)
+        return likelihoods.predict(self.likelihood, f, self.noise_std)

@@ -1,0 +1,396 @@
+"""Stochastic-gradient MCMC: gradient descent with so much noise that it samples the posterior.
+
+With U(w) = −log P(D | w) − log P(w), a step size ℓ, a diagonal mass M and the temperature T, a
+step of SGHMC and the density that it samples as ℓ → 0 are
+
+    v ← β v − ℓ M⁻¹ ∇U(w) + √(2 (1 − β) ℓ T) M^(−½) ξ,   w ← w + v,   ξ ~ N(0, I),
+    p_T(w) ∝ exp(−U(w)/T),
+
+so that T = 1 is the posterior and T = 0 gradient descent with momentum, to a minimum of U. The
+temperature divides likelihood *and* prior. SGLD is the case β = 0.
+
+What is left of the step size: where U is a parabola with the matrix Λ, the covariance of w is
+T (Λ − ℓ/(2(1 + β)) Λ M⁻¹ Λ)⁻¹ and not T Λ⁻¹: too wide by the share ℓλ/(2(1 + β)) along a direction
+in which M^(−½)ΛM^(−½) has the eigenvalue λ. At ℓλ = 2(1 + β) the chain diverges.
+
+Source: Welling & Teh 2011 (SGLD); Chen, Fox & Guestrin 2014, eq. 15 (SGHMC, their α is 1 − β);
+Li et al. 2016 for a mass from squared gradients, here held fixed while the chain samples, so that
+their term Γ is 0; Zhang et al. 2020, eq. 1 for cyclical steps; Wenzel et al. 2020, eq. 1 for T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bdl_teach import likelihoods, optimise, predictive
+from bdl_teach._support import checks
+from bdl_teach._support.checks import Array
+from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.errors import DivergedError
+from bdl_teach.backend import Tensor, as_float, tf
+from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.methods.exact import diagnose
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import Predictive
+
+REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
+SAMPLERS = {"sgld": 0.0, "sghmc": 0.9}  # β
+EVERY = 10  # steps from one draw that is kept to the next
+_WINDOW = 500  # steps of one run of the compiled loop, a multiple of EVERY
+_DESCENT = 400  # Adam steps from the start to a mode
+_RATE = 0.05  # their learning rate
+_PROBES = 16  # made-up data sets of each chain from which its mass is estimated
+_TRANSIENT = 0.25  # share of a path of constant steps that is its way from the mode
+
+
+class _LoopInputs(NamedTuple):
+    """What the compiled loops are told, all of it tensors."""
+
+    x: Tensor  # [n, d]
+    y: Tensor  # [n, 1]
+    noise_std: Tensor
+    prior: Tensor  # [3]: σ₁, σ₂, π
+    precision: Tensor  # curvature of −log P(w)
+    preconditioned: Tensor  # 1, or 0 for M = I
+    n_batches: Tensor
+    learning_rate: Tensor  # ℓ
+    momentum: Tensor  # β
+    temperature: Tensor  # T
+    cycle: Tensor  # steps of a cycle; 0 where all are of one size
+    seed: Tensor
+
+    def rate(self, step: Tensor) -> Tensor:
+        """Step size ℓ of step number ``step``: constant, or falling along a cosine in a cycle."""
+        through = tf.cast(step % tf.maximum(self.cycle, 1), tf.float32)
+        angle = np.pi * through / tf.cast(tf.maximum(self.cycle, 1), tf.float32)
+        return self.learning_rate * tf.where(self.cycle > 0, 0.5 * (1.0 + tf.cos(angle)), 1.0)
+
+
+class State(NamedTuple):
+    """Where the chains are.
+
+    Attributes:
+        step: Steps taken.
+        w: Weights ``[chains, n_weights]``.
+        v: Velocities ``[chains, n_weights]``.
+        mass: M of each weight ``[n_weights]``, the same for all chains.
+    """
+
+    step: Tensor
+    w: Tensor
+    v: Tensor
+    mass: Tensor
+
+
+def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: _LoopInputs) -> Tensor:
+    """U of each chain, in nats ``[chains]``; rows of a minibatch weigh M, the others 0."""
+    log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, row_weight)
+    return likelihood - tf.reduce_sum(log_prior, axis=-1)
+
+
+def _slope(network: MLP, kind: str, state: State, p: _LoopInputs) -> Tensor:
+    """∇U at the chains' weights, estimated from the minibatch of this step."""
+    rows = tf.range(p.x.shape[0])[:, None] % p.n_batches
+    in_batch = tf.cast(rows == state.step % p.n_batches, tf.float32)
+    with tf.GradientTape() as tape:
+        tape.watch(state.w)
+        u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
+    return tape.gradient(u, state.w)
+
+
+def _move(network: MLP, kind: str, state: State, noise: Tensor, p: _LoopInputs) -> State:
+    """Take one step of all chains."""
+    rate = p.rate(state.step)
+    xi = tf.gather(noise, state.step % _WINDOW)
+    push = rate / state.mass * _slope(network, kind, state, p)
+    kick = tf.sqrt(2.0 * (1.0 - p.momentum) * rate * p.temperature / state.mass) * xi
+    v = p.momentum * state.v - push + kick
+    return State(state.step + 1, state.w + v, v, state.mass)
+
+
+def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
+    """M of each weight, √(V V̄) with V the curvature of U along it, averaged over the chains.
+
+    V is the mean square of the likelihood's gradient for data drawn from the model itself: the
+    Fisher information. Squares of the gradient for the real data, as RMSprop takes them, would
+    vanish at a minimum, where T = 0 ends. As there, its root counts: M = V makes the steps of
+    weights that do nothing at the mode so long that a chain of two layers diverges.
+    """
+    draws = tf.repeat(w, _PROBES, axis=0)
+    with tf.GradientTape() as tape:
+        tape.watch(draws)
+        f = network(draws, p.x)  # [probes, n, 1]
+        spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(_variance_of_a_label(f))
+        xi = tf.random.stateless_normal(f.shape, tf.stack([p.seed, -1]))
+        score = tf.reduce_sum(xi * spread * f)
+    curvature = p.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
+    mass = tf.sqrt(curvature * tf.reduce_mean(curvature))
+    return tf.where(p.preconditioned > 0, mass, tf.ones_like(mass))
+
+
+def _variance_of_a_label(logits: Tensor) -> Tensor:
+    p = tf.stop_gradient(tf.sigmoid(logits))
+    return p * (1.0 - p)
+
+
+def _descend(
+    network: MLP, kind: str, start: Tensor, schedule: optimise.Schedule, p: _LoopInputs
+) -> State:
+    """Bring each chain to a mode by Adam, and weigh the weights there."""
+
+    def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
+        u = _loss(network, kind, parameters[0], tf.ones_like(p.y), p)
+        return tf.reduce_sum(u), u
+
+    (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
+    return State(tf.constant(0), w, tf.zeros_like(w), _mass(network, kind, w, p))
+
+
+def _advance(
+    network: MLP, kind: str, state: State, stop: Tensor, noise: Tensor, p: _LoopInputs
+) -> tuple[State, Tensor, Tensor]:
+    """Go on to the step ``stop``: the state, and weights and U every ``EVERY`` steps on the way.
+
+    ``noise`` is that of the window of steps that the state is in ``[window, chains, n_weights]``.
+    """
+
+    def record(
+        i: Tensor, state: State, path: Tensor, potential: Tensor
+    ) -> tuple[Tensor, State, Tensor, Tensor]:
+        until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
+        (state,) = tf.while_loop(
+            lambda state: state.step < until,
+            lambda state: (_move(network, kind, state, noise, p),),
+            (state,),
+        )
+        u = _loss(network, kind, state.w, tf.ones_like(p.y), p)
+        path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
+        return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
+
+    chains, d = state.w.shape
+    room = _WINDOW // EVERY
+    begin = (tf.constant(0), state, tf.zeros([room, chains, d]), tf.zeros([room, chains]))
+    _, *rest = tf.while_loop(lambda _, state, *__: state.step < stop, record, begin)
+    return tuple(rest)
+
+
+@lru_cache(maxsize=32)
+def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
+    """Compile the way to the modes, and the chains."""
+    descend = Compiled(lambda *arguments: _descend(network, kind, *arguments))
+    return descend, Compiled(lambda *arguments: _advance(network, kind, *arguments))
+
+
+@lru_cache(maxsize=3)
+def _noise(seed: int, window: int, shape: tuple[int, int]) -> Tensor:
+    """ξ of one window of steps ``[window, chains, n_weights]``, the same wherever a run ends.
+
+    NumPy draws them in a tenth of the time that the compiled loop would need.
+    """
+    rng = np.random.default_rng([seed, window])
+    return tf.constant(rng.standard_normal((_WINDOW, *shape), np.float32))
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: Prior | None = None,
+    noise_std: float = 1.0,
+    likelihood: str = "gaussian",
+    hidden_units: tuple[int, ...] = (20, 20),
+    sampler: str = "sghmc",
+    steps: int = 1500,
+    learning_rate: float = 0.005,
+    n_chains: int = 8,
+    n_cycles: int = 0,
+    n_batches: int = 1,
+    temperature: float = 1.0,
+    preconditioned: bool = True,
+    seed: int = 0,
+) -> Fit:
+    """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
+
+    Each chain goes from a start of its own to a mode by Adam, then samples. There is no
+    accept-reject step: a learning rate that is too large widens the draws.
+
+    Args:
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
+        prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        hidden_units: Width of each hidden ReLU layer; () is a linear model.
+        sampler: ``"sghmc"``, with momentum 0.9, or ``"sgld"``, without.
+        steps: Steps of each chain, >= 10; every tenth is a draw.
+        learning_rate: Step size ℓ > 0; it has no unit where the mass is the curvature.
+        n_chains: Chains.
+        n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
+            draws of its second half. 0 for steps of one size.
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). In turn
+            as they come, what one adds to the slope the others take away, nearly; at a learning
+            rate that is too large for the steepest of them the chain diverges.
+        temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
+        preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
+        seed: Seed of the starts and of the noise.
+
+    Returns:
+        A :class:`Fit`; ``longer`` goes on from where it ends.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: A chain left the finite numbers.
+    """
+    x, y = likelihoods.data(likelihood, x, y)
+    network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
+    prior = as_prior("prior", ScaleMixture() if prior is None else prior)
+    steps, cycles = checks.count("steps", steps, EVERY), checks.count("n_cycles", n_cycles, 0)
+    sigma1, sigma2, pi = prior.mixture
+    inputs = _LoopInputs(
+        x=as_float(x),
+        y=as_float(y),
+        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        prior=as_float(prior.mixture),
+        precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
+        preconditioned=as_float(float(preconditioned)),
+        n_batches=tf.constant(_batches(n_batches, len(x))),
+        learning_rate=as_float(checks.positive("learning_rate", learning_rate)),
+        momentum=as_float(SAMPLERS[checks.choice("sampler", sampler, tuple(SAMPLERS))]),
+        temperature=as_float(checks.non_negative("temperature", temperature)),
+        cycle=tf.constant(-(-steps // cycles) if cycles else 0),
+        seed=tf.constant(checks.count("seed", seed, 0)),
+    )
+    shape = (checks.count("n_chains", n_chains), network.n_weights)
+    draw = np.random.default_rng(seed).standard_normal(shape)
+    start = as_float(draw * np.sqrt(2.0 / network.fan_in))
+    descend, _ = _program(network, likelihood)
+    state = descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs)
+    nothing = np.zeros((0, *shape)), np.zeros((0, len(draw)))
+    return Fit(*nothing, network, float(noise_std), likelihood, inputs, state).longer(steps)
+
+
+def _batches(n_batches: int, n: int) -> int:
+    n_batches = checks.count("n_batches", n_batches)
+    if n_batches > n:
+        raise ValueError(f"n_batches: expected at most one a data point ({n}), got {n_batches}")
+    return n_batches
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Chains on their way through the posterior.
+
+    Attributes:
+        path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
+        potential: U there, in nats ``[draws, chains]``.
+        network: The network that the weights belong to.
+        noise_std: Standard deviation of the observation noise.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        inputs: What the compiled loop is told.
+        state: Where the chains are.
+    """
+
+    path: Array
+    potential: Array
+    network: MLP
+    noise_std: float
+    likelihood: str
+    inputs: _LoopInputs
+    state: State
+
+    def longer(self, steps: int = 1500) -> Fit:
+        """Go on from where the chains are: the same as one run of all the steps.
+
+        Args:
+            steps: Further steps of each chain, >= 1; cycles stay as long as they are.
+
+        Returns:
+            A fit that holds the old draws and the new ones.
+
+        Raises:
+            ValueError: ``steps`` < 1.
+            DivergedError: A chain left the finite numbers.
+        """
+        _, advance = _program(self.network, self.likelihood)
+        at, state = int(self.state.step), self.state
+        end = at + checks.count("steps", steps)
+        paths, potentials = [self.path], [self.potential]
+        while at < end:
+            stop = min(end, (at // _WINDOW + 1) * _WINDOW)
+            noise = _noise(int(self.inputs.seed), at // _WINDOW, tuple(state.w.shape))
+            state, path, potential = advance(state, tf.constant(stop), noise, self.inputs)
+            new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
+            paths.append(path.numpy()[:new].astype(np.float64))
+            potentials.append(potential.numpy()[:new].astype(np.float64))
+            at = stop
+        path, potential = np.concatenate(paths), np.concatenate(potentials)
+        lost = np.flatnonzero(~np.isfinite(potential).all(axis=1))
+        if lost.size:
+            raise DivergedError((int(lost[0]) + 1) * EVERY, REMEDY)
+        return replace(self, path=path, potential=potential, state=state)
+
+    @property
+    def history(self) -> dict[str, Array]:
+        """``step`` and ``potential``: U in nats, averaged over the chains, each ``[draws]``."""
+        return {"step": self._steps, "potential": self.potential.mean(axis=1)}
+
+    @property
+    def samples(self) -> Array:
+        """The draws that count ``[s, n_weights]``, chain after chain.
+
+        Without cycles they are the last three quarters of the path; with cycles those of the
+        second half of each, where the steps are small.
+        """
+        return self._by_chain.reshape(-1, self.network.n_weights)
+
+    @cached_property
+    def r_hat(self) -> Array:
+        """R-hat of the outputs at the training inputs ``[n]``: 1 where the chains agree.
+
+        Raises:
+            ValueError: There are fewer than 2 chains, or than 4 draws of each.
+        """
+        x = self.inputs.x.numpy().astype(np.float64)
+        f = [predictive.evaluate_weights(self.network, chain, x) for chain in self._by_chain]
+        return diagnose(np.stack(f))[0]
+
+    @property
+    def _by_chain(self) -> Array:
+        """The draws that count ``[chains, s, n_weights]``."""
+        return self.path[self._counts].swapaxes(0, 1)
+
+    @property
+    def _steps(self) -> Array:
+        return EVERY * np.arange(1, len(self.path) + 1)
+
+    @property
+    def _counts(self) -> Array:
+        """Which of the draws count ``[draws]``."""
+        cycle = int(self.inputs.cycle)
+        if cycle:
+            return np.asarray(2 * ((self._steps - 1) % cycle) >= cycle)
+        return np.arange(len(self.path)) >= int(_TRANSIENT * len(self.path))
+
+    def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
+        """Average networks over the draws.
+
+        Args:
+            x: Test inputs ``[m, d]``.
+            n_samples: Number of draws, picked at random; some of them twice where there are fewer.
+            seed: Seed of the pick.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        n_samples, samples = checks.count("n_samples", n_samples), self.samples
+        rng = np.random.default_rng(checks.count("seed", seed, 0))
+        picked = rng.choice(len(samples), n_samples, replace=n_samples > len(samples))
+        f = predictive.evaluate_weights(self.network, samples[picked], x)
+        return likelihoods.predict(self.likelihood, f, self.noise_std)

@@ -1,0 +1,407 @@
+// Points that a hand can move: handles over the picture, for pointer, touch and keys.
+//
+// A handle goes where the hand goes at once; the picture, with the model refitted, follows.
+
+const SVG = "http://www.w3.org/2000/svg";
+const MOST = 200; // points, as in points.py
+const CLICK = 4; // pixels that a click may wander
+const NEAR = 0.012; // of the panel: what an arrow key moves; with Shift five times as far
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const HELP =
+  "Data points. Page Up and Page Down choose a point, arrows move it, with Shift further, " +
+  "Delete removes it, Insert adds one beside it.";
+
+const DRAW =
+  "The edges of a band. Arrows to the left and right choose a place, arrows up and down move it, " +
+  "with Shift further.";
+
+const make = (kind, attributes = {}) => {
+  const element = document.createElementNS(SVG, kind);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+};
+
+const within = (value, [low, high]) => Math.min(Math.max(value, low), high);
+
+class Hand {
+  constructor(model, el) {
+    this.model = model;
+    this.svg = make("svg", {
+      class: "bdl-hand", tabindex: "0", role: "application", "aria-label": HELP,
+      "data-lm-suppress-shortcuts": "true",
+    });
+    this.stages = []; // a panel each: {panel, group, ground, dots}
+    this.said = document.createElement("div");
+    this.said.className = "bdl-said";
+    this.said.setAttribute("role", "status");
+    el.append(this.svg, this.said);
+    this.points = [];
+    this.kind = ""; // of the points: "edges" of a band that is drawn move up and down only
+    this.chosen = -1;
+    this.held = null; // what the pointer holds: {i, id, moved}
+    this.frame = 0;
+    this.sent = 0; // number of the newest message: points that are older are not taken
+    this.read = () => this.take();
+    this.draw = () => this.show();
+    model.on("change:points", this.read);
+    model.on("change:panels", this.draw);
+    this.svg.addEventListener("pointerdown", (event) => this.down(event));
+    this.svg.addEventListener("pointermove", (event) => this.move(event));
+    this.svg.addEventListener("pointerup", (event) => this.up(event, true));
+    this.svg.addEventListener("pointercancel", (event) => this.up(event, false));
+    this.svg.addEventListener("pointerleave", () => this.point(null));
+    this.svg.addEventListener("keydown", (event) => this.key(event));
+    this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
+    this.sizes = new ResizeObserver(() => this.show());
+    this.sizes.observe(el);
+    this.take();
+  }
+
+  close() {
+    this.sizes.disconnect();
+    this.model.off("change:points", this.read);
+    this.model.off("change:panels", this.draw);
+    cancelAnimationFrame(this.frame);
+  }
+
+  // Where things are.
+
+  // The first panel that shows the points: what keys move is measured by it.
+  get main() {
+    return this.stages.find((stage) => stage.panel.kind === "points");
+  }
+
+  size() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    return [width, height];
+  }
+
+  toPage({ left, top, width, height, x: xs, y: ys }, [x, y]) {
+    const [w, h] = this.size();
+    const across = (x - xs[0]) / (xs[1] - xs[0]);
+    const up = (y - ys[0]) / (ys[1] - ys[0]);
+    return [w * (left + width * across), h * (top + height * (1 - up))];
+  }
+
+  toData({ left, top, width, height, x: xs, y: ys }, [px, py]) {
+    const [w, h] = this.size();
+    const across = (px / w - left) / width;
+    const up = 1 - (py / h - top) / height;
+    return [within(xs[0] + across * (xs[1] - xs[0]), xs), within(ys[0] + up * (ys[1] - ys[0]), ys)];
+  }
+
+  at(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  // The panel under a place, and the point of it that is near enough to be meant.
+  under([px, py], reach) {
+    const [w, h] = this.size();
+    const stage = this.stages.find(({ panel: { left, top, width, height } }) => {
+      const [across, down] = [px - w * left, py - h * top];
+      return across > -reach && across < w * width + reach && down > -reach && down < h * height + reach;
+    });
+    let found = -1;
+    if (stage?.panel.kind === "points")
+      this.points.forEach((point, i) => {
+        const [x, y] = this.toPage(stage.panel, point);
+        const far = Math.hypot(x - px, y - py);
+        if (far <= reach) [found, reach] = [i, far];
+      });
+    return [stage, found];
+  }
+
+  // What is seen.
+
+  take() {
+    const { at, answers, kind } = { at: [], answers: 0, kind: "", ...this.model.get("points") };
+    if (kind !== this.kind) [this.kind, this.points, this.held] = [kind, [], null];
+    if (!this.held && !this.frame && answers >= this.sent) this.points = at.map((p) => [...p]);
+    this.show();
+  }
+
+  show() {
+    const panels = this.model.get("panels") || [];
+    while (this.stages.length > panels.length) this.stages.pop().group.remove();
+    while (this.stages.length < panels.length) {
+      const [group, ground, dots] = [make("g"), make("rect", { class: "bdl-ground" }), make("g")];
+      const edges = [make("polyline", { class: "bdl-edge" }), make("polyline", { class: "bdl-edge" })];
+      group.append(ground, ...edges, dots);
+      this.svg.append(group);
+      this.stages.push({ group, ground, dots, edges });
+    }
+    this.svg.style.display = panels.length ? "" : "none";
+    this.chosen = Math.min(this.chosen, this.points.length - 1);
+    panels.forEach((panel, k) => this.showPanel(Object.assign(this.stages[k], { panel })));
+    this.svg.classList.toggle("bdl-map", !this.main);
+    const help = this.kind === "edges" ? DRAW : HELP;
+    this.svg.setAttribute("aria-label", this.main ? help : "A place in the picture, for the pointer");
+    for (const stage of this.stages) stage.group.classList.toggle("bdl-main", stage === this.main);
+    this.svg.classList.toggle("bdl-drawing", this.kind === "edges");
+    this.svg.setAttribute("tabindex", this.main ? "0" : "-1");
+  }
+
+  showPanel(stage) {
+    const { panel, ground, dots, edges } = stage;
+    const [w, h] = this.size();
+    for (const [name, value] of Object.entries({
+      x: w * panel.left, y: h * panel.top, width: w * panel.width, height: h * panel.height,
+    }))
+      ground.setAttribute(name, value);
+    const first = this.kind === "edges" && stage !== this.main; // a band is drawn in one panel
+    const shown = panel.kind === "points" && !first ? this.points : [];
+    const half = this.kind === "edges" ? shown.length / 2 : 0;
+    edges.forEach((edge, side) => {
+      const line = shown.slice(side * half, (side + 1) * half);
+      edge.setAttribute("points", line.map((p) => this.toPage(panel, p).join(",")).join(" "));
+    });
+    while (dots.childElementCount > shown.length) dots.lastChild.remove();
+    while (dots.childElementCount < shown.length)
+      dots.append(make("circle", { r: 7, class: "bdl-dot" }));
+    shown.forEach((point, i) => {
+      const dot = dots.children[i];
+      const [x, y] = this.toPage(panel, point);
+      dot.setAttribute("cx", x.toFixed(1));
+      dot.setAttribute("cy", y.toFixed(1));
+      const out = x < w * panel.left || x > w * (panel.left + panel.width);
+      dot.style.display = out ? "none" : "";
+      dot.classList.toggle("bdl-chosen", i === this.chosen);
+      dot.classList.toggle("bdl-held", this.held?.stage === stage && this.held.i === i);
+    });
+  }
+
+  choose(i) {
+    this.chosen = Math.min(i, this.points.length - 1);
+    this.show();
+    this.tell();
+  }
+
+  tell() {
+    if (this.chosen < 0 || !this.main) return;
+    const [x0, x1, y0, y1] = this.main.panel.units;
+    const [x, y] = this.points[this.chosen];
+    const short = (number) => Number(number.toPrecision(3));
+    this.said.textContent =
+      `point ${this.chosen + 1} of ${this.points.length}: ` +
+      `x ${short(x0 + x1 * x)}, y ${short(y0 + y1 * y)}`;
+  }
+
+  send(touch, more = {}) {
+    this.sent += 1;
+    this.model.send({ touch, number: this.sent, ...more });
+  }
+
+  // A point comes and goes at once: the next key may be for the one that has just been added.
+  add(x, y) {
+    if (this.kind || this.points.length >= MOST) return;
+    this.points.push([x, y]);
+    this.send("add", { x, y });
+    this.choose(this.points.length - 1);
+  }
+
+  remove(i) {
+    if (this.kind || this.points.length < 2) return;
+    this.points.splice(i, 1);
+    this.send("remove", { i });
+    this.choose(Math.min(i, this.points.length - 1));
+  }
+
+  // What is pointed at, of a panel that wants to know; at most once a frame.
+  point(at) {
+    const [stage] = at ? this.under(at, 0) : [];
+    const wanted = stage?.panel.hover ? stage : null;
+    if (!wanted && !this.pointed) return;
+    this.pointed = wanted;
+    this.place = at;
+    this.hover ||= requestAnimationFrame(() => {
+      this.hover = 0;
+      const [x, y] = this.pointed ? this.toData(this.pointed.panel, this.place) : [0, 0];
+      const panel = this.pointed ? this.stages.indexOf(this.pointed) : -1;
+      this.model.send({ touch: "hover", panel, x, y });
+    });
+  }
+
+  // A place on a map.
+  go(touch, stage, at) {
+    const [x, y] = this.toData(stage.panel, at);
+    this.send(touch, { x, y, panel: this.stages.indexOf(stage) });
+  }
+
+  // At most one message a frame, the last of them for sure.
+  follow(i) {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.report(i);
+    });
+  }
+
+  report(i) {
+    const [x, y] = this.points[i];
+    this.send("move", { i, x, y });
+  }
+
+  // Pointer and touch.
+
+  down(event) {
+    this.empty = null;
+    if (event.button !== 0) return;
+    const at = this.at(event);
+    const [stage, i] = this.under(at, event.pointerType === "mouse" ? 10 : 22);
+    if (!stage) return;
+    this.start = at;
+    if (stage.panel.kind === "at") {
+      event.preventDefault();
+      this.svg.setPointerCapture(event.pointerId);
+      this.held = { i: -1, id: event.pointerId, stage };
+      this.go("down", stage, at);
+    } else if (stage.panel.kind !== "points") return;
+    else if (i < 0) this.empty = event.target === stage.ground ? stage : null;
+    else if (event.shiftKey) this.remove(i);
+    else {
+      event.preventDefault();
+      this.svg.focus({ preventScroll: true });
+      this.svg.setPointerCapture(event.pointerId);
+      this.held = { i, id: event.pointerId, stage, moved: false };
+      this.choose(i);
+    }
+  }
+
+  move(event) {
+    const held = this.held;
+    const at = this.at(event);
+    if (!held) this.point(at);
+    if (!held || held.id !== event.pointerId) return;
+    if (held.i < 0) {
+      this.place = at;
+      this.frame ||= requestAnimationFrame(() => {
+        this.frame = 0;
+        this.go("at", held.stage, this.place);
+      });
+      return;
+    }
+    if (!held.moved) {
+      if (Math.hypot(at[0] - this.start[0], at[1] - this.start[1]) < 2) return;
+      held.moved = true;
+      this.send("down");
+    }
+    const [x, y] = this.toData(held.stage.panel, at);
+    this.points[held.i] = [this.kind ? this.points[held.i][0] : x, y];
+    this.show();
+    this.follow(held.i);
+  }
+
+  up(event, done) {
+    const held = this.held;
+    const at = this.at(event);
+    if (held?.id === event.pointerId) {
+      cancelAnimationFrame(this.frame);
+      this.frame = 0;
+      this.held = null;
+      if (held.i < 0) this.go("up", held.stage, at);
+      else if (held.moved) {
+        this.report(held.i);
+        this.send("up");
+        this.tell();
+      }
+      this.show();
+      return;
+    }
+    const still = this.start && Math.hypot(at[0] - this.start[0], at[1] - this.start[1]) < CLICK;
+    if (done && this.empty && still && !event.shiftKey)
+      this.add(...this.toData(this.empty.panel, at));
+    this.empty = null;
+  }
+
+  // Keys.
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.main) return;
+    if (!this.act(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  act(event) {
+    const n = this.points.length;
+    if (!n) return false;
+    const i = Math.max(this.chosen, 0);
+    const [x, y] = this.points[i];
+    const { x: xs, y: ys } = this.main.panel;
+    const across = NEAR * (xs[1] - xs[0]);
+    const up = NEAR * (ys[1] - ys[0]);
+    if (event.key in ARROWS) {
+      const far = event.shiftKey ? 5 : 1;
+      const [dx, dy] = ARROWS[event.key];
+      if (this.kind && dx) {
+        this.choose((i + dx + n) % n);
+        return true;
+      }
+      this.chosen = i;
+      this.points[i] = [within(x + far * dx * across, xs), within(y + far * dy * up, ys)];
+      this.show();
+      this.follow(i);
+      this.tell();
+    } else if (event.key === "PageDown") this.choose(this.beside(i, 1));
+    else if (event.key === "PageUp") this.choose(this.beside(i, -1));
+    else if (event.key === "Delete" || event.key === "Backspace") this.remove(i);
+    else if (event.key === "Insert" || event.key === "Enter") this.add(within(x + across, xs), y);
+    else return false;
+    return true;
+  }
+
+  // The next point to the right, or to the left; round at the ends.
+  beside(i, step) {
+    const order = this.points.map((_, k) => k).sort((a, b) => this.points[a][0] - this.points[b][0]);
+    const place = order.indexOf(i);
+    return order[(place + step + order.length) % order.length];
+  }
+}
+
+// A table of one's own: a dialog that takes what is pasted, typed or dropped.
+
+function askForTable(model, root) {
+  let dialog = root.querySelector("dialog.bdl-table");
+  if (!dialog) {
+    dialog = document.createElement("dialog");
+    dialog.className = "bdl-table";
+    dialog.setAttribute("data-lm-suppress-shortcuts", "true");
+    dialog.setAttribute("aria-label", "my data");
+    dialog.innerHTML =
+      '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet or a CSV file; ' +
+      "at most 200 lines. They are standardised, and the axes keep your units.</p>" +
+      '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +
+      'placeholder="1.2, 30.5&#10;1.9, 28.1&#10;…"></textarea>' +
+      '<p class="bdl-refused" role="alert"></p>' +
+      '<p><input type="file" accept=".csv,.txt,.tsv" aria-label="a file"> ' +
+      '<button class="jupyter-button bdl-use">use it</button> ' +
+      '<button class="jupyter-button bdl-leave">cancel</button></p>';
+    root.append(dialog);
+    const area = dialog.querySelector("textarea");
+    const read = async (file) => {
+      if (file) area.value = await file.text();
+    };
+    dialog.querySelector("input").addEventListener("change", (event) => read(event.target.files[0]));
+    area.addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length) return;
+      event.preventDefault();
+      read(event.dataTransfer.files[0]);
+    });
+    dialog.addEventListener("keydown", (event) => event.stopPropagation());
+    dialog.querySelector(".bdl-use").addEventListener("click", () => {
+      model.send({ touch: "table", text: area.value.slice(0, 200000) });
+    });
+    dialog.querySelector(".bdl-leave").addEventListener("click", () => dialog.close());
+  }
+  dialog.querySelector(".bdl-refused").textContent = "";
+  dialog.showModal();
+}
+
+// What became of the table: a sentence that refuses it, or nothing.
+function answerTable(root, refused) {
+  const dialog = root?.querySelector("dialog.bdl-table");
+  if (!dialog) return;
+  dialog.querySelector(".bdl-refused").textContent = refused;
+  if (!refused) dialog.close();
+}

@@ -1,0 +1,168 @@
+"""Deep ensembles: members that are point estimates, and anchored ones that are posterior draws."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bdl_teach import DivergedError, datasets
+from bdl_teach._support import compiled
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import ensemble, exact, point
+from bdl_teach.predictive import BernoulliPredictive
+
+DATA = datasets.sinusoid(n=8)
+SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60, "n_members": 3}
+ROOM = ensemble.Capacity(11, (5,), 1, chunk=3)  # four chunks, the third part empty
+RNG = np.random.default_rng(0)
+LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # few, so that prior and data weigh alike
+LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(4, 1))
+LABELS = np.float64(LINEAR_Y > 0.4)
+DESIGN = np.hstack([LINEAR_X, np.ones((4, 1))])
+LINEAR: dict[str, Any] = {"noise_std": 0.5, "hidden_units": (), "steps": 600, "learning_rate": 0.05}
+N = 400  # members that stand for many
+
+
+def small(**changes: Any) -> ensemble.Fit:
+    return ensemble.fit(DATA.x, changes.pop("y", DATA.y), **{**SMALL, **changes})
+
+
+@lru_cache
+def linear(anchored: bool) -> ensemble.Fit:
+    return ensemble.fit(
+        LINEAR_X, LINEAR_Y, n_members=N, prior=Gaussian(0.7), anchored=anchored, **LINEAR
+    )
+
+
+# What an ensemble is
+
+
+@pytest.mark.parametrize("options", [{}, {"prior": ScaleMixture()}, {"likelihood": "bernoulli"}])
+def test_each_member_is_the_point_estimate_of_its_start(options):
+    y = np.float64(DATA.y > 0) if "likelihood" in options else DATA.y
+    fit = small(y=y, seed=5, **options)
+    plan = {k: v for k, v in SMALL.items() if k != "n_members"}
+    alone = [point.fit(DATA.x, y, seed=5 + 10**6 * k, **plan, **options) for k in range(3)]
+    for k, one in enumerate(alone):
+        np.testing.assert_allclose(fit.weights[k], one.weights, atol=1e-5)
+    for name in ("loss", "prior_cost", "likelihood_cost"):
+        mean = np.mean([one.history[name] for one in alone], axis=0)
+        np.testing.assert_allclose(fit.history[name], mean, rtol=1e-4)
+    np.testing.assert_array_equal(fit.history["step"], alone[0].history["step"])
+
+
+def test_a_larger_ensemble_has_the_members_of_a_smaller_one():
+    few, many = (small(n_members=k, prior=Gaussian(2.0), anchored=True) for k in (2, 5))
+    np.testing.assert_allclose(many.weights[:2], few.weights, atol=1e-5)
+    np.testing.assert_array_equal(many.anchors[:2], few.anchors)
+    assert len(np.unique(many.weights[:, 0])) == 5
+
+
+def test_the_predictive_is_the_mixture_of_the_members():
+    fit, x = small(noise_std=0.7), np.linspace(-1.0, 1.0, 5)[:, None]
+    p = fit.predict(x, n_samples=99, seed=7)
+    outputs = [point.Fit(w, fit.network, 0.7, {}).predict(x).mean for w in fit.weights]
+    np.testing.assert_allclose(p.samples, outputs, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(p.epistemic_std, np.std(outputs, axis=0), rtol=1e-4)
+    np.testing.assert_array_equal(p.aleatoric_std, 0.7)
+    np.testing.assert_array_equal(p.mean, fit.predict(x).mean)
+
+
+def test_labels_get_the_mean_of_the_members_probabilities():
+    fit = small(y=np.float64(DATA.y > 0), likelihood="bernoulli")
+    p = fit.predict(DATA.x)
+    assert isinstance(p, BernoulliPredictive)
+    logits = [point.Fit(w, fit.network, 1.0, {}).predict(DATA.x).mean for w in fit.weights]
+    np.testing.assert_allclose(p.probability, expit(logits).mean(axis=0), rtol=1e-5)
+
+
+def test_one_member_has_no_doubt():
+    np.testing.assert_array_equal(small(n_members=1).predict(DATA.x).epistemic_std, 0.0)
+
+
+# What it is worth where the posterior is known
+
+
+def test_anchored_linear_models_are_draws_from_the_exact_posterior():
+    """Mean, covariance and predictive, each within four Monte-Carlo errors."""
+    posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=0.7, noise_std=0.5)
+    weights, std = linear(anchored=True).weights, np.sqrt(np.diag(posterior.cov))
+    off = (weights.mean(axis=0) - posterior.mean) / std
+    assert np.abs(off).max() < 4 / np.sqrt(N)
+    np.testing.assert_allclose(weights.std(axis=0) / std, 1.0, atol=4 / np.sqrt(2 * N))
+    correlation = posterior.cov / np.outer(std, std)
+    np.testing.assert_allclose(np.corrcoef(weights.T), correlation, atol=4 / np.sqrt(N))
+    x = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 3.0]])
+    p, q = linear(anchored=True).predict(x), posterior.predict(np.hstack([x, np.ones((3, 1))]))
+    np.testing.assert_allclose(p.epistemic_std / q.epistemic_std, 1.0, atol=4 / np.sqrt(2 * N))
+
+
+def test_without_anchors_linear_models_end_in_one_place_and_know_no_doubt():
+    """One minimum, the posterior's mean: such an ensemble recovers no Gaussian posterior."""
+    posterior = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=0.7, noise_std=0.5)
+    weights = linear(anchored=False).weights
+    np.testing.assert_allclose(weights, np.tile(posterior.mean, (N, 1)), atol=2e-3)
+
+
+def test_an_anchored_member_is_pulled_to_its_anchor_alone_if_it_is_told_labels():
+    """The gradient of −log P(D | w) + ‖w − a‖²/2σ² is 0 there; labels stay as they are."""
+    options = {**LINEAR, "steps": 1500}
+    fit = ensemble.fit(
+        LINEAR_X, LABELS, likelihood="bernoulli", prior=Gaussian(0.7), anchored=True, **options
+    )
+    pull = (fit.weights - fit.anchors) / 0.7**2
+    gradient = (expit(fit.weights @ DESIGN.T) - LABELS.T) @ DESIGN + pull
+    assert np.abs(gradient).max() < 0.02
+    assert np.abs(pull).max() > 0.5
+
+
+def test_anchors_are_draws_from_a_gaussian_as_wide_as_the_prior():
+    prior = ScaleMixture(1.5, 0.1, 0.5)
+    anchors = small(n_members=40, steps=1, prior=prior, anchored=True).anchors
+    assert anchors.shape == (40, 10)
+    assert anchors.std() == pytest.approx(prior.std, rel=4 / np.sqrt(2 * 400))
+    assert (np.abs(anchors) < 0.2).mean() < 0.3  # of the mixture's own draws, more than half
+    np.testing.assert_array_equal(small(prior=prior).anchors, 0.0)
+
+
+def test_anchors_without_a_prior_are_refused():
+    with pytest.raises(ValueError, match="prior: expected one to draw the anchors from, got None"):
+        small(anchored=True)
+
+
+# Live
+
+
+def test_no_value_compiles_again():
+    small()
+    before = compiled.trace_count()
+    small(n_members=7, noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
+    small(prior=ScaleMixture(0.7, 0.2, 0.9), anchored=True)
+    assert compiled.trace_count() == before
+
+
+def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_nothing():
+    options: dict[str, Any] = {"prior": Gaussian(2.0), "anchored": True, "noise_std": 0.5}
+    roomy, exactly = small(capacity=ROOM, **options), small(**options)
+    np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)
+    for name, values in exactly.history.items():
+        np.testing.assert_allclose(roomy.history[name], values, rtol=1e-4, atol=1e-4)
+    x = np.linspace(-1.0, 1.0, 5)[:, None]
+    np.testing.assert_allclose(roomy.predict(x).mean, exactly.predict(x).mean, atol=1e-4)
+    before = compiled.trace_count()
+    fewer = ensemble.fit(DATA.x[:5], DATA.y[:5], **SMALL | {"hidden_units": (5,)}, capacity=ROOM)
+    assert fewer.predict(x).samples.shape == (3, 5)
+    assert compiled.trace_count() == before
+
+
+def test_a_divergence_of_a_member_names_step_and_remedy():
+    with pytest.raises(DivergedError, match=r"step \d+.*learning rate"):
+        small(learning_rate=1e30)
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, True, None])
+def test_a_number_of_members_that_is_none_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"^n_members: expected.*got"):
+        small(n_members=wrong)

@@ -1,0 +1,194 @@
+"""Infinite width: the kernel by other routes, and regression with it beside a library's."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+
+from bdl_teach import datasets
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import exact, infinite_width
+
+DATA = datasets.sinusoid()
+GRID = np.linspace(-1.0, 1.0, 41)[:, None]
+X = np.array([[-0.8], [0.1], [0.9]])
+PLANE = np.random.default_rng(0).normal(size=(12, 2))
+PRIORS = [Gaussian(0.8), ScaleMixture(1.5, 0.1, 0.3)]
+
+
+def fit(**changes):
+    values = {"prior": Gaussian(0.8), "hidden_units": (20,), "noise_std": 1.0, **changes}
+    return infinite_width.fit(DATA.x, DATA.y, **values)
+
+
+# The kernel
+
+
+def by_quadrature(cov):
+    """E[relu(u) relu(v)], by adding up over the quadrant in which neither is 0."""
+    density = stats.multivariate_normal([0.0, 0.0], cov).pdf
+    reach = 9.0 * np.sqrt(np.diag(cov))
+    return integrate.dblquad(lambda u, v: u * v * density([u, v]), 0, reach[1], 0, reach[0])[0]
+
+
+@pytest.mark.parametrize("hidden_units", [(7,), (7, 5)])
+@pytest.mark.parametrize("pair", [(-0.8, 0.9), (0.2, 0.5)])
+def test_the_kernel_is_the_integral_it_stands_for(hidden_units, pair):
+    x = np.array(pair)[:, None]
+    cov = 0.64 * (x @ x.T + 1.0)
+    for width in hidden_units:
+        moments = np.diag(np.diag(cov) / 2.0)
+        moments[0, 1] = moments[1, 0] = by_quadrature(cov)
+        cov = 0.64 * (width * moments + 1.0)
+    kernel = infinite_width.kernel(x, prior=Gaussian(0.8), hidden_units=hidden_units)
+    np.testing.assert_allclose(kernel, cov, rtol=1e-6)
+
+
+def second_moments(f):
+    """Mean of f fᵀ over draws ``[s, m]``, and its Monte-Carlo standard error."""
+    each = f[:, :, None] * f[:, None]
+    return each.mean(axis=0), each.std(axis=0) / np.sqrt(len(f))
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=["gaussian", "mixture"])
+@pytest.mark.parametrize(("hidden_units", "times"), [((4,), 1), ((4,), 8), ((4, 3), 24)])
+def test_it_is_the_covariance_of_networks_drawn_from_the_prior(prior, hidden_units, times):
+    """Of one hidden layer at any width, of two at a large one."""
+    n_samples = 100_000 // times
+    given = {"prior": prior, "hidden_units": hidden_units}
+    f = infinite_width.prior_functions(X, n_samples, times=times, seed=3, **given)
+    mean, error = second_moments(f)
+    assert (np.abs(mean - infinite_width.kernel(X, **given)) < 4.5 * error).all()
+    assert (np.abs(f.mean(axis=0)) < 4.5 * f.std(axis=0) / np.sqrt(n_samples)).all()
+
+
+def test_of_a_mixture_the_first_layer_s_shape_counts_and_not_its_variance_alone():
+    """Two inputs on either side of 0: the variances agree, the covariances differ by a fifth."""
+    mixture = ScaleMixture(2.0, 0.05, 0.2)
+    x, given = np.array([[-1.0], [1.0]]), {"hidden_units": (20,)}
+    true = infinite_width.kernel(x, prior=mixture, **given)
+    same_variance = infinite_width.kernel(x, prior=Gaussian(mixture.std), **given)
+    np.testing.assert_allclose(np.diag(true), np.diag(same_variance))
+    assert abs(true[0, 1] / same_variance[0, 1] - 1.0) > 0.1
+    mean, error = second_moments(infinite_width.prior_functions(x, 50_000, prior=mixture, **given))
+    assert abs(mean[0, 1] - true[0, 1]) < 4.0 * error[0, 1]
+    assert abs(mean[0, 1] - same_variance[0, 1]) > 10.0 * error[0, 1]
+
+
+def test_with_their_width_the_functions_of_the_prior_become_gaussian():
+    """What is left of the kurtosis beyond 3 falls as one over the width."""
+    x, given = np.array([[0.5]]), {"prior": Gaussian(1.0), "hidden_units": (4,)}
+    excess, error = [], []
+    for times in (1, 4, 16):
+        f = infinite_width.prior_functions(x, 40_000, times=times, seed=1, **given)[:, 0]
+        batches = stats.kurtosis(f.reshape(20, -1), axis=1)
+        excess.append(batches.mean())
+        error.append(batches.std() / np.sqrt(20))
+    assert excess[0] > 10 * error[0]
+    assert excess[1] == pytest.approx(excess[0] / 4, abs=4 * error[1] + error[0])
+    assert excess[2] == pytest.approx(excess[0] / 16, abs=4 * error[2] + error[0] / 4)
+    assert excess[0] > 2 * excess[1] > 4 * excess[2]
+
+
+def test_a_wider_network_means_a_wider_prior():
+    """As in the course's networks: the output's variance grows by σ² ½ σ² (x² + 1) a unit."""
+    few, more = (infinite_width.kernel(X, prior=Gaussian(0.8), hidden_units=(k,)) for k in (20, 21))
+    np.testing.assert_allclose(np.diag(more - few), 0.64 * 0.5 * 0.64 * (X[:, 0] ** 2 + 1.0))
+
+
+# Regression with it
+
+
+class Same(kernels.Kernel):
+    """Our kernel for scikit-learn's Gaussian process."""
+
+    theta = np.array([])
+    bounds = np.empty((0, 2))
+
+    def __init__(self, prior, hidden_units):
+        self.prior, self.hidden_units = prior, hidden_units
+
+    def __call__(self, x, y=None, eval_gradient=False):
+        return infinite_width.kernel(x, y, prior=self.prior, hidden_units=self.hidden_units)
+
+    def diag(self, x):
+        return np.diag(self(x))
+
+    def is_stationary(self):
+        return False
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=["gaussian", "mixture"])
+@pytest.mark.parametrize("hidden_units", [(20,), (20, 20)])
+def test_posterior_and_evidence_are_those_of_scikit_learn(prior, hidden_units):
+    same = Same(prior, hidden_units)
+    twin = GaussianProcessRegressor(same, alpha=0.7**2, optimizer=None).fit(DATA.x, DATA.y[:, 0])
+    mine = fit(prior=prior, hidden_units=hidden_units, noise_std=0.7)
+    mean, std = twin.predict(GRID, return_std=True)
+    prediction = mine.predict(GRID)
+    np.testing.assert_allclose(prediction.mean, mean, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(prediction.epistemic_std, std, rtol=1e-5)
+    np.testing.assert_array_equal(prediction.aleatoric_std, 0.7)
+    assert prediction.samples is None
+    assert mine.log_evidence == pytest.approx(twin.log_marginal_likelihood_value_, rel=1e-9)
+
+
+def test_without_a_hidden_layer_it_is_bayesian_linear_regression():
+    y = PLANE @ [0.8, -1.5] + 0.4
+    mine = infinite_width.fit(PLANE, y, prior=Gaussian(0.7), noise_std=0.5, hidden_units=())
+    design = np.hstack([PLANE, np.ones((12, 1))])
+    posterior = exact.linear_regression(design, y, prior_std=0.7, noise_std=0.5)
+    one, other = mine.predict(PLANE), posterior.predict(design)
+    np.testing.assert_allclose(one.mean, other.mean, rtol=1e-9)
+    np.testing.assert_allclose(one.epistemic_std, other.epistemic_std, rtol=1e-7)
+    assert mine.log_evidence == pytest.approx(posterior.log_evidence, rel=1e-9)
+
+
+def test_far_from_the_data_it_doubts_more_than_among_them():
+    among, outside = fit(prior=Gaussian(3.0)).predict([[0.0], [2.0]]).epistemic_std
+    assert outside > 5 * among
+
+
+@pytest.mark.slow
+def test_the_posterior_of_a_wide_network_is_nearly_its_own():
+    """NUTS on 200 hidden units, within what 2 × 300 draws leave open."""
+    x = np.array([-1.0, -0.8, -0.5, -0.1, 0.2, 0.4, 0.9, 1.0])[:, None]
+    y = np.array([0.8, 0.9, 0.2, -0.3, 0.1, 0.0, 1.1, 1.4])
+    given = {"prior": Gaussian(0.3), "noise_std": 0.3, "hidden_units": (200,)}
+    limit = infinite_width.fit(x, y, **given).predict(2 * GRID)
+    truth = exact.nuts(x, y, n_samples=300, n_warmup=200, **given).predict(2 * GRID)
+    away = (truth.mean - limit.mean) / limit.epistemic_std
+    assert np.sqrt(np.mean(away**2)) < 0.15
+    wider = truth.epistemic_std / limit.epistemic_std
+    assert wider.mean() == pytest.approx(1.0, abs=0.08)
+
+
+def test_a_mixture_with_one_component_is_a_gaussian():
+    for prior in (ScaleMixture(0.8, 0.1, 1.0), ScaleMixture(5.0, 0.8, 0.0)):
+        assert fit(prior=prior).log_evidence == pytest.approx(fit().log_evidence)
+
+
+# Doors
+
+
+def test_a_mixture_over_many_inputs_is_refused_and_a_gaussian_is_not():
+    x, y = np.ones((3, 10)), np.zeros(3)
+    with pytest.raises(ValueError, match=r"^prior: expected a Gaussian, or fewer than 10 inputs"):
+        infinite_width.fit(x, y, prior=ScaleMixture())
+    infinite_width.fit(x, y, prior=Gaussian(1.0))
+    infinite_width.fit(x[:, :9], y, prior=ScaleMixture())
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: infinite_width.kernel(X, X[:, [0, 0]]), "other: expected 1 columns, got 2"),
+        (lambda: infinite_width.kernel(X[:, 0]), r"x: expected shape \[n, d\]"),
+        (lambda: infinite_width.prior_functions(X, 0), "n_samples: expected"),
+        (lambda: infinite_width.prior_functions(X, times=0), "times: expected"),
+        (lambda: infinite_width.prior_functions(X, seed=-1), "seed: expected"),
+    ],
+)
+def test_nonsense_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

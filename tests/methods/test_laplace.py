@@ -1,0 +1,318 @@
+"""Laplace: exact where the model is linear; elsewhere what its structures and draws are worth."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from bdl_teach import datasets, densities
+from bdl_teach._support import compiled
+from bdl_teach.backend import tf
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import exact, laplace, point
+from bdl_teach.mlp import MLP
+
+RNG = np.random.default_rng(0)
+LINEAR_X = RNG.uniform(-1.0, 1.0, (20, 2))
+LINEAR_Y = LINEAR_X @ [0.8, -1.5] + 0.4 + 0.5 * RNG.standard_normal(20)
+LABEL_X = RNG.normal(size=(30, 1))
+LABELS = (LABEL_X[:, 0] + 0.7 * RNG.normal(size=30) > 0.2).astype(float)
+GRID = np.linspace(-1.0, 1.0, 21)[:, None]
+DATA = datasets.sinusoid()
+
+
+def with_ones(x):
+    return np.hstack([x, np.ones((len(x), 1))])
+
+
+@lru_cache
+def linear_mode(sigma=0.7):
+    return point.fit(
+        *(LINEAR_X, LINEAR_Y),
+        **{"prior": Gaussian(sigma), "noise_std": 0.5, "hidden_units": ()},
+        **{"steps": 3000, "learning_rate": 0.02},
+    )
+
+
+def linear(structure="full", **changes):
+    prior = {"prior": Gaussian(0.7), **changes}
+    return laplace.around(linear_mode(), LINEAR_X, LINEAR_Y, structure=structure, **prior)
+
+
+@lru_cache
+def network_mode(seed=0):
+    data = datasets.sinusoid(seed=seed)
+    given = {"prior": Gaussian(1.0), "hidden_units": (20,), "steps": 1500, "seed": seed}
+    return data, point.fit(data.x, data.y, **given)
+
+
+def network(structure="full", seed=0, **changes):
+    data, mode = network_mode(seed)
+    return laplace.around(mode, data.x, data.y, structure=structure, **changes)
+
+
+@lru_cache
+def label_mode():
+    given = {"prior": Gaussian(2.0), "likelihood": "bernoulli", "hidden_units": ()}
+    return point.fit(LABEL_X, LABELS, steps=2000, learning_rate=0.05, **given)
+
+
+def labels(structure="full", **changes):
+    prior = {"prior": Gaussian(2.0), **changes}
+    return laplace.around(label_mode(), LABEL_X, LABELS, structure=structure, **prior)
+
+
+# Where the posterior is known
+
+
+@pytest.mark.parametrize(("structure", "tolerance"), [("full", 1e-3), ("last_layer", 1e-9)])
+def test_of_a_linear_model_it_is_the_exact_posterior(structure, tolerance):
+    """The full one as near as Adam came to the mode; the last layer is solved."""
+    posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
+    fit = linear(structure)
+    np.testing.assert_allclose(fit.mean, posterior.mean, atol=tolerance)
+    np.testing.assert_allclose(fit.cov, posterior.cov, rtol=1e-9)
+    assert fit.log_evidence == pytest.approx(posterior.log_evidence, abs=tolerance)
+    one, other = fit.predict(3 * LINEAR_X), posterior.predict(with_ones(3 * LINEAR_X))
+    np.testing.assert_allclose(one.mean, other.mean, atol=5 * tolerance)
+    np.testing.assert_allclose(one.epistemic_std, other.epistemic_std, rtol=1e-9)
+    np.testing.assert_array_equal(one.aleatoric_std, 0.5)
+    assert one.samples is None
+
+
+def features(fit, x):
+    """What the last layer is given: the hidden units of the mode, and a one."""
+    weight, bias = np.split(fit.mean[:40], 2)
+    return with_ones(np.maximum(0.0, x * weight + bias))
+
+
+@pytest.mark.parametrize(("sigma", "noise"), [(1.0, 1.0), (0.3, 2.0), (10.0, 0.5)])
+def test_the_last_layer_is_linear_regression_on_the_frozen_units_under_any_prior(sigma, noise):
+    fit = network("last_layer").with_prior(Gaussian(sigma), noise)
+    posterior = exact.linear_regression(features(fit, DATA.x), DATA.y, sigma, noise)
+    np.testing.assert_allclose(fit.mean[40:], posterior.mean, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(fit.cov, posterior.cov, rtol=1e-6, atol=1e-9)
+    assert fit.log_evidence == pytest.approx(posterior.log_evidence, abs=1e-7)
+    one, other = fit.predict(GRID), posterior.predict(features(fit, GRID))
+    np.testing.assert_allclose(one.mean, other.mean, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(one.epistemic_std, other.epistemic_std, rtol=1e-6)
+    np.testing.assert_array_equal(one.aleatoric_std, noise)
+
+
+def test_of_a_classifier_evidence_and_probabilities_are_nearly_the_true_ones():
+    """The truth by adding up over both weights: 30 labels leave the parabola little to miss."""
+    fit = labels("last_layer")
+    places = np.linspace(-6.0, 10.0, 400)
+    w = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2) + fit.mean
+    f = w @ with_ones(LABEL_X).T
+    log_joint = -np.logaddexp(0.0, np.where(LABELS == 1, -f, f)).sum(axis=1)
+    log_joint += Gaussian(2.0).log_prob(w).sum(axis=1)
+    evidence = np.exp(log_joint).sum() * (places[1] - places[0]) ** 2
+    assert fit.log_evidence == pytest.approx(np.log(evidence), abs=0.15)
+    truth = np.exp(log_joint) @ expit(w @ with_ones(GRID).T) / np.exp(log_joint).sum()
+    told = fit.predict(GRID, n_samples=4000).probability
+    np.testing.assert_allclose(told, truth, atol=0.04)
+
+
+@pytest.mark.parametrize("sigma", [0.02, 2.0, 300.0])
+def test_a_classifier_s_last_layer_finds_its_mode_under_any_prior(sigma):
+    fit = labels("last_layer").with_prior(Gaussian(sigma))
+    p = expit(with_ones(LABEL_X) @ fit.mean)
+    gradient = with_ones(LABEL_X).T @ (LABELS - p) - fit.mean / sigma**2
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
+    precision = (with_ones(LABEL_X).T * (p * (1 - p))) @ with_ones(LABEL_X)
+    np.testing.assert_allclose(
+        np.linalg.inv(fit.cov), precision + np.eye(2) / sigma**2, rtol=1e-6, atol=1e-9
+    )
+
+
+# The network's curvature
+
+
+def test_the_jacobian_is_that_of_automatic_differentiation():
+    model, x = MLP(2, (4, 3)), RNG.normal(size=(5, 2))
+    w = RNG.normal(size=model.n_weights)
+    weights, f, rows = tf.Variable(w), *laplace.jacobian(model, w, x)
+    for point_x, output, row in zip(x, f, rows, strict=True):
+        with tf.GradientTape() as tape:
+            value = model(weights, tf.constant(point_x[None]))[0, 0]
+        assert output == pytest.approx(float(value), rel=1e-12)
+        np.testing.assert_allclose(row, tape.gradient(value, weights), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(laplace.jacobian(model, w, x, 1)[1], rows[:, -4:])
+
+
+def test_the_evidence_and_the_covariance_are_those_of_the_whole_matrix():
+    fit = network()
+    f, rows = laplace.jacobian(fit.network, fit.mean, DATA.x)
+    precision = rows.T @ rows + np.eye(61)
+    np.testing.assert_allclose(fit.cov, np.linalg.inv(precision), atol=1e-9)
+    log_joint = -densities.gaussian_nll(DATA.y[:, 0], f, 1.0).sum()
+    log_joint += Gaussian(1.0).log_prob(fit.mean).sum()
+    log_det = np.linalg.slogdet(precision / (2 * np.pi))[1]
+    assert fit.log_evidence == pytest.approx(log_joint - 0.5 * log_det, abs=1e-7)
+    at, prediction = laplace.jacobian(fit.network, fit.mean, GRID), fit.predict(GRID)
+    np.testing.assert_allclose(prediction.mean, at[0])
+    variance = np.einsum("mi,ij,mj->m", at[1], fit.cov, at[1])
+    np.testing.assert_allclose(prediction.epistemic_std**2, variance, rtol=1e-6)
+
+
+def test_the_diagonal_inverts_the_precision_s_own_and_is_narrower_for_it():
+    full, diagonal = network(), network("diagonal")
+    one = 1.0 / np.diag(np.linalg.inv(full.cov))
+    np.testing.assert_allclose(diagonal.cov, np.diag(one), rtol=1e-6, atol=1e-12)
+    assert (np.diag(diagonal.cov) <= np.diag(full.cov) * (1 + 1e-9)).all()
+    _, rows = laplace.jacobian(diagonal.network, diagonal.mean, GRID)
+    expected = np.sqrt(rows**2 @ one)
+    np.testing.assert_allclose(diagonal.predict(GRID).epistemic_std, expected, rtol=1e-6)
+
+
+def test_a_spread_is_the_inverse_of_its_precision():
+    """Of weights whose prior scales differ, so that the order of scaling and narrowing counts."""
+    scale, v, told = np.array([2.0, 0.1, 0.5]), np.array([[0.6, 0.0, 0.8]]), np.array([0.9])
+    precision = (np.eye(3) + v.T @ v * ((1 - told) ** -2 - 1)) / np.outer(scale, scale)
+    spread = laplace.Spread(scale, v, told)
+    cov = np.linalg.inv(precision)
+    np.testing.assert_allclose(spread.cov, cov, atol=1e-12)
+    np.testing.assert_allclose(spread.std(np.eye(3)) ** 2, np.diag(cov))
+    assert spread.log_det == pytest.approx(np.linalg.slogdet(precision)[1])
+    draws, std = spread.draw(40_000, seed=1), np.sqrt(np.diag(cov))
+    np.testing.assert_allclose(np.cov((draws / std).T), cov / np.outer(std, std), atol=0.03)
+    assert np.abs(draws.mean(axis=0) / std).max() < 0.025
+
+
+# Predictions
+
+
+def test_pushed_through_a_linear_network_the_draws_predict_the_same():
+    one, other = (
+        linear(linearised=linearised).predict(LINEAR_X, n_samples=4000)
+        for linearised in (True, False)
+    )
+    assert other.samples.shape == (4000, 20)
+    assert (np.abs(one.mean - other.mean) < 4.5 * other.mc_error).all()
+    np.testing.assert_allclose(other.epistemic_std, one.epistemic_std, rtol=0.06)
+
+
+def test_of_labels_either_way_pushes_the_same_logits_of_a_last_layer():
+    one, other = (
+        labels("last_layer", linearised=linearised).predict(LABEL_X, n_samples=50, seed=3)
+        for linearised in (True, False)
+    )
+    np.testing.assert_allclose(one.samples, other.samples, atol=1e-5)
+    assert one.samples.shape == (50, 30)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pushed_through_the_network_the_draws_say_next_to_nothing(seed):
+    """Among its data the linear model's doubt is below the noise; that of the network itself,
+    under the same draws, is more than five times as much.
+    """
+    linear_std, pushed_std = (
+        network(seed=seed, linearised=linearised).predict(DATA.x).epistemic_std
+        for linearised in (True, False)
+    )
+    assert linear_std.mean() < 1.0
+    assert np.median(pushed_std / linear_std) > 5.0
+
+
+# Priors
+
+
+def test_the_precision_of_a_prior_is_its_slope_over_the_weight_and_never_negative():
+    w = np.array([-3.0, -0.4, -0.05, 0.0, 0.2, 0.3, 1.0])
+    np.testing.assert_allclose(laplace.prior_precision(w, Gaussian(0.5)), 4.0)
+    mixture = ScaleMixture(1.5, 0.1, 0.5)
+    near, h = np.where(w == 0, 1e-4, w), 1e-5
+    below, at, above = (mixture.log_prob(near + d) for d in (-h, 0.0, h))
+    delta = laplace.prior_precision(w, mixture)
+    np.testing.assert_allclose(delta, -(above - below) / (2 * h) / near, rtol=1e-4)
+    assert (delta >= 1.5**-2 - 1e-9).all() and (delta <= 0.1**-2).all()
+    curvature = -(above - 2 * at + below) / h**2
+    assert curvature.min() < -10, "of which the true curvature is no precision"
+
+
+def test_under_a_mixture_each_weight_has_its_own_precision():
+    mode = point.fit(DATA.x, DATA.y, prior=ScaleMixture(), hidden_units=(20,), seed=1)
+    fit = laplace.around(mode, DATA.x, DATA.y, prior=ScaleMixture(), structure="diagonal")
+    _, rows = laplace.jacobian(fit.network, fit.mean, DATA.x)
+    delta = 1.0 / np.diag(fit.cov) - (rows**2).sum(axis=0)
+    np.testing.assert_allclose(delta, laplace.prior_precision(fit.mean, ScaleMixture()), atol=1e-6)
+    assert delta.max() > 50 * delta.min()
+    np.testing.assert_allclose(
+        laplace.around(mode, DATA.x, DATA.y, prior=ScaleMixture(1.0, 1.0)).cov,
+        laplace.around(mode, DATA.x, DATA.y, prior=Gaussian(1.0)).cov,
+    )
+
+
+def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
+    """Of the last layer the evidence is exact: compared with linear regression's own."""
+    tuned = linear("last_layer").tuned()
+    sigma, noise = tuned.prior.sigma, tuned.noise_std
+
+    def evidence(by_sigma, by_noise):
+        stds = by_sigma * sigma, by_noise * noise
+        return exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, *stds).log_evidence
+
+    assert tuned.log_evidence == pytest.approx(evidence(1, 1), abs=1e-9)
+    for other in ((1.02, 1), (0.98, 1), (1, 1.02), (1, 0.98)):
+        assert evidence(*other) < tuned.log_evidence
+    assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
+
+
+def test_of_labels_only_the_prior_is_tuned():
+    fit = labels("last_layer")
+    tuned = fit.tuned()
+    assert tuned.noise_std == fit.noise_std
+    assert all(
+        fit.with_prior(Gaussian(factor * tuned.prior.sigma)).log_evidence < tuned.log_evidence
+        for factor in (0.97, 1.03)
+    )
+
+
+def test_another_prior_leaves_the_mode_where_all_weights_have_a_posterior():
+    fit = network().with_prior(Gaussian(0.2), 3.0)
+    np.testing.assert_array_equal(fit.mean, network().mean)
+    precision = np.linalg.inv(network().cov) - np.eye(61)
+    expected = np.linalg.inv(precision / 9.0 + np.eye(61) / 0.04)
+    np.testing.assert_allclose(fit.cov, expected, rtol=1e-5, atol=1e-10)
+
+
+def test_fit_is_a_mode_and_what_is_around_it():
+    given = {"prior": Gaussian(0.7), "noise_std": 0.5, "hidden_units": ()}
+    adam = {"steps": 3000, "learning_rate": 0.02}
+    whole = laplace.fit(LINEAR_X, LINEAR_Y, **given, **adam, structure="diagonal")
+    apart = linear("diagonal")
+    np.testing.assert_array_equal(whole.mean, apart.mean)
+    assert whole.log_evidence == apart.log_evidence
+    assert whole.history["loss"].shape == whole.history["step"].shape
+
+
+def test_no_value_compiles_again():
+    for linearised in (True, False):
+        network(linearised=linearised).predict(GRID)
+    before = compiled.trace_count()
+    for structure in laplace.STRUCTURES:
+        fit = network(structure, linearised=structure != "full").with_prior(Gaussian(2.0), 0.3)
+        fit.predict(GRID, n_samples=30)
+    assert compiled.trace_count() == before
+
+
+# Doors
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: linear("blocks"), "structure: expected one of full, diagonal, last_layer, got"),
+        (lambda: linear(prior=0.7), "prior: expected"),
+        (lambda: linear().with_prior(Gaussian(), 0.0), "noise_std: expected a finite number > 0"),
+        (lambda: linear().with_prior(1.0), "prior: expected"),
+        (lambda: laplace.around(linear_mode(), LABEL_X, LABELS), "x: expected 2 columns, got 1"),
+        (lambda: linear(prior=ScaleMixture()).tuned(), "prior: expected a Gaussian to be tuned"),
+        (lambda: labels().predict(LABEL_X, n_samples=0), "n_samples: expected"),
+    ],
+)
+def test_nonsense_is_refused(call, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call()

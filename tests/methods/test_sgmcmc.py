@@ -1,0 +1,239 @@
+"""SGLD and SGHMC: exact on a linear model but for a known share, and cold where T says so."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import DivergedError, datasets, densities
+from bdl_teach._support import compiled
+from bdl_teach.backend import as_float, tf
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import exact, point, sgmcmc
+
+X = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 2)) * [1.0, 3.0]
+Y = X @ [[0.8], [-1.5]] + 0.4 + 0.3 * np.random.default_rng(1).normal(size=(20, 1))
+DESIGN = np.hstack([X, np.ones((20, 1))])
+EXACT = exact.linear_regression(DESIGN, Y, prior_std=1.0, noise_std=0.5)
+PRECISION = np.linalg.inv(EXACT.cov)
+CHAINS = 64
+DATA = datasets.sinusoid(n=8)
+FINE = {"sghmc": 0.02, "sgld": 0.01}  # learning rates whose bias is less than a hundredth
+LONG = {"sghmc": 0.6, "sgld": 0.3}  # and some whose bias is more than a quarter
+
+
+@lru_cache
+def linear(**changes: Any) -> sgmcmc.Fit:
+    options = {"prior": Gaussian(1.0), "noise_std": 0.5, "hidden_units": (), "n_chains": CHAINS}
+    return sgmcmc.fit(X, Y, **{**options, "steps": 4000, **changes})
+
+
+def small(**changes: Any) -> sgmcmc.Fit:
+    options = {"hidden_units": (3,), "steps": 60, "n_chains": 2, "prior": Gaussian(1.0)}
+    return sgmcmc.fit(DATA.x, DATA.y, **{**options, **changes})
+
+
+def moments(fit: sgmcmc.Fit, middle: Any = EXACT.mean) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of each chain's draws, about a given point, stacked ``[chains, d, 1+d]``.
+
+    Chains are independent, so that their spread is the Monte-Carlo error of their average.
+    """
+    chains = fit.samples.reshape(CHAINS, -1, fit.samples.shape[1]) - middle
+    each = np.concatenate([chains.mean(1)[..., None], chains.swapaxes(1, 2) @ chains], axis=-1)
+    each[..., 1:] /= chains.shape[1]
+    return each.mean(axis=0), each.std(axis=0, ddof=1) / CHAINS**0.5
+
+
+def as_it_should_be(fit: sgmcmc.Fit, learning_rate: float, momentum: float) -> np.ndarray:
+    """Covariance by the formula of the module's docstring, at T = 1."""
+    pull = PRECISION @ np.diag(1.0 / fit.state.mass.numpy()) @ PRECISION
+    return np.linalg.inv(PRECISION - learning_rate / (2 * (1 + momentum)) * pull)
+
+
+# The linear model, whose posterior is known
+
+
+@pytest.mark.parametrize("sampler", sgmcmc.SAMPLERS)
+def test_mean_and_covariance_of_a_linear_model_are_the_exact_ones(sampler):
+    """Within 5 Monte-Carlo errors, each of which is below a tenth of what it is the error of."""
+    fit = linear(sampler=sampler, learning_rate=FINE[sampler])
+    found, error = moments(fit)
+    wanted = np.column_stack([np.zeros(3), EXACT.cov])
+    bias = as_it_should_be(fit, FINE[sampler], sgmcmc.SAMPLERS[sampler]) / EXACT.cov
+    assert np.abs(np.diag(bias) - 1.0).max() < 0.01
+    assert (np.abs(found - wanted) < 5 * error).all()
+    assert (error[:, 0] < 0.1 * np.sqrt(np.diag(EXACT.cov))).all()
+    assert (np.diag(error[:, 1:]) < 0.1 * np.diag(EXACT.cov)).all()
+
+
+@pytest.mark.parametrize("sampler", sgmcmc.SAMPLERS)
+def test_a_long_step_widens_by_the_share_that_the_docstring_gives(sampler):
+    rate, momentum = LONG[sampler], sgmcmc.SAMPLERS[sampler]
+    fit = linear(sampler=sampler, learning_rate=rate)
+    found, error = moments(fit)
+    wanted = as_it_should_be(fit, rate, momentum)
+    assert np.diag(wanted / EXACT.cov).max() > 1.25
+    assert (np.abs(found[:, 1:] - wanted) < 5 * error[:, 1:]).all()
+    assert (np.diag(found[:, 1:] - EXACT.cov) > 5 * np.diag(error[:, 1:])).any()
+
+
+@pytest.mark.parametrize("temperature", [0.1, 4.0])
+def test_the_covariance_is_proportional_to_the_temperature(temperature):
+    """Noise of √T about the same mean: likelihood and prior are tempered alike."""
+    fit = linear(learning_rate=FINE["sghmc"], temperature=temperature)
+    found, error = moments(fit)
+    wanted = np.column_stack([np.zeros(3), temperature * EXACT.cov])
+    assert (np.abs(found - wanted) < 5 * error).all()
+    assert (np.abs(found - np.column_stack([np.zeros(3), EXACT.cov])) > 5 * error)[:, 1:].any()
+    warm = linear(learning_rate=FINE["sghmc"]).samples - EXACT.mean
+    cold = (fit.samples - EXACT.mean) / temperature**0.5
+    np.testing.assert_allclose(cold, warm, atol=2e-4 / temperature**0.5)
+
+
+def test_without_temperature_the_chains_rest_at_the_mode():
+    fit = linear(learning_rate=FINE["sghmc"], temperature=0.0)
+    np.testing.assert_allclose(fit.samples, np.broadcast_to(EXACT.mean, (19200, 3)), atol=1e-4)
+
+
+def test_without_temperature_a_network_goes_to_the_minimum_of_map():
+    """From the same start; at a kink of a ReLU both go to and fro by a tenth of a nat."""
+    for seed in range(3):
+        given: dict[str, Any] = {"prior": Gaussian(1.0), "hidden_units": (3,), "seed": seed}
+        mode = point.fit(DATA.x, DATA.y, learning_rate=0.05, **given)
+        fit = small(n_chains=1, steps=500, temperature=0.0, seed=seed)
+        np.testing.assert_allclose(fit.potential, mode.history["loss"][-1], atol=0.3)
+
+
+def test_the_mass_is_the_root_of_the_curvature_times_its_mean_or_one():
+    curvature = np.diag(PRECISION)
+    wanted = np.sqrt(curvature * curvature.mean())
+    np.testing.assert_allclose(linear().state.mass.numpy(), wanted, rtol=0.15)
+    plain = linear(preconditioned=False, learning_rate=1e-3)
+    np.testing.assert_array_equal(plain.state.mass.numpy(), 1.0)
+    found, error = moments(plain)
+    assert (np.abs(found[:, 1:] - as_it_should_be(plain, 1e-3, 0.9)) < 5 * error[:, 1:]).all()
+
+
+def test_minibatches_in_turn_leave_mean_and_covariance_nearly_as_they_are():
+    """What one batch adds to the slope, the others of its epoch take away again."""
+    batches = np.array([DESIGN[k::4].T @ DESIGN[k::4] for k in range(4)])
+    assert np.ptp(batches, axis=0).max() > 0.5 * batches.mean(axis=0).min()  # they differ
+    whole, parts = (linear(n_batches=n, learning_rate=0.05) for n in (1, 4))
+    off = (parts.samples.mean(0) - whole.samples.mean(0)) / np.sqrt(np.diag(EXACT.cov))
+    assert np.abs(off).max() < 0.03
+    assert np.abs(parts.path - whole.path).max() > 0.01  # each step did see another slope
+    np.testing.assert_allclose(np.cov(parts.samples.T), np.cov(whole.samples.T), atol=1e-3)
+
+
+# Steps, cycles, and going on
+
+
+@pytest.mark.parametrize("changes", [{}, {"n_batches": 3}, {"sampler": "sgld"}], ids=str)
+def test_to_go_on_is_the_same_as_one_longer_run(changes):
+    """Also where the first run ends between two draws, and across windows."""
+    whole = small(steps=1230, **changes)
+    parts = small(steps=474, **changes).longer(13).longer(743)
+    np.testing.assert_array_equal(parts.path, whole.path)
+    np.testing.assert_array_equal(parts.potential, whole.potential)
+    np.testing.assert_array_equal(parts.samples, whole.samples)
+    np.testing.assert_array_equal(parts.state.v.numpy(), whole.state.v.numpy())
+    assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
+
+
+def test_cycles_stay_as_long_as_they_are():
+    whole = small(steps=800, n_cycles=4)
+    parts = small(steps=400, n_cycles=2).longer(400)
+    np.testing.assert_array_equal(parts.path, whole.path)
+
+
+def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
+    fit = small(steps=400, n_cycles=2, learning_rate=0.01)
+    at = tf.constant([0, 50, 100, 150, 199, 200])
+    cosine = 0.005 * (1 + np.cos(np.pi * np.array([0, 50, 100, 150, 199, 0]) / 200))
+    np.testing.assert_allclose(fit.inputs.rate(at), cosine, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(small(learning_rate=0.01).inputs.rate(at), 0.01, rtol=1e-6)
+    kept = np.r_[110:201:10, 310:401:10] // 10 - 1
+    chains = fit.path[kept].swapaxes(0, 1).reshape(-1, 10)
+    np.testing.assert_array_equal(fit.samples, chains)
+
+
+def test_cycles_on_the_linear_model_are_exact_as_well():
+    found, error = moments(linear(n_cycles=4, learning_rate=0.1))
+    assert (np.abs(found - np.column_stack([np.zeros(3), EXACT.cov])) < 5 * error).all()
+
+
+def test_the_potential_is_minus_log_likelihood_minus_log_prior():
+    prior = ScaleMixture(1.3, 0.2, 0.7)
+    fit = small(prior=prior, noise_std=0.7)
+    w = fit.path[-1, 1]
+    parts = np.split(w, [3, 6, 9])
+    f = np.maximum(0.0, DATA.x * parts[0] + parts[1]) @ parts[2] + parts[3]
+    u = densities.gaussian_nll(DATA.y[:, 0], f, 0.7**2).sum() - prior.log_prob(w).sum()
+    assert fit.potential[-1, 1] == pytest.approx(u, rel=1e-5)
+    np.testing.assert_array_equal(fit.history["step"], np.arange(10, 61, 10))
+    np.testing.assert_allclose(fit.history["potential"], fit.potential.mean(axis=1))
+
+
+def test_chains_that_agree_have_an_r_hat_near_one_and_those_that_rest_apart_have_not():
+    assert (linear(learning_rate=FINE["sghmc"]).r_hat < 1.02).all()
+    assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
+
+
+def test_a_prediction_draws_from_what_counts():
+    fit = small(steps=100)
+    p = fit.predict(DATA.x, n_samples=10, seed=3)
+    every = fit.predict(DATA.x, n_samples=len(fit.samples)).samples
+    assert len({tuple(f) for f in p.samples}) == 10  # no draw twice where there are enough
+    assert all(np.isclose(every, f, rtol=1e-5).all(axis=1).any() for f in p.samples)
+    assert len(fit.predict(DATA.x, n_samples=300).samples) == 300
+
+
+# What a slider moves
+
+
+def test_no_value_compiles_again():
+    small()
+    before = compiled.trace_count()
+    small(prior=ScaleMixture(0.7, 0.2, 0.9), noise_std=2.0, seed=9, steps=600, learning_rate=0.001)
+    small(sampler="sgld", temperature=0.3, n_cycles=3, n_batches=2, preconditioned=False)
+    assert compiled.trace_count() == before
+
+
+def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
+    with pytest.raises(DivergedError, match=r"step \d+.*learning rate") as caught:
+        small(learning_rate=1e30)
+    assert caught.value.step == 10
+    assert np.isfinite(small().samples).all()
+
+
+@pytest.mark.parametrize("temperature", [-0.1, np.nan, "cold"])
+def test_a_temperature_that_is_none_is_refused(temperature):
+    with pytest.raises(ValueError, match="^temperature: expected.*got"):
+        small(temperature=temperature)
+
+
+def test_fewer_steps_than_make_a_draw_are_refused():
+    with pytest.raises(ValueError, match="^steps: expected an integer >= 10, got 9"):
+        small(steps=9)
+
+
+# Labels
+
+
+def test_a_linear_classifier_has_the_posterior_of_a_grid():
+    x = np.random.default_rng(3).normal(size=(30, 1))
+    labels = (x[:, 0] + np.random.default_rng(4).normal(size=30) > 0).astype(float)
+    grid = np.stack(np.meshgrid(np.linspace(-3, 6, 200), np.linspace(-4, 4, 200)), -1)
+    grid = grid.reshape(-1, 2)
+    logits = grid @ np.stack([x[:, 0], np.ones(30)])
+    log_p = (labels * logits - np.logaddexp(0, logits)).sum(1)
+    log_p += Gaussian(1.5).log_prob(as_float(grid)).numpy().sum(1)
+    p = np.exp(log_p - log_p.max()) / np.exp(log_p - log_p.max()).sum()
+    mean = p @ grid
+    options = {"hidden_units": (), "n_chains": CHAINS, "steps": 4000, "learning_rate": 0.05}
+    fit = sgmcmc.fit(x, labels, prior=Gaussian(1.5), likelihood="bernoulli", **options)
+    found, error = moments(fit, mean)
+    wanted = np.column_stack([np.zeros(2), (grid - mean).T @ (p[:, None] * (grid - mean))])
+    assert (np.abs(found - wanted) < 5 * error + 0.01 * np.abs(wanted)).all()
+    assert fit.predict(x).probability.shape == (30,)

@@ -1,0 +1,123 @@
+"""The learner's own points: what is taken, in which units, and what is refused, with its place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import datasets
+from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine.points import COURSE, MOST, OwnPoints, Points
+
+TABLE = ((10.0, 14.0, 30.0), (1.0, 2.0, 6.0))
+
+
+def test_a_table_fills_the_middle_of_the_panel_whatever_its_units() -> None:
+    for scale, shift in ((1.0, 0.0), (1e-6, 3.0), (4e5, -7.0)):
+        x, y = (scale * np.array(column) + shift for column in TABLE)
+        value = Points.normal((x, y))
+        assert value is not None
+        mine = points.in_course(value)
+        assert [mine[0].min(), mine[0].max()] == pytest.approx([-0.5, 0.5], abs=1e-3)
+        assert [mine[1].mean(), mine[1].std()] == pytest.approx([0.0, 5.0], abs=1e-2)
+
+
+def test_a_value_keeps_its_units_and_is_a_value_again() -> None:
+    value = Points.normal(TABLE)
+    assert value is not None and value[:2] == TABLE
+    assert value[2] == pytest.approx((20.0, 20.0, 3.0, np.std(TABLE[1]) / 5.0))
+    assert Points.normal(value) == value
+    x, y = points.in_course(value)
+    assert points.from_course(x, y, value[2]) == value
+
+
+def test_columns_may_be_arrays_of_one_column_each() -> None:
+    assert Points.normal(tuple(np.array(c)[:, None] for c in TABLE)) == Points.normal(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (3, "expected None or a pair (x, y), got 3"),
+        ("xy", "expected numbers for x, got 'x'"),
+        (((1.0, 2.0),), "expected None or a pair (x, y), got 1 columns"),
+        (((1.0, 2.0), (1.0,)), "expected as many x as y, got 2 and 1"),
+        (((1.0, np.nan), (1.0, 2.0)), "expected finite numbers, got nan in row 1 of x"),
+        (((1.0, 2.0), (np.inf, 2.0)), "expected finite numbers, got inf in row 0 of y"),
+        ((np.zeros((3, 2)), (1.0, 2.0, 3.0)), "expected x of shape [n] or [n, 1], got (3, 2)"),
+        (((), ()), "expected x of shape [n] or [n, 1], got (0,)"),
+        (((1.0, 1.0), (1.0, 2.0)), "expected x that differ, got 2 × 1.0"),
+        (((1.0, 2.0), (3.0, 3.0)), "expected y that differ, got 2 × 3.0"),
+        ((range(201), range(201)), "expected at most 200 points, got 201"),
+        ((*TABLE, (0.0, 0.0, 0.0, 1.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0,"),
+        ((*TABLE, (0.0, 1.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0, 1.0)"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_what_was_expected(given: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"data: {words}")):
+        Points.normal(given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.5,2\n2.5,-3e1\n",
+        "x,y\n1.5,2\n2.5,-3e1",
+        "weight\tprice\n1.5\t2\n\n2.5\t-30\n",
+        "1.5 2\n2.5    -30",
+        "1,5;2\n2,5;-30",
+        '"a";"b"\n"1,5";"2"\n2,5;-30\r\n',
+        "  1.5 , 2  \n 2.5 , -30 ",
+    ],
+)
+def test_two_columns_are_read_however_they_are_separated(text: str) -> None:
+    x, y = points.parse(text)
+    assert (x.tolist(), y.tolist()) == ([1.5, 2.5], [2.0, -30.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "expected at least two lines of two numbers, got 0"),
+        ("x,y\n1,2", "expected at least two lines of two numbers, got 1"),
+        ("1,2\n3\n", "line 2: expected two columns, x and y, got 1: 3"),
+        ("1,2,3\n4,5,6", "line 1: expected two columns, x and y, got 3: 1, 2, 3"),
+        ("1,2\n3,4\n5,six", "line 3: expected two numbers, got 5, six"),
+        ("1,2\n\nnan,4", "line 3: expected two numbers, got nan, 4"),
+        ("1,2\n3,inf", "line 2: expected two numbers, got 3, inf"),
+        ("1,2\nx,y\n3,4", "line 2: expected two numbers, got x, y"),
+        ("1,2\n" * 201, "expected at most 200 lines, got 201: paste a part of them"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        points.parse(text)
+
+
+def test_a_table_of_200_lines_is_still_taken() -> None:
+    assert len(points.parse("1,2\n3,5\n" * (MOST // 2))[0]) == MOST
+
+
+def drawn() -> datasets.Regression1D:
+    return datasets.sinusoid(8, 0.5, 3)
+
+
+def test_without_own_points_the_drawn_ones_are_used() -> None:
+    data = points.chosen(None, 0.5, drawn)
+    assert np.array_equal(data.y, drawn().y) and points.count(data) == "8 points"
+    assert points.units_of(data) == COURSE
+
+
+def test_touched_points_keep_the_truth_and_a_table_has_none() -> None:
+    d = drawn()
+    mine = points.chosen(points.from_course(d.x[:, 0], d.y[:, 0]), 0.7, drawn)
+    assert mine.noise_std == 0.7 and points.count(mine) == "8 points of your own"
+    np.testing.assert_allclose(mine.x, d.x, rtol=1e-5)
+    np.testing.assert_allclose(mine.y, d.y, rtol=1e-5)
+    np.testing.assert_array_equal(mine.truth(d.x), d.truth(d.x))
+    table = points.chosen(Points.normal(TABLE), 0.7, drawn)
+    assert isinstance(table, OwnPoints) and table.units[0] == 20.0
+    assert np.isnan(table.truth(d.x)).all()
