@@ -11,7 +11,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted, Method
-from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine import points, replay
 from bdl_teach.widgets._engine.arrival import Arrival
 
 if TYPE_CHECKING:
@@ -139,6 +139,15 @@ def kept(fit: Fitted, prediction: Predictive) -> Kept:
     from bdl_teach.methods._variational import Variational
 
     return Kept(fit, prediction, Arrival() if isinstance(fit, Variational) else None)
+
+
+def at_share(fit: Fitted, share: float) -> Fitted:
+    """Return a fit as it was after that share of its training; itself, if it has kept no frames."""
+    steps = np.array(replay.steps_of(fit))
+    if not steps.any():
+        return fit
+    frame = int(np.abs(steps / steps[-1] - share).argmin())
+    return cast("Fitted", cast("Any", fit).at(frame))
 
 
 def warm(name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -271,18 +271,15 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        from bdl_teach import calibration
-
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
-        if gold.prediction is None:
-            return replace(result, nuts_report=gold.report)
-        return replace(
-            result,
-            nuts=gold.prediction,
-            nuts_report=gold.report,
-            gap=calibration.distance(result.prediction, gold.prediction, INSIDE),
-            gap_outside=calibration.distance(result.prediction, gold.prediction, ~INSIDE),
-        )
+        return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: SinusoidResult) -> Sequence[int]:
+        return [frame.steps for frame in sinusoid_fits.frames(result)]
+
+    def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
+        then = sinusoid_fits.at(result, frame)
+        return sinusoid_fits.beside_nuts(then, result.nuts, result.nuts_report)
 
     def _draw(self, result: SinusoidResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])

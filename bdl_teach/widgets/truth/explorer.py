@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
@@ -183,6 +183,12 @@ class TruthExplorer(Explorer[TruthResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
         return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: TruthResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: TruthResult, frame: int) -> TruthResult:
+        return truth_fits.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
         data, gap = result.model.problem.data, result.regions["gap"]

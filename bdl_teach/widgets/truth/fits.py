@@ -220,6 +220,13 @@ def mode(model: Model, k: int) -> Array:
     return cold.mean
 
 
+def at(result: TruthResult, frame: int) -> TruthResult:
+    """Return the tick's fit as it was at a frame of its training; the search stays where it is."""
+    fit = result.fit.at(frame)
+    then = replace(result, fit=fit, prediction=fit.predict(X_GRID, N_PREDICTIONS))
+    return beside_nuts(then, result.nuts, result.nuts_report)
+
+
 def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> TruthResult:
     """Add the gold standard, if there is one, and take the gap to the truth apart."""
     from bdl_teach import calibration
