@@ -67,6 +67,11 @@ class Canvas:
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
+    @property
+    def moving(self) -> tuple[Artist, ...]:
+        """All artists that move, in the order in which they are drawn."""
+        return tuple(self._moving)
+
     def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:

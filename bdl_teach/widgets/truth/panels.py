@@ -66,6 +66,7 @@ class FunctionPanel(plots.Artists):
             *self._gap.artists, *self._before.artists, self._band, self._mean, self._best,
             self.truth, *self._gold.artists, self._points, *self.room.artists,
         ]  # fmt: skip
+        self.problem = (*self._gap.artists, self.truth, self._points)
 
     def update(
         self,
