@@ -410,7 +410,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         before, past = self._whole(self.state()), self._past
         self._past = History(self.state())  # what is recorded is nothing to undo
         try:
-            return recording.record(self, whole, **options)
+            options.setdefault("file", f"{type(self).__name__}.gif")
+            return recording.record(lambda state: self.set(**state).png(), whole, **options)
         finally:
             self.set(**before)
             self._past = past

@@ -6,9 +6,9 @@ import importlib
 import io
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -25,26 +25,24 @@ _LOOKED_AT = 8  # pictures that these are chosen from
 _SUFFIXES = (".gif", ".mp4")
 
 
-class Pictured(Protocol):
-    """What can be taken to a state, and shows it: an explorer."""
-
-    def set(self, **values: Any) -> Any:
-        """Take it there."""
-
-    def png(self) -> bytes:
-        """Its picture."""
-
-
 def record(
-    explorer: Pictured,
+    show: Callable[[Values], bytes],
     states: Sequence[Values],
     *,
-    file: str | Path | None = None,
+    file: str | Path,
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the pictures of some states, one after the other; see ``Explorer.record``."""
-    path = Path(file or f"{type(explorer).__name__}.gif")
+    """Write the pictures of some states, one after the other; see ``Explorer.record``.
+
+    Args:
+        show: Goes to a state and returns its picture as PNG.
+        states: Which.
+        file: What to write.
+        seconds: That it takes.
+        width: Of the pictures, in pixels.
+    """
+    path = Path(file)
     if path.suffix not in _SUFFIXES:
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")
     if not states:
@@ -52,7 +50,7 @@ def record(
     seconds, width = checks.positive("seconds", seconds), checks.count("width", width, 100)
     ffmpeg = _ffmpeg() if path.suffix == ".mp4" else ""
     shown = tqdm(states, unit="picture", desc=path.name)
-    pictures = [_picture(explorer, state, width) for state in shown]
+    pictures = [_picture(show(state), width) for state in shown]
     if ffmpeg:
         _write_mp4(ffmpeg, path, pictures, seconds)
     else:
@@ -99,8 +97,8 @@ def _value_at(control: Widget, place: int) -> Any:
     return type(control.value)(round(height, 10))
 
 
-def _picture(explorer: Pictured, state: Values, width: int) -> Image.Image:
-    still = Image.open(io.BytesIO(explorer.set(**state).png())).convert("RGB")
+def _picture(png: bytes, width: int) -> Image.Image:
+    still = Image.open(io.BytesIO(png)).convert("RGB")
     height = round(still.height * width / still.width)
     return still.resize((width, height), Image.Resampling.LANCZOS)
 
@@ -136,15 +134,14 @@ def _ffmpeg() -> str:
     return found
 
 
-def _write_mp4(ffmpeg: str, path: Path, pictures: Iterable[Image.Image], seconds: float) -> None:
-    frames = list(pictures)
-    width, height = frames[0].size
+def _write_mp4(ffmpeg: str, path: Path, pictures: list[Image.Image], seconds: float) -> None:
+    width, height = pictures[0].size
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
     even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
-    rate = ["-r", f"{len(frames) / seconds:.6g}"]
+    rate = ["-r", f"{len(pictures) / seconds:.6g}"]
     ran = subprocess.run(
         [ffmpeg, "-loglevel", "error", "-y", *raw, *rate, "-i", "-", *even, str(path)],
-        input=b"".join(frame.tobytes() for frame in frames),
+        input=b"".join(picture.tobytes() for picture in pictures),
         capture_output=True,
         check=False,
     )
