@@ -356,6 +356,62 @@ def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[
     return asked
 
 
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_all_fits(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("all methods").set(noise_std=0.9)
+    assert_the_replay_leads_to_the_fit(explorer)
+
+
+def test_every_method_is_at_the_same_share_of_its_training(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("start").set(nuts=True, epochs=40)
+    fits, steps = explorer.result.fits, explorer._frames(explorer.result)
+    assert list(fits) == ["map", "bbb", "pbp"] and steps[-1] == 1500
+    for frame, epochs in ((0, 0.0), (25, 40 * steps[25] / 1500)):
+        explorer.replay(steps[frame])
+        taken = np.array(fits["pbp"].path.steps)
+        near = int(np.abs(taken / taken[-1] - epochs / 40).argmin())
+        assert abs(taken[near] / 33 - epochs) < 0.8
+        then = {"map": fits["map"].at(frame), "bbb": fits["bbb"].at(frame)}
+        then["pbp"] = fits["pbp"].at(near)
+        for name, fit in then.items():
+            told = fit.predict(X[:, None], 200)
+            ax = explorer._panels[name]._axes
+            np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
+            apart = [
+                calibration.distance(told, nuts["gold"], m)
+                for m in explorer.result.regions.values()
+            ]
+            written = "/".join(f"{gap:.1f}" for gap in apart)
+            assert f"{METHODS[name].label} {written}" in explorer.status.partition("gap to NUTS")[2]
+        assert f"; PBP after {steps[frame] / 1500:.1%} of the epochs" in explorer.status
+    explorer.replay()
+    assert "of the epochs" not in explorer.status
+
+
+def test_pbp_alone_is_replayed_at_its_own_steps_and_nothing_without_a_method(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer.preset("start").set(map=False, bbb=False, epochs=20)
+    assert explorer._frames(explorer.result)[-1] == 20 * 33
+    explorer.replay(0)
+    assert explorer.status.startswith("Step 0 of 660: ")
+    explorer.set(pbp=False)
+    assert explorer._film._slider.disabled
+
+
+def test_a_fit_without_frames_stays_what_it_is() -> None:
+    fit = SimpleNamespace(path=None)
+    assert comparison_fits.at_share(fit, 0.3) is fit
+
+
 def regions(gap: float) -> dict[str, Any]:
     """Where the data are, where they were left out, and what lies beyond: masks ``[m]``."""
     inside, beyond = np.abs(X - 0.25) < gap / 2 - 1e-6, np.abs(X) > 0.5 + 1e-6
@@ -716,59 +772,3 @@ def test_closing_it_ends_nuts_and_the_explorer_itself() -> None:
     assert made._nuts._closed
     with pytest.raises(RuntimeError, match="was closed"):
         made.wait()
-
-
-# The replay
-
-
-def test_the_replay_leads_from_the_start_to_all_fits(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
-    explorer.preset("all methods").set(noise_std=0.9)
-    assert_the_replay_leads_to_the_fit(explorer)
-
-
-def test_every_method_is_at_the_same_share_of_its_training(
-    explorer: ComparisonExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
-    explorer.preset("start").set(nuts=True, epochs=40)
-    fits, steps = explorer.result.fits, explorer._frames(explorer.result)
-    assert list(fits) == ["map", "bbb", "pbp"] and steps[-1] == 1500
-    for frame, epochs in ((0, 0.0), (25, 40 * steps[25] / 1500)):
-        explorer.replay(steps[frame])
-        taken = np.array(fits["pbp"].path.steps)
-        near = int(np.abs(taken / taken[-1] - epochs / 40).argmin())
-        assert abs(taken[near] / 33 - epochs) < 0.8
-        then = {"map": fits["map"].at(frame), "bbb": fits["bbb"].at(frame)}
-        then["pbp"] = fits["pbp"].at(near)
-        for name, fit in then.items():
-            told = fit.predict(X[:, None], 200)
-            ax = explorer._panels[name]._axes
-            np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
-            apart = [
-                calibration.distance(told, nuts["gold"], m)
-                for m in explorer.result.regions.values()
-            ]
-            written = "/".join(f"{gap:.1f}" for gap in apart)
-            assert f"{METHODS[name].label} {written}" in explorer.status.partition("gap to NUTS")[2]
-        assert f"; PBP after {steps[frame] / 1500:.1%} of the epochs" in explorer.status
-    explorer.replay()
-    assert "of the epochs" not in explorer.status
-
-
-def test_pbp_alone_is_replayed_at_its_own_steps_and_nothing_without_a_method(
-    explorer: ComparisonExplorer,
-) -> None:
-    explorer.preset("start").set(map=False, bbb=False, epochs=20)
-    assert explorer._frames(explorer.result)[-1] == 20 * 33
-    explorer.replay(0)
-    assert explorer.status.startswith("Step 0 of 660: ")
-    explorer.set(pbp=False)
-    assert explorer._film._slider.disabled
-
-
-def test_a_fit_without_frames_stays_what_it_is() -> None:
-    fit = SimpleNamespace(path=None)
-    assert comparison_fits.at_share(fit, 0.3) is fit

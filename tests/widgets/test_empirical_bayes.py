@@ -66,6 +66,26 @@ def moved(explorer: EmpiricalBayesExplorer, request: Any) -> EmpiricalBayesExplo
     return explorer.set(**{**HOME, **request.param})
 
 
+# The replay
+
+
+@pytest.mark.parametrize("prior", ["fixed", "per weight", "one for all"])
+def test_the_replay_leads_from_the_start_to_the_fit_and_its_prior(
+    explorer: EmpiricalBayesExplorer, monkeypatch: pytest.MonkeyPatch, prior: str
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.set(**{**HOME, "prior": prior, "width": 19})
+    assert_the_replay_leads_to_the_fit(explorer)
+    start = explorer.result.fit.at(0)
+    explorer.replay(0)
+    assert_shows(panel(explorer, "What the network believes"), start.predict(X[:, None], 200))
+    used = np.full(len(start.mean), 1.0) if prior == "fixed" else start.prior_std
+    wanted = np.sqrt(start.mean**2 + start.std**2)
+    ax = panel(explorer, "σ of each weight's prior")
+    np.testing.assert_allclose(line(ax, "in use")[1], used[np.argsort(-wanted)], rtol=1e-9)
+    np.testing.assert_allclose(line(ax, "best: √(μ² + σ²)")[1], -np.sort(-wanted), rtol=1e-9)
+
+
 def kl(result: Any, std: Any) -> float:
     """KL[q ‖ N(0, std²)] of the q that was found, in nats."""
     return float(densities.gaussian_kl(result.fit.mean, result.fit.std, 0.0, std).sum())
@@ -406,23 +426,3 @@ def test_resample_takes_the_next_seed_and_wrong_values_are_refused(
         explorer.set(width=31)
     explorer._resample()
     assert explorer.wait().state()["seed"] == 1
-
-
-# The replay
-
-
-@pytest.mark.parametrize("prior", ["fixed", "per weight", "one for all"])
-def test_the_replay_leads_from_the_start_to_the_fit_and_its_prior(
-    explorer: EmpiricalBayesExplorer, monkeypatch: pytest.MonkeyPatch, prior: str
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
-    explorer.set(**{**HOME, "prior": prior, "width": 19})
-    assert_the_replay_leads_to_the_fit(explorer)
-    start = explorer.result.fit.at(0)
-    explorer.replay(0)
-    assert_shows(panel(explorer, "What the network believes"), start.predict(X[:, None], 200))
-    used = np.full(len(start.mean), 1.0) if prior == "fixed" else start.prior_std
-    wanted = np.sqrt(start.mean**2 + start.std**2)
-    ax = panel(explorer, "σ of each weight's prior")
-    np.testing.assert_allclose(line(ax, "in use")[1], used[np.argsort(-wanted)], rtol=1e-9)
-    np.testing.assert_allclose(line(ax, "best: √(μ² + σ²)")[1], -np.sort(-wanted), rtol=1e-9)

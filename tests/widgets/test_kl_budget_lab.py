@@ -50,6 +50,24 @@ def lab() -> Iterator[KLBudgetLab]:
     made.close()
 
 
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_the_fit(
+    lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    lab.set(**{**START, "n_batches": 4})
+    assert_the_replay_leads_to_the_fit(lab)
+    start = lab.result.fit.at(0)
+    lab.replay(0)
+    ax = panel(lab, "What the network believes")
+    np.testing.assert_array_equal(line(ax, "mean")[1], start.predict(X[:, None], 200).mean)
+    assert list(line(panel(lab, "How the free energy"), "F")[0]) == [0]
+    assert str(start.cost(100)) in lab.status
+    assert lab.status.startswith("Step 0 of 1500: 4 minibatches")
+
+
 def geometric(m: int) -> Any:
     """π_i = 2^(M−i)/(2^M − 1), in whole numbers up to the division."""
     return np.array([2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)])
@@ -221,21 +239,3 @@ def test_the_whole_kl_in_each_batch_flattens_the_mean(fits: dict[str, list[Any]]
     for right, wrong in zip(fits["start"], fits["1/M forgotten"], strict=True):
         peaks = [np.abs(f.predict(X[40:81, None], 100).mean).max() for f in (right, wrong)]
         assert peaks[1] < 0.95 * peaks[0], peaks
-
-
-# The replay
-
-
-def test_the_replay_leads_from_the_start_to_the_fit(
-    lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
-    lab.set(**{**START, "n_batches": 4})
-    assert_the_replay_leads_to_the_fit(lab)
-    start = lab.result.fit.at(0)
-    lab.replay(0)
-    ax = panel(lab, "What the network believes")
-    np.testing.assert_array_equal(line(ax, "mean")[1], start.predict(X[:, None], 200).mean)
-    assert list(line(panel(lab, "How the free energy"), "F")[0]) == [0]
-    assert str(start.cost(100)) in lab.status
-    assert lab.status.startswith("Step 0 of 1500: 4 minibatches")

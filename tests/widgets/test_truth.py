@@ -117,6 +117,40 @@ def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return asked
 
 
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_the_fit(explorer: TruthExplorer) -> None:
+    assert_the_replay_leads_to_the_fit(explorer.set(gap=0.25))
+
+
+@pytest.mark.parametrize("frame", [0, 15])
+def test_a_frame_shows_the_fit_then_and_its_parts_of_the_gap(
+    explorer: TruthExplorer, nuts: dict[str, Any], frame: int
+) -> None:
+    explorer.set(nuts=True)
+    whole = explorer.result
+    explorer.result = truth_fits.beside_nuts(
+        truth_fits.improve(whole), whole.nuts, whole.nuts_report
+    )
+    then, step = whole.fit.at(frame), whole.fit.path.steps[frame]
+    told = then.predict(X[:, None], truth_fits.N_PREDICTIONS)
+    best = explorer.result.search
+    explorer.replay(step)
+    ax = panel(explorer, "What each believes")
+    np.testing.assert_array_equal(line(ax, "fit mean")[1], told.mean)
+    np.testing.assert_array_equal(line(ax, "best fit mean")[1], best.prediction.mean)
+    np.testing.assert_array_equal(line(panel(explorer, "How sure"), "fit")[1], told.epistemic_std)
+    gap = whole.regions["gap"]
+    off = calibration.distance(told, best.prediction, gap)
+    assert said(explorer.status, "optimisation #, family") == [as_printed(off, 2)]
+    f, lowest, excess = said(
+        explorer.status, "free energy # nats = # (lowest found) + # (optimisation)"
+    )
+    assert f == as_printed(then.history["free_energy"][-1], 0) == lowest + excess
+    assert then.history["step"][-1] == step
+
+
 def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
     """Search on as the explorer does while its sliders rest, and show where that led."""
     for _ in range(rounds):
@@ -607,37 +641,3 @@ def test_nuts_comes_beside_and_is_kept(made: TruthExplorer) -> None:
     assert made.set(nuts=True).result.nuts is not None, "cached, shown at once"
     assert made.set(prior_std=1.0).result.nuts is None, "the gold standard of other values"
     made.set(**START)
-
-
-# The replay
-
-
-def test_the_replay_leads_from_the_start_to_the_fit(explorer: TruthExplorer) -> None:
-    assert_the_replay_leads_to_the_fit(explorer.set(gap=0.25))
-
-
-@pytest.mark.parametrize("frame", [0, 15])
-def test_a_frame_shows_the_fit_then_and_its_parts_of_the_gap(
-    explorer: TruthExplorer, nuts: dict[str, Any], frame: int
-) -> None:
-    explorer.set(nuts=True)
-    whole = explorer.result
-    explorer.result = truth_fits.beside_nuts(
-        truth_fits.improve(whole), whole.nuts, whole.nuts_report
-    )
-    then, step = whole.fit.at(frame), whole.fit.path.steps[frame]
-    told = then.predict(X[:, None], truth_fits.N_PREDICTIONS)
-    best = explorer.result.search
-    explorer.replay(step)
-    ax = panel(explorer, "What each believes")
-    np.testing.assert_array_equal(line(ax, "fit mean")[1], told.mean)
-    np.testing.assert_array_equal(line(ax, "best fit mean")[1], best.prediction.mean)
-    np.testing.assert_array_equal(line(panel(explorer, "How sure"), "fit")[1], told.epistemic_std)
-    gap = whole.regions["gap"]
-    off = calibration.distance(told, best.prediction, gap)
-    assert said(explorer.status, "optimisation #, family") == [as_printed(off, 2)]
-    f, lowest, excess = said(
-        explorer.status, "free energy # nats = # (lowest found) + # (optimisation)"
-    )
-    assert f == as_printed(then.history["free_energy"][-1], 0) == lowest + excess
-    assert then.history["step"][-1] == step
