@@ -341,6 +341,37 @@ def assert_it_is_the_stored_run(made: Predictive) -> None:
 # What the picture holds, and what the status line says of it.
 
 
+# Points by hand
+
+
+def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    before = explorer.result
+    explorer._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
+    after = explorer.wait().result
+    assert len(after.data.x) == 32 and after.data.x[20, 0] == 0.6 and after.data.y[20, 0] == 9.0
+    for name, shown in explorer._panels.items():
+        x, y = shown._points.get_data()
+        assert (x[20], y[20]) == (0.6, 9.0)
+        if name in after.predictions:
+            moved = after.predictions[name].mean - before.predictions[name].mean
+            assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
+    assert len(explorer._picture.panels) == len(explorer._panels)
+    explorer.preset("start")
+    for name, prediction in before.predictions.items():
+        np.testing.assert_array_equal(explorer.result.predictions[name].mean, prediction.mean)
+
+
+def test_a_table_has_no_truth_to_hold_intervals_against(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    explorer.set(data=((1.0, 2.0, 4.0), (5.0, 3.0, 8.0)))
+    assert explorer.status.startswith("3 points of your own. No truth of a table to hold intervals")
+    assert all(np.isnan(v) for by in explorer.result.coverage.values() for v in by.values())
+    with pytest.raises(ValueError, match="data: expected at most 64 points in this explorer"):
+        explorer.set(data=(range(65), range(65)))
+    explorer.preset("start")
+
+
 @pytest.fixture
 def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
@@ -383,7 +414,7 @@ def test_every_method_is_at_the_same_share_of_its_training(
         then["pbp"] = fits["pbp"].at(near)
         for name, fit in then.items():
             told = fit.predict(X[:, None], 200)
-            ax = explorer._panels[name]._axes
+            ax = explorer._panels[name].axes
             np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
             apart = [
                 calibration.distance(told, nuts["gold"], m)
@@ -643,7 +674,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         assert (given.pop("x") == np.repeat(problem.data.x, 4 if repeated else 1, axis=0)).all()
         assert (given.pop("y") == np.repeat(problem.data.y, 4 if repeated else 1, axis=0)).all()
         assert given.pop("noise_std") == pytest.approx(1.4 if repeated else 0.7)
-        assert given.pop("capacity", None) == (None if repeated else bbb.Capacity(32, (20,), 1))
+        assert given.pop("capacity") == bbb.Capacity(64, (20,), 1)
         assert given == {"hidden_units": (20,), "seed": 5, **more}, name
         assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
     gold = comparison_fits.sample(problem)
@@ -662,10 +693,11 @@ def test_pbp_is_given_as_many_passes_as_the_slider_says(monkeypatch: pytest.Monk
 
     def trail(x: Any, y: Any, **values: Any) -> Any:
         given.update(values, x=x, y=y)
-        return SimpleNamespace(at=lambda steps: at.append(steps) or SimpleNamespace(fit="fit"))
+        fit = SimpleNamespace(state="there", scaling=None, history={})
+        return SimpleNamespace(at=lambda steps: at.append(steps) or SimpleNamespace(fit=fit))
 
     monkeypatch.setattr(pbp_replay, "Trail", trail)
-    assert comparison_fits.fit("pbp", problem, 20) == "fit"
+    assert comparison_fits.fit("pbp", problem, 20).state == "there"
     assert at == [20 * 9], "8 points and a refinement an epoch"
     assert (given.pop("x") == problem.data.x).all() and (given.pop("y") == problem.data.y).all()
     assert given == {"hidden_units": (20,), "seed": 5}

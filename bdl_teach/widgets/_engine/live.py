@@ -631,6 +631,12 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     # Points by hand.
 
+    @property
+    def _most(self) -> int:
+        """How many points there may be."""
+        most: int = self._controls["data"].most
+        return most
+
     def _data(self, result: Any) -> datasets.Regression1D:
         """The points of a result."""
         data: datasets.Regression1D = result.data
@@ -719,7 +725,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
                 self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
                 self._show_points()
-        elif now is not None and (after := touch.after(did, now)) is not None:
+        elif now is not None and (after := touch.after(did, now, self._most)) is not None:
             if act != "move":
                 self._past.end_movement()
             self._controls["data"].value = after
@@ -764,7 +770,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _ask_for_point(self) -> None:
         """Add a point where the model is least sure; the truth answers, with its noise."""
         result, now = self.result, self._now()
-        if result is None or now is None or len(now[0]) >= points.MOST:
+        if result is None or now is None or len(now[0]) >= self._most:
             return
         data: Any = self._data(result)
         x_grid, spread = self._doubt(result)

@@ -12,14 +12,15 @@ import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import arrival, controls, replay
+from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Kept
+from bdl_teach.widgets.comparison.fits import METHODS, OWN_ROOM, GapProblem, Kept
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -157,6 +158,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             "epochs": controls.choice_slider(
                 "PBP epochs", d["epochs"], _EPOCHS, "passes over the data; moves PBP only"
             ),
+            "data": Points(OWN_ROOM),
         }
         for name, method in METHODS.items():
             made[name] = controls.toggle(method.label, method.hint)
@@ -171,7 +173,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
-            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"]],
+            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"], *self._hand_buttons()],
             "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
             "TRAIN": [c["epochs"]],
         }
@@ -194,6 +196,17 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         names = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(halves[1]), names)
         return canvas
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
+            for panel in self._panels.values()
+        ]
+
+    def _doubt(self, result: ComparisonResult) -> tuple[Array, Array]:
+        """The doubt of the first method that has any."""
+        spreads = [p.epistemic_std for p in result.predictions.values()]
+        return X_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(X_GRID)))
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
         problem = _problem(values)
@@ -284,8 +297,10 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '.0f', 100)}%"
             for name, shares in result.coverage.items()
         ]
-        sentence = f"{len(result.data.x)} points. 95 % intervals hold (data / gap / outside): "
+        sentence = f"{points.count(result.data)}. 95 % intervals hold (data / gap / outside): "
         sentence += ", ".join(parts) or "no method chosen"
+        if points.units_of(result.data) != points.COURSE:
+            sentence = f"{points.count(result.data)}. No truth of a table to hold intervals against"
         if result.gap:
             gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
@@ -310,7 +325,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 
 def _problem(values: controls.Values) -> GapProblem:
     """The problem that the sliders ask for."""
-    return GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+    names = ("n", "noise_std", "gap", "seed")
+    return GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
 
 
 def nuts_run(values: controls.Values) -> Run:

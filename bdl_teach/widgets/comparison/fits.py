@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from bdl_teach.methods.exact import NutsFit
     from bdl_teach.predictive import Predictive
 
-ROOM = 32  # points that everything is compiled for
+ROOM = 32  # points of the problem, at most
+OWN_ROOM = 64  # and of the learner's own: what everything is compiled for
 WIDTH = 20  # units of the one hidden layer
 PRIOR_STD = 3.0
 CENTRE = 0.25  # of the gap: where the sine has its peak
@@ -115,7 +116,7 @@ def _asked(
         "hidden_units": (WIDTH,),
         "epochs": epochs,
         "seed": problem.seed,
-        "capacity": bbb.Capacity(ROOM, (WIDTH,), 1),
+        "capacity": bbb.Capacity(OWN_ROOM, (WIDTH,), 1),
     }
     return replace(method, module=method.live or method.module, options=options), common
 
