@@ -16,6 +16,8 @@ from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import at_start
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -85,6 +87,30 @@ class ComparisonResult:
     share: float = 1.0
 
 
+def _shares(result: ComparisonResult, region: str, *names: str) -> Array:
+    """Share of new points inside the interval of each of these methods; nan if it is not shown."""
+    return np.array([result.coverage.get(name, {}).get(region, np.nan) for name in names])
+
+
+def _all_agree_and_err(state: controls.Values, result: ComparisonResult) -> bool:
+    names, loud = ("map", "bbb", "local", "eb", "pbp"), state["noise_std"] >= 1.0
+    among, gap = (_shares(result, region, *names) for region in ("data", "gap"))
+    return loud and bool(among.min() >= 2 / 3 and gap.max() <= 0.25)
+
+
+def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> bool:
+    gaussians = _shares(result, "data", "bbb", "local", "eb")
+    points = _shares(result, "data", "mle", "map")
+    return state["n"] == 8 and bool(gaussians.min() > points.max())
+
+
+def _pbp_hears_the_noise(state: controls.Values, result: ComparisonResult) -> bool:
+    if "pbp" not in result.predictions:
+        return False
+    learnt = float(result.predictions["pbp"].aleatoric_std[0])
+    return at_start(state, _DEFAULTS, "noise_std") and learnt < 1.6 and state["gap"] == 0.0
+
+
 class ComparisonExplorer(Explorer[ComparisonResult]):
     """Choose methods, and move the problem under them; what changed is fitted again.
 
@@ -143,6 +169,47 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             {**_DEFAULTS, "epochs": 10},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "comparison-agree-and-err",
+            "Five methods agree, and all of them err: with noise of 1 or more, MAP, BBB, local, "
+            "emp. Bayes and PBP shall each hold two thirds of the new points among the data, and "
+            "none of them more than a quarter of those in the gap.",
+            (
+                "Among the data any of them is good enough. What keeps each of them from the peak?",
+                "Show “local, quiet” and “emp. Bayes” besides those that are shown, and take “gap” "
+                "to 0.40: the peak lies far from the next point.",
+            ),
+            _all_agree_and_err,
+            {"local": True, "eb": True, "gap": 0.4},
+        ),
+        Mission(
+            "comparison-few-and-clear",
+            "With 8 points BBB holds less among the data than MAP. Turn it round: with 8 points, "
+            "let BBB, local and emp. Bayes each hold more new points among the data than both MLE "
+            "and MAP do.",
+            (
+                "What a point says counts as much as n/σ²: what can stand in for more points?",
+                "Show “MLE”, “local, quiet” and “emp. Bayes” as well, take “points N” to 8 and "
+                "“noise σ” to 0.60.",
+            ),
+            _gaussians_lead,
+            {"mle": True, "local": True, "eb": True, "n": 8, "noise_std": 0.6},
+        ),
+        Mission(
+            "comparison-pbp-hears-the-noise",
+            "PBP takes the noise for far louder than it is. Without a gap, and without touching "
+            "the noise, bring what it has learnt below 1.6.",
+            (
+                "After few passes PBP calls noise what it cannot follow yet. Its light band says "
+                "how loud.",
+                "Take “gap” to 0.00 and “PBP epochs” to 400; leave the 32 points.",
+            ),
+            _pbp_hears_the_noise,
+            {"gap": 0.0, "epochs": 400},
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
@@ -214,11 +281,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
-            if done and self.state() != values:  # the sliders moved on: their tick is next
+            if done and self._slot.waiting:  # the sliders moved on: their tick is next
                 break
             slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
-            if late or (slow and key not in self._fits):
+            if (late or (slow and key not in self._fits)) and self.state() == values:
                 self._show(_result(problem, _predictions(done)), chosen[len(done) :])
                 shown = time.perf_counter()
             fitted |= key not in self._fits
