@@ -16,6 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background, controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 
@@ -29,6 +30,7 @@ MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
 _FRAMES = 12.0  # pictures a second while playing
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+_TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
 _SIX = math.log10(6.0)  # α of the paper: its slider can stand there
 _DEFAULTS: controls.Values = {
     "step": 33,
@@ -64,6 +66,30 @@ class StepperResult:
     x_grid: Array = field(default_factory=lambda: X_GRID)
 
 
+def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> bool:
+    """Whether one point alone has raised α by 20."""
+    alpha = result.replay.noise[:, 0]
+    return len(result.data.x) == 1 and bool(alpha[-1] - alpha[0] >= 20.0)
+
+
+def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> bool:
+    """Whether a guess of twice y's spread has come down below 4 in 20 epochs."""
+    asked = {name: _DEFAULTS[name] for name in ("n", "noise_std")}
+    return (
+        controls.same({name: state[name] for name in asked}, asked)
+        and not isinstance(result.data, points.OwnPoints)
+        and math.isclose(state["guess"], 2.0)
+        and state["step"] <= _TWENTY_EPOCHS
+        and bool(result.replay.noise_std[-1] < 4.0)
+    )
+
+
+def _is_sure_on_one_side(_state: controls.Values, result: StepperResult) -> bool:
+    """Whether own points make the band at the right edge five times as narrow as at the left."""
+    left, right = result.prediction.epistemic_std[[0, -1]]
+    return isinstance(result.data, points.OwnPoints) and bool(5.0 * right < left)
+
+
 class PBPStepper(Explorer[StepperResult]):
     """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
 
@@ -95,6 +121,46 @@ class PBPStepper(Explorer[StepperResult]):
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
         target=330,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "pbp-one-point-counted-often",
+            "One single point, and PBP believes that it has seen dozens: let α end 20 above where "
+            "it began.",
+            (
+                "α counts the points that were learned, about a half for each visit, and it does "
+                "not ask whether they are new.",
+                "Take points N down to 4, remove three of them by hand, and move steps to 200.",
+            ),
+            _counts_one_point_often,
+            {"n": 4, "data": ((0.0,), (3.0,), points.COURSE), "step": 200},
+        ),
+        Mission(
+            "pbp-unlearn-a-guess",
+            "The first guess of the noise is twice the spread of y: guess 2.00. With N = 32 and "
+            "noise σ 1, let PBP come down to a noise sd below 4 in 20 epochs: "
+            f"{_TWENTY_EPOCHS} steps at most.",
+            (
+                "A guess is worth as many points as its α says. What is this one to be worth?",
+                "Move guess to 2.00, prior α all the way down to 1.9, and steps to "
+                f"{_TWENTY_EPOCHS}.",
+            ),
+            _has_unlearned_its_guess,
+            {"guess": 2.0, "alpha": 10.0 ** (_SIX - 0.5), "step": _TWENTY_EPOCHS},
+        ),
+        Mission(
+            "pbp-sure-on-one-side",
+            "With points of your own, make the band at x = 1.5 five times as narrow as at "
+            "x = −1.5.",
+            (
+                "Each point narrows the band most where it lies. Any other point helps the other "
+                "edge, too: keep few.",
+                "Take points N down to 4, and drag all four of them to the right, between x = 1.2 "
+                "and 1.5.",
+            ),
+            _is_sure_on_one_side,
+            {"n": 4, "data": ((1.2, 1.3, 1.4, 1.5), (0.0,) * 4, points.COURSE)},
+        ),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),
