@@ -132,11 +132,11 @@ def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -
 
 
 def _beats_a_w_per_example(state: controls.Values, result: VarianceResult) -> bool:
-    """Whether these two alone are shown, and local draws have a noise that is 2.5 times smaller."""
+    """Whether these two alone are shown, and local draws have less than half the noise."""
     if set(result.theory) != {"local", "per_example"}:
         return False
     at = SIZES.index(result.size)
-    return bool(result.theory["per_example"][at] > 2.5 * result.theory["local"][at])
+    return bool(result.theory["per_example"][at] > 2.0 * result.theory["local"][at])
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
@@ -194,8 +194,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
         ),
         Mission(
             "local-better-than-own-weights",
-            "For μ, local draws are as noisy as a W for each example. Find where they are 2.5 "
-            "times less noisy, at the M of the cursor, and show these two alone.",
+            "For μ, local draws are as noisy as a W for each example. Find where they have less "
+            "than half the noise, at the M of the cursor, and show these two alone.",
             (
                 "Local draws know nothing of single weights, so that they cannot pass on the noise "
                 "of one weight that the unit never felt. Where is there such a noise?",

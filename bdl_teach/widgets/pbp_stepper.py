@@ -84,10 +84,11 @@ def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> b
     )
 
 
-def _is_sure_on_one_side(_state: controls.Values, result: StepperResult) -> bool:
-    """Whether own points make the band at the right edge five times as narrow as at the left."""
-    left, right = result.prediction.epistemic_std[[0, -1]]
-    return isinstance(result.data, points.OwnPoints) and bool(5.0 * right < left)
+def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> bool:
+    """Whether the step that learned one of the learner's points has widened the band by 5 %."""
+    before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
+    learned = result.replay.point is not None and isinstance(result.data, points.OwnPoints)
+    return learned and bool(now > 1.05 * before)
 
 
 class PBPStepper(Explorer[StepperResult]):
@@ -149,17 +150,28 @@ class PBPStepper(Explorer[StepperResult]):
             {"guess": 2.0, "alpha": 10.0 ** (_SIX - 0.5), "step": _TWENTY_EPOCHS},
         ),
         Mission(
-            "pbp-sure-on-one-side",
-            "With points of your own, make the band at x = 1.5 five times as narrow as at "
-            "x = −1.5.",
+            "pbp-a-surprise-widens",
+            "With points of your own, find a step that makes PBP less sure: it learns a point, and "
+            "the epistemic sd among the data grows by 5 % or more.",
             (
-                "Each point narrows the band most where it lies. Any other point helps the other "
-                "edge, too: keep few.",
-                "Take points N down to 4, and drag all four of them to the right, between x = 1.2 "
-                "and 1.5.",
+                "The bracket of (7.5) may be negative: that takes a point much further off than "
+                "the band and the noise that is believed in allow, and many before it that agree.",
+                "Take points N to 9 and drag eight of them to y = 0, the ninth far up at x = 0.5. "
+                "Press sorted by x, move guess down to 0.1 and steps to 9, the step that learns "
+                "the ninth.",
             ),
-            _is_sure_on_one_side,
-            {"n": 4, "data": ((1.2, 1.3, 1.4, 1.5), (0.0,) * 4, points.COURSE)},
+            _widens_by_a_surprise,
+            {
+                "n": 9,
+                "data": (
+                    (-0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5),
+                    (*(0.0,) * 8, 15.0),
+                    points.COURSE,
+                ),
+                "sorted": True,
+                "guess": 0.1,
+                "step": 9,
+            },
         ),
     )
     PRESETS: ClassVar[controls.Presets] = {

@@ -100,7 +100,7 @@ def _is_deaf_everywhere(state: controls.Values, result: VAEResult) -> bool:
 def _whispers(_state: controls.Values, result: VAEResult) -> bool:
     """Whether little is said, but something, and z is where the mean digit is all the same."""
     kl = _kl(result)
-    return kl is not None and 0.1 < kl < 1.0 and _off_the_mean(result) < 0.08
+    return kl is not None and 0.1 < kl < 1.0 and _off_the_mean(result) < 0.07
 
 
 def _pays_the_distance(_state: controls.Values, result: VAEResult) -> bool:
