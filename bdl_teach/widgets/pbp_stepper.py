@@ -85,10 +85,10 @@ def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> b
 
 
 def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> bool:
-    """Whether the step that learned one of the learner's points has widened the band by 5 %."""
+    """Whether the step that learned one of the learner's points has widened the band by 3 %."""
     before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
     learned = result.replay.point is not None and isinstance(result.data, points.OwnPoints)
-    return learned and bool(now > 1.05 * before)
+    return learned and bool(now > 1.03 * before)
 
 
 class PBPStepper(Explorer[StepperResult]):
@@ -152,7 +152,7 @@ class PBPStepper(Explorer[StepperResult]):
         Mission(
             "pbp-a-surprise-widens",
             "With points of your own, find a step that makes PBP less sure: it learns a point, and "
-            "the epistemic sd among the data grows by 5 % or more.",
+            "the epistemic sd among the data grows by 3 % or more.",
             (
                 "The bracket of (7.5) may be negative: that takes a point much further off than "
                 "the band and the noise that is believed in allow, and many before it that agree.",
