@@ -150,7 +150,7 @@ class GradientLab(Explorer[GradientResult]):
                 "The score function multiplies values of the cost with noise, and a constant "
                 "changes no gradient: it may as well make those values small. And where does the "
                 "bowl itself vary least?",
-                "Move mean μ to 1, the minimum, and offset b to −1.5.",
+                "Move “mean μ” to 1, the minimum, and “offset b” to -1.5.",
             ),
             _has_a_baseline,
             {"mu": 1.0, "offset": -1.5},
@@ -163,7 +163,7 @@ class GradientLab(Explorer[GradientResult]):
             (
                 "The sd of an estimate falls as 1/√S. It has to be well below the gradient "
                 "itself: the status line has both numbers.",
-                "Move offset b to 10 and draws S to 631.",
+                "Move “offset b” to 10 and “draws S” to 631.",
             ),
             _knows_the_sign,
             {"offset": 10.0, "n_draws": 631},
@@ -175,7 +175,7 @@ class GradientLab(Explorer[GradientResult]):
             (
                 "One of them sees the slope of the cost, the other its values: make the values "
                 "small everywhere, so that only a slope is left.",
-                "Move ripple a to 0.1, bowl c down to 0.10 and mean μ to 1.",
+                "Move “ripple a” to 0.1, “bowl c” down to 0.10 and “mean μ” to 1.",
             ),
             _loses_to_a_hidden_ripple,
             {"ripple": 0.1, "curvature": 0.1, "mu": 1.0},

@@ -167,7 +167,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             "the start, make the model sure at both ends: an epistemic sd below 2.5 at x = ±1.",
             (
                 "Whether the band is narrow depends on where you measure, not on what comes out.",
-                "Take points N down to 2, then drag one of the two to x = −1 and the other to "
+                "Take “points N” down to 2, then drag one of the two to x = −1 and the other to "
                 "x = 1; their heights do not matter.",
             ),
             _is_sure_at_both_ends,
@@ -180,7 +180,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             (
                 "The evidence likes the prior that would have drawn weights as large as the data "
                 "ask for. Which data ask for none?",
-                "Take points N to 5 and drag all of them down, or up, to y = 0.",
+                "Take “points N” to 5 and drag all of them down, or up, to y = 0.",
             ),
             _has_nothing_to_learn,
             {"n": 5, "data": ((-0.4, -0.2, 0.0, 0.2, 0.4), (0.0,) * 5, points.COURSE)},
@@ -192,7 +192,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             (
                 "One point measures one combination of all weights that reach it. How many "
                 "weights may share it, if two are to pay for each other?",
-                "Take points N to 1, and how many d to 2: two bumps, one point between them.",
+                "Take “points N” to 1, and “how many d” to 2: two bumps, one point between them.",
             ),
             _ties_two_weights,
             {"n": 1, "n_features": 2},

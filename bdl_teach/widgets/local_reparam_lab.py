@@ -173,8 +173,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
             (
                 "Flipout gives each row signs of its own, but all rows share how large the draw "
                 "is. Which of the two derivatives hears that alone, and with how many inputs?",
-                "Move batch M to 256 and weights' σ to 1, leave inputs d at 1, choose for: σ, and "
-                "show Flipout beside the two that are there.",
+                "Move “batch M” to 256 and “weights' σ” to 1, leave “inputs d” at 1, choose “for” "
+                "σ, and show “Flipout” beside the two that are there.",
             ),
             _gains_nothing,
             {"size": 256, "sigma": 1.0, "n_inputs": 1, "parameter": "σ", "flipout": True},
@@ -186,8 +186,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
             (
                 "For μ both variances go with σ², and local draws divide theirs by about the "
                 "number of rows. How much larger may σ be, then?",
-                "Move batch M to 256. Read the shared W's variance at weights' σ 0.05, then move "
-                "weights' σ to 0.7: fourteen times 0.05, and 14² is not far from 256.",
+                "Move “batch M” to 256. Read the shared W's variance at “weights' σ” 0.05, then "
+                "move that to 0.7: fourteen times 0.05, and 14² is about what the rows are worth.",
             ),
             _is_as_noisy_as_a_sure_one,
             {"size": 256, "sigma": 0.7},
@@ -199,8 +199,8 @@ class LocalReparamLab(Explorer[VarianceResult]):
             (
                 "Local draws know nothing of single weights, so that they cannot pass on the noise "
                 "of one weight that the unit never felt. Where is there such a noise?",
-                "Move inputs d to 4, choose for: σ, switch a W per example on and one shared W "
-                "off.",
+                "Move “inputs d” to 4, choose “for” σ, switch “a W per example” on and “one "
+                "shared W” off.",
             ),
             _beats_a_w_per_example,
             {"n_inputs": 4, "parameter": "σ", "per_example": True, "shared": False},

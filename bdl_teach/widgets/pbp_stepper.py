@@ -131,7 +131,8 @@ class PBPStepper(Explorer[StepperResult]):
             (
                 "α counts the points that were learned, about a half for each visit, and it does "
                 "not ask whether they are new.",
-                "Take points N down to 4, remove three of them by hand, and move steps to 200.",
+                "Take “points N” down to 4, remove three of them (Shift and a click), and move "
+                "“steps” to 200.",
             ),
             _counts_one_point_often,
             {"n": 4, "data": ((0.0,), (3.0,), points.COURSE), "step": 200},
@@ -143,7 +144,7 @@ class PBPStepper(Explorer[StepperResult]):
             f"{_TWENTY_EPOCHS} steps at most.",
             (
                 "A guess is worth as many points as its α says. What is this one to be worth?",
-                "Move guess to 2.00, prior α all the way down to 1.9, and steps to "
+                "Move “guess” to 2.00, “prior α” all the way down to 1.9, and “steps” to "
                 f"{_TWENTY_EPOCHS}.",
             ),
             _has_unlearned_its_guess,
@@ -156,9 +157,9 @@ class PBPStepper(Explorer[StepperResult]):
             (
                 "The bracket of (7.5) may be negative: that takes a point much further off than "
                 "the band and the noise that is believed in allow, and many before it that agree.",
-                "Take points N to 9 and drag eight of them to y = 0, the ninth far up at x = 0.5. "
-                "Press sorted by x, move guess down to 0.1 and steps to 9, the step that learns "
-                "the ninth.",
+                "Take “points N” to 9 and drag eight of them to y = 0, the ninth far up at x = "
+                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9, the step that "
+                "learns the ninth.",
             ),
             _widens_by_a_surprise,
             {

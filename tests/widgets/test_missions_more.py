@@ -44,7 +44,7 @@ MISSES: dict[str, dict[str, dict[str, Values]]] = {
         "linear-nothing-to-learn": {
             "four points": own(-0.4, -0.2, 0.0, 0.2),
             "points off zero": own(-0.4, -0.2, 0.0, 0.2, 0.4, y=8.0),
-            "noise that hides everything": {"noise_std": 5.0} | own(-0.4, -0.2, 0, 0.2, 0.4, y=5.0),
+            "noise that hides everything": {"noise_std": 5.0} | own(-0.4, -0.2, 0, 0.2, 0.4, y=2.0),
             "drawn points": {"data": None, "n": 5},
         },
         "linear-two-weights-on-a-line": {"two points": {"n": 2}, "ten bumps": {"n_features": 10}},

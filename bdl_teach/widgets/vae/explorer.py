@@ -167,7 +167,7 @@ class VAEExplorer(Explorer[VAEResult]):
             (
                 "If the encoder says nothing, the decoder learns not to listen. What drives the "
                 "encoder into silence?",
-                "Move β to 3.98, and z₁ and z₂ to 3.5 each.",
+                "Move “β” to 3.98, and “z₁” and “z₂” to 3.5 each.",
             ),
             _is_deaf_everywhere,
             {"beta": 10.0**0.6, "z1": REACH, "z2": REACH},
@@ -179,7 +179,7 @@ class VAEExplorer(Explorer[VAEResult]):
             (
                 "The code falls silent between β = 2 and 4. A code that says nothing is the "
                 "prior: where is its mean?",
-                "Move β to 2.51, and leave z₁ and z₂ at 0.",
+                "Move “β” to 2.51, and leave “z₁” and “z₂” at 0.",
             ),
             _whispers,
             {"beta": 10.0**0.4, "z1": 0.0, "z2": 0.0},
@@ -191,7 +191,7 @@ class VAEExplorer(Explorer[VAEResult]):
             (
                 "The KL is cheaper, and so there will be more of it, where it counts for less. "
                 "Of its terms, which one knows the mean of the code?",
-                "Move β to 0.398; and z₁ to 3 with z₂ at 0, since ½ (z₁² + z₂²) is then 4.5.",
+                "Move “β” to 0.398; and “z₁” to 3 with “z₂” at 0, since ½ (z₁² + z₂²) is then 4.5.",
             ),
             _pays_the_distance,
             {"beta": 10.0**-0.4, "z1": 3.0, "z2": 0.0},
