@@ -158,8 +158,8 @@ class PBPStepper(Explorer[StepperResult]):
                 "The bracket of (7.5) may be negative: that takes a point much further off than "
                 "the band and the noise that is believed in allow, and many before it that agree.",
                 "Take “points N” to 9 and drag eight of them to y = 0, the ninth far up at x = "
-                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9, the step that "
-                "learns the ninth.",
+                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9, the step "
+                "that learns the ninth.",
             ),
             _widens_by_a_surprise,
             {
