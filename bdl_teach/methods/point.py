@@ -8,7 +8,7 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ def _program(network: MLP, likelihood: str) -> Compiled:
         def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(network, likelihood, parameters[0], inputs)
 
-        return optimise.adam(objective, [start], schedule)
+        return optimise.adam(objective, [start], schedule, keep_path=True)
 
     return Compiled(run)
 
@@ -123,7 +123,7 @@ def fit(
 def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     weights = trace.parameters[0].numpy().astype(np.float64)
-    return Fit(weights, network, noise_std, history, likelihood)
+    return Fit(weights, network, noise_std, history, likelihood, optimise.path(trace))
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,7 @@ class Fit:
         noise_std: Standard deviation of the observation noise.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     weights: Array
@@ -143,6 +144,21 @@ class Fit:
     noise_std: float
     history: dict[str, Array]
     likelihood: str = "gaussian"
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the network was at a frame of its training, ``path.steps[frame]`` steps long.
+
+        Args:
+            frame: 0 for the start, −1 for the end, which is the fit itself.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        weights = path.parameters[0][frame].astype(np.float64)
+        history = optimise.history_until(frame, path, self.history)
+        return replace(self, weights=weights, history=history)
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Evaluate the one network; its epistemic standard deviation is 0 everywhere.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -218,6 +218,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             return None
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
 
+    def _frames(self, result: EmpiricalBayesResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
+        return at(result, frame)
+
     def _draw(self, result: EmpiricalBayesResult) -> None:
         if self._fit.update(result.data, result.prediction):
             self._canvas.redraw_background()
@@ -257,10 +263,20 @@ def refit(
     data: points.Value | None = None,
 ) -> EmpiricalBayesResult:  # fmt: skip
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
+    return _result(shown, *_fit(shown, prior_std, width, seed, MODES[prior]))
+
+
+def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
+    """Return the fit of ``result``, and a prior that is learnt, as at a frame of its training."""
+    fit = result.fit.at(frame)
+    return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
+
+
+def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
+    """Say of a posterior and the σ_p of its weights what there is to see."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
-    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
-    fit, std = _fit(shown, prior_std, width, seed, MODES[prior])
     used = std > 0
     mean, spread = fit.mean[used], np.maximum(fit.std[used], 1e-30)
     group = np.zeros(len(mean), int)
@@ -268,7 +284,7 @@ def refit(
     wanted = optimal_prior_std(mean, spread)
     kl = np.log(std[used] / spread) + 0.5 * (wanted / std[used]) ** 2 - 0.5
     return EmpiricalBayesResult(
-        data=shown,
+        data=data,
         fit=fit,
         x_grid=X_GRID,
         prediction=fit.predict(X_GRID, n_samples=200),

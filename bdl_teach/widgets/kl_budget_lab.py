@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -172,8 +172,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             capacity=bbb.Capacity(*room),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        cost = fit.cost(COST_DRAWS)
-        return KLBudgetResult(data, shares, fit, fit.predict(X_GRID, n_samples=200), cost)
+        return _result(data, shares, fit)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the fit to a table."""
@@ -185,6 +184,12 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         if result.arrival.over:
             return None
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
+
+    def _frames(self, result: KLBudgetResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
+        return _result(result.data, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
@@ -203,3 +208,9 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         paid = f"the {carry} {100 * result.shares[:first].sum():.1f} % of the KL"
         said = f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
         return f"{said} {result.arrival}".rstrip()
+
+
+def _result(data: datasets.Regression1D, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
+    """Put a posterior beside the points and the shares that it was fitted with."""
+    prediction = fit.predict(X_GRID, n_samples=200)
+    return KLBudgetResult(data, shares, fit, prediction, fit.cost(COST_DRAWS))

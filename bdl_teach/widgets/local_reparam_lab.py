@@ -131,12 +131,11 @@ def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -
     return near and result.size == N_DATA and state["parameter"] == "μ"
 
 
-def _beats_a_w_per_example(state: controls.Values, result: VarianceResult) -> bool:
-    """Whether these two alone are shown, and local draws have less than half the noise."""
-    if set(result.theory) != {"local", "per_example"}:
+def _beats_a_w_per_example(_state: controls.Values, result: VarianceResult) -> bool:
+    """Whether, these two alone shown, local draws have under 0.4 of the noise, at M = 256."""
+    if set(result.theory) != {"local", "per_example"} or result.size != N_DATA:
         return False
-    at = SIZES.index(result.size)
-    return bool(result.theory["per_example"][at] > 2.0 * result.theory["local"][at])
+    return bool(result.theory["local"][-1] < 0.4 * result.theory["per_example"][-1])
 
 
 class LocalReparamLab(Explorer[VarianceResult]):
@@ -195,15 +194,21 @@ class LocalReparamLab(Explorer[VarianceResult]):
         Mission(
             "local-better-than-own-weights",
             "For μ, local draws are as noisy as a W for each example. Find where they have less "
-            "than half the noise, at the M of the cursor, and show these two alone.",
+            "than 0.4 of its noise at the largest batch, and show these two alone.",
             (
                 "Local draws know nothing of single weights, so that they cannot pass on the noise "
                 "of one weight that the unit never felt. Where is there such a noise?",
-                "Move “inputs d” to 4, choose “for” σ, switch “a W per example” on and “one "
-                "shared W” off.",
+                "Move “batch M” to 256 and “inputs d” to 4, choose “for” σ, switch “a W per "
+                "example” on and “one shared W” off.",
             ),
             _beats_a_w_per_example,
-            {"n_inputs": 4, "parameter": "σ", "per_example": True, "shared": False},
+            {
+                "size": 256,
+                "n_inputs": 4,
+                "parameter": "σ",
+                "per_example": True,
+                "shared": False,
+            },
         ),
     )
     PRESETS: ClassVar[controls.Presets] = {

@@ -22,6 +22,7 @@ from explorer_claims import (
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
     assert_the_picture_is_not_stale,
+    assert_the_replay_leads_to_the_fit,
     band,
     line,
     panel,
@@ -39,8 +40,8 @@ from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, p
 from bdl_teach.methods.pbp import replay as pbp_replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import ComparisonExplorer
-from bdl_teach.widgets._engine import live
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine import live, stored_nuts
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.explorer import ComparisonResult
@@ -301,7 +302,11 @@ def test_pbp_is_what_its_fit_would_be() -> None:
 
 
 @pytest.mark.slow
-def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: ComparisonExplorer) -> None:
+def test_nuts_comes_beside_with_the_gap_as_a_number(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a run made here is the one that came with the package, but for chance."""
+    monkeypatch.setattr(stored_nuts, "load", lambda _: None)
     explorer.preset("start").set(nuts=True)
     assert explorer.result.nuts is None
     assert "NUTS is running" in explorer.status
@@ -318,8 +323,19 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: ComparisonExplorer
     assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
     assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
     assert explorer.set(seed=1).result.nuts is None, "the gold standard of other values"
+    assert_it_is_the_stored_run(result.nuts)
     assert replace(result, nuts=None).gap == result.gap
-    explorer.preset("start")
+    explorer.preset("start").set(nuts=False)
+
+
+def assert_it_is_the_stored_run(made: Predictive) -> None:
+    """Within what 900 effective draws leave open; else the sampler is another one by now."""
+    of = comparison.nuts_run(START)
+    kept = stored_nuts.read()[of.key]
+    error = np.sqrt(2 / 900) * made.epistemic_std
+    np.testing.assert_array_less(np.abs(made.mean - kept.mean), 5 * error)
+    ratio = np.array(kept.epistemic_std) / made.epistemic_std
+    assert np.abs(np.log(ratio)).max() < 0.25, "run tools/store_nuts.py, with another version"
 
 
 # What the picture holds, and what the status line says of it.
@@ -332,12 +348,68 @@ def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[
     gold = Predictive.from_samples(TRUTH + rng.normal(0, 1 + np.abs(X), (40, 71)), 1.0)
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
-        asked.update(key=key, job=job)
+    def ask(wanted: bool, run: Run) -> GoldStandard:
+        asked["run"] = run
         return GoldStandard(gold, "R-hat is 1.01.") if wanted else GoldStandard()
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
     return asked
+
+
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_all_fits(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("all methods").set(noise_std=0.9)
+    assert_the_replay_leads_to_the_fit(explorer)
+
+
+def test_every_method_is_at_the_same_share_of_its_training(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("start").set(nuts=True, epochs=40)
+    fits, steps = explorer.result.fits, explorer._frames(explorer.result)
+    assert list(fits) == ["map", "bbb", "pbp"] and steps[-1] == 1500
+    for frame, epochs in ((0, 0.0), (25, 40 * steps[25] / 1500)):
+        explorer.replay(steps[frame])
+        taken = np.array(fits["pbp"].path.steps)
+        near = int(np.abs(taken / taken[-1] - epochs / 40).argmin())
+        assert abs(taken[near] / 33 - epochs) < 0.8
+        then = {"map": fits["map"].at(frame), "bbb": fits["bbb"].at(frame)}
+        then["pbp"] = fits["pbp"].at(near)
+        for name, fit in then.items():
+            told = fit.predict(X[:, None], 200)
+            ax = explorer._panels[name]._axes
+            np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
+            apart = [
+                calibration.distance(told, nuts["gold"], m)
+                for m in explorer.result.regions.values()
+            ]
+            written = "/".join(f"{gap:.1f}" for gap in apart)
+            assert f"{METHODS[name].label} {written}" in explorer.status.partition("gap to NUTS")[2]
+        assert f"; PBP after {steps[frame] / 1500:.1%} of the epochs" in explorer.status
+    explorer.replay()
+    assert "of the epochs" not in explorer.status
+
+
+def test_pbp_alone_is_replayed_at_its_own_steps_and_nothing_without_a_method(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer.preset("start").set(map=False, bbb=False, epochs=20)
+    assert explorer._frames(explorer.result)[-1] == 20 * 33
+    explorer.replay(0)
+    assert explorer.status.startswith("Step 0 of 660: ")
+    explorer.set(pbp=False)
+    assert explorer._film._slider.disabled
+
+
+def test_a_fit_without_frames_stays_what_it_is() -> None:
+    fit = SimpleNamespace(path=None)
+    assert comparison_fits.at_share(fit, 0.3) is fit
 
 
 def regions(gap: float) -> dict[str, Any]:
@@ -470,8 +542,8 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
     for name in METHODS:
         ax = panel(explorer, LABELS[name])
         np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
-    assert nuts["key"] == ("comparison", GapProblem())
-    assert nuts["job"].func is comparison_fits.sample and nuts["job"].args == (GapProblem(),)
+    run = nuts["run"]
+    assert run.sample.func is comparison_fits.sample and run.sample.args == (GapProblem(),)
     assert "NUTS" not in explorer.set(nuts=False).status.split("interval")[1]
     assert explorer.result.gap == {}
 

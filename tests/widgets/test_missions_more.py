@@ -86,6 +86,9 @@ MISSES: dict[str, dict[str, dict[str, Values]]] = {
             "one input": {"n_inputs": 1},
             "for μ": {"parameter": "μ"},
             "with a third": {"flipout": True},
+            "two inputs": {"n_inputs": 2},
+            "a smaller batch": {"size": 128},
+            "weights too unsure": {"sigma": 1.0},
         },
     },
     "PBPStepper": {

@@ -12,11 +12,11 @@ import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import arrival, controls
+from bdl_teach.widgets._engine import arrival, controls, replay
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Kept
@@ -24,11 +24,13 @@ from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods._variational import Variational
+    from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
 _Key = tuple[str, GapProblem, int | None]  # method, problem, epochs where it counts in them
 
 X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
+N_PREDICTIONS = 200
 _REACH = 1.96  # standard deviations of a 95 % interval
 _KEPT = 60  # fits kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
@@ -65,6 +67,8 @@ class ComparisonResult:
             x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
         arrivals: Whether the fit of each chosen variational method has converged, by its short
             name; the picture stays that of the fit.
+        fits: The fit of each chosen method, by its short name.
+        share: How much of each training is done: 1 but in a replay.
     """
 
     data: datasets.Regression1D
@@ -76,6 +80,8 @@ class ComparisonResult:
     nuts_report: str = ""
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
+    fits: Mapping[str, Fitted] = field(default_factory=dict)
+    share: float = 1.0
 
 
 class ComparisonExplorer(Explorer[ComparisonResult]):
@@ -89,6 +95,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     """
 
     WIDE: ClassVar[bool] = True
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     TITLE: ClassVar[str] = "All methods on one problem"
     ALT: ClassVar[str] = (
         f"{_NUMBERS.get(len(METHODS), 'Many')} small plots, one a method: data points with a gap, "
@@ -155,12 +162,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             made[name] = controls.toggle(method.label, method.hint)
             made[name].value = d[name]
         made["nuts"] = controls.toggle(
-            "NUTS", "sample the true posterior in the background: some seconds"
+            "NUTS", "the true posterior: of a preset at once, else in some seconds"
         )
         return made
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
@@ -203,9 +210,9 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
                 shown = time.perf_counter()
             fitted |= key not in self._fits
             done[name] = self._keep(key, values["epochs"])
-        job = partial(comparison_fits.sample, problem)
-        gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         result = _result(problem, _predictions(done), gold.prediction, gold.report)
+        result = replace(result, fits={name: kept.fit for name, kept in done.items()})
         arrivals = {n: kept.arrival for n, kept in done.items() if kept.arrival is not None}
         return replace(result, arrivals=arrivals)
 
@@ -227,12 +234,24 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
                 return replace(result, arrivals={**result.arrivals, name: found})
         return None
 
+    def _frames(self, result: ComparisonResult) -> Sequence[int]:
+        """Say the steps of the first method that goes in steps: the others keep its pace."""
+        return next(filter(None, map(replay.steps_of, result.fits.values())), ())
+
+    def _replay(self, result: ComparisonResult, frame: int) -> ComparisonResult:
+        steps = self._frames(result)
+        share = steps[frame] / steps[-1]
+        then = {name: comparison_fits.at_share(fit, share) for name, fit in result.fits.items()}
+        predictions = {name: fit.predict(X_GRID, N_PREDICTIONS) for name, fit in then.items()}
+        made = _compared(result.data, result.regions, predictions, result.nuts, result.nuts_report)
+        return replace(made, share=share, fits=then)
+
     def _keep(self, key: _Key, epochs: int) -> Kept:
         """Return a method's fit and its predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
             fit = comparison_fits.fit(name, problem, epochs)
-            self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, 200))
+            self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, N_PREDICTIONS))
             while len(self._fits) > _KEPT:
                 self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
@@ -270,6 +289,9 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         if result.gap:
             gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
+        epochs = [METHODS[n].label for n in result.fits if "epochs" in METHODS[n].takes]
+        if result.share < 1 and epochs:
+            sentence += f"; {', '.join(epochs)} after {result.share:.1%} of the epochs"
         named = {METHODS[name].label: found for name, found in result.arrivals.items()}
         said = f"{sentence}.", arrival.of_several(named), result.nuts_report
         return " ".join(part for part in said if part)
@@ -289,6 +311,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 def _problem(values: controls.Values) -> GapProblem:
     """The problem that the sliders ask for."""
     return GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    problem = _problem(values)
+    chains = comparison_fits.chains(problem)
+    return Run(X_GRID, chains, partial(comparison_fits.sample, problem))
 
 
 def _key(name: str, problem: GapProblem, values: controls.Values) -> _Key:
@@ -312,9 +341,20 @@ def _result(
     nuts_report: str = "",
 ) -> ComparisonResult:
     """Put the predictives beside the truth, and beside NUTS if it is there."""
+    regions = problem.regions(X_GRID[:, 0])
+    return _compared(problem.data, regions, predictions, nuts, nuts_report)
+
+
+def _compared(
+    data: datasets.Regression1D,
+    regions: Mapping[str, Array],
+    predictions: Mapping[str, Predictive],
+    nuts: Predictive | None,
+    nuts_report: str,
+) -> ComparisonResult:
+    """Say how much each predictive covers, and how far it is from NUTS."""
     from bdl_teach import calibration
 
-    data, regions = problem.data, problem.regions(X_GRID[:, 0])
     truth = data.truth(X_GRID)[:, 0]
 
     def covered(p: Predictive) -> dict[str, float]:

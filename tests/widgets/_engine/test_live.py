@@ -287,7 +287,7 @@ def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name:
 def test_the_contract_names_all_that_can_be_defined() -> None:
     words = str(Explorer.__doc__)
     names = ("ALT", "TITLE", "PRESETS", "QUESTION", "WORK", "WIDE", *REQUIRED)
-    for name in (*names, "_check", "_improve", "_chores", "close"):
+    for name in (*names, "_check", "_improve", "_frames", "_replay", "_chores", "close"):
         assert re.search(rf"^        (``)?{name}(\(|:)", words, re.MULTILINE), name
 
 
@@ -490,6 +490,30 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     assert toy.wait().state() == START
     toy.undo()  # that, too, can be undone
     assert toy.wait().result == 18
+
+
+class Beside(Toy):
+    """With a toggle of what takes long to come beside the picture."""
+
+    STAYS = frozenset({"seen"})
+    PRESETS = {**Toy.PRESETS, "high, seen": ("The same", {**HIGH, "seen": True})}  # noqa: RUF012
+
+
+def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:
+    made = Beside().wait()
+    made.set(n=7).set(seen=True)
+    made.undo()
+    assert made.wait().state() == {**START, "seen": True}, "the toggle is no movement"
+    made.redo()
+    assert made.wait().state() == {**START, "n": 7, "seen": True}
+    assert made.preset("high").state() == {**HIGH, "seen": True}
+    assert made._start.menu.value == "high", "what was chosen is marked"
+    made.reset()
+    assert made.wait().state() == {**START, "seen": True}
+    made.set(seen=False)
+    assert made.preset("high, seen").state()["seen"], "a preset may switch it on"
+    assert made._start.menu.value == "high, seen"
+    made.close()
 
 
 def test_reset_goes_back_to_the_values_it_was_made_with(toy: Toy) -> None:
