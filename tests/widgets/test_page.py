@@ -285,7 +285,8 @@ def test_a_point_is_dragged_by_the_mouse_and_by_a_finger(hand: Hand) -> None:
         hand.says(f"8 points {OWN}")
         after = hand.dots()
         assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=1.5)
-        assert after[:i] + after[i + 1 :] == before[:i] + before[i + 1 :]
+        for k in {*range(8)} - {i}:  # but for a line more or less under the picture
+            assert after[k] == pytest.approx(before[k], abs=1.5)
 
 
 def test_a_click_adds_a_point_and_shift_click_takes_it_away(hand: Hand) -> None:
@@ -315,9 +316,8 @@ def test_keys_alone_choose_move_add_and_remove_a_point(hand: Hand) -> None:
     hand.says(f"8 points {OWN}")
     moved = hand.dots()
     assert moved[left][0] > before[left][0] and moved[left][1] < before[left][1]
-    assert [d for i, d in enumerate(moved) if i != left] == [
-        d for i, d in enumerate(before) if i != left
-    ]
+    for i in {*range(8)} - {left}:
+        assert moved[i] == pytest.approx(before[i], abs=1.5)
     words = hand.box.locator(".bdl-said").inner_text()
     assert words.startswith(f"point {left + 1} of 8: x ")
     keys.press("Insert")

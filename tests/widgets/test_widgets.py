@@ -22,7 +22,7 @@ import pytest
 from explorer_claims import PRESET_RULE, assert_every_control_moves_the_picture, pixels
 from PIL import Image
 
-from bdl_teach import DivergedError, widgets
+from bdl_teach import DivergedError, datasets, widgets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.latest import LatestValue
@@ -172,29 +172,34 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
 
 
 def test_no_value_of_any_slider_traces_again(explorer: SinusoidExplorer) -> None:
+    lab = KLBudgetLab().warm()
     explorer.preset("article")
     traces = trace_count()
     for name, control in explorer._controls.items():
-        if name in ("nuts", "prior_functions", "estimator"):
+        if name in ("nuts", "prior_functions", "estimator", "data"):
             continue
         low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
         for value in (low, high):
             explorer.set(**{name: value})
     for estimator in ("weights", "article", "quiet"):
         explorer.set(estimator=estimator)
-    lab = KLBudgetLab().wait()
+    for n in (33, 200):  # a point more than there were, and as many as there may be
+        table = datasets.sinusoid(n)
+        for touched in (explorer, lab):
+            touched.set(data=(table.x, table.y))
+    lab.reset()
     for m in (1, 4, 32):
         lab.set(n_batches=m, scheme="geometric")
-    lab.close()
     explorer.preset("article")
     assert trace_count() == traces
+    lab.close()
 
 
 SWEEP = """
 import os, sys
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 explorer = SinusoidExplorer().warm()
-lab = KLBudgetLab().wait()
+lab = KLBudgetLab().warm()
 modules = lambda: len({f.split(".")[0] for f in os.listdir(sys.argv[1])})
 compiled = modules()
 assert compiled > 3, "the dump counts compilations"
