@@ -237,7 +237,13 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         """Compile the fit to a table."""
         table = datasets.sinusoid(points.MOST)
         value = points.from_course(table.x[:, 0], table.y[:, 0])
-        yield partial(self._compute, {**_DEFAULTS, "data": value})
+        values = {**_DEFAULTS, "data": value}
+
+        def fit_and_improve() -> None:
+            result = self._compute(values)
+            self._improve(values, self._improve(values, result) or result)
+
+        yield fit_and_improve
 
     def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
         if result.arrival.over:

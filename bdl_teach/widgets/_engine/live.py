@@ -725,8 +725,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
                 self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
                 self._show_points()
-        elif now is not None and (after := touch.after(did, now, self._most)) is not None:
-            if act != "move":
+        elif now is not None:
+            self._edit_points(did, now)
+
+    def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
+        """Do to the points what can be done to them; all but a way is a movement of its own."""
+        after = touch.after(did, now, self._most)
+        if after is not None:
+            if did["touch"] != "move":
                 self._past.end_movement()
             self._controls["data"].value = after
             self._show_points()
@@ -781,7 +787,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             return
         rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()
-        self._on_touch({"touch": "add", "x": at, "y": y})
+        self._edit_points({"touch": "add", "x": at, "y": y}, now)
 
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""

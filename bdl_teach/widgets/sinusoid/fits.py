@@ -220,6 +220,12 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
     return replace(result, gap=gap, gap_outside=outside)
 
 
+def warm_improvements(**values: Any) -> None:
+    """Compile what ``improve`` runs for these values."""
+    result = refit(**values)
+    improve(improve(result, 1.0) or result, 1.0)  # one run trains on, another starts elsewhere
+
+
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
     """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
 
