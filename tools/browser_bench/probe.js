@@ -49,8 +49,8 @@
     true,
   );
 
-  // What keeps its room while there is nothing to press, such as "cancel", is no button yet.
-  const seen = (button) => getComputedStyle(button).visibility !== "hidden";
+  // What is hidden while there is nothing to press, with its room or without, is no button yet.
+  const seen = (button) => button.checkVisibility({ visibilityProperty: true });
   probe.explorers = () => {
     const notebook = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
     const boxes = notebook ? notebook.querySelectorAll(".jp-OutputArea .bdl-explorer") : [];
