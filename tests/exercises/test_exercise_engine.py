@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -319,6 +320,48 @@ def test_what_is_solved_stays_solved_until_it_is_forgotten(file: Path) -> None:
     assert session_of(file).table().endswith("solved 0 of 3")
     with pytest.raises(ValueError, match="chapter: expected one of 1, 2, got 9"):
         session.reset(9)
+
+
+def test_missions_are_counted_in_a_line_of_their_own_and_forgotten_with_all(file: Path) -> None:
+    ids = ("lift-high", "lift-low")
+    session = Session(REGISTRY, Progress(file), lambda: ids)
+    assert session.table().endswith("\nsolved 0 of 3\nmissions: 0 of 2")
+    Progress(file).add("lift-high", record.SOLVED)  # an explorer's, perhaps another kernel's
+    session.check("1.1", np.square)
+    assert session.table().endswith("\nsolved 1 of 3\nmissions: 1 of 2")
+    assert session.table(1).endswith("\nsolved 1 of 2"), "no chapter has them for its own"
+    assert session.reset(1) == "Forgotten: 1 solved of 2."
+    assert session.table().endswith("missions: 1 of 2")
+    assert session.reset() == "Forgotten: 0 solved of 3, and 1 missions of 2."
+    assert session.table().endswith("missions: 0 of 2")
+
+
+def test_an_explorer_s_thread_and_the_notebook_s_lose_nothing_of_each_other(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress, writing, go_on = Progress(file), threading.Event(), threading.Event()
+    write = Progress._write
+
+    def slowly(self: Progress) -> None:
+        writing.set()
+        assert go_on.wait(20.0)
+        write(self)
+
+    monkeypatch.setattr(Progress, "_write", slowly)
+    one = threading.Thread(target=progress.add, args=("lift-high", record.SOLVED))
+    other = threading.Thread(target=progress.add, args=("1.1", record.SOLVED))
+    one.start()
+    assert writing.wait(20.0)
+    other.start()
+    other.join(0.1)  # without a lock it would have read what is not written yet
+    go_on.set()
+    for thread in (one, other):
+        thread.join(20.0)
+    assert Progress(file).marks() == {"lift-high": "✓", "1.1": "✓"}
+
+
+def test_the_learner_s_record_is_one_object_for_checks_and_missions() -> None:
+    assert record.own() is record.own() is exercises.SESSION._progress
 
 
 def test_stubs_leave_no_file(file: Path) -> None:
