@@ -158,12 +158,12 @@ class MissionBox:
 
     def _begin(self) -> None:
         """Say what is to be brought about; no hint yet."""
-        mission = self._missions[self._row.value]
-        self._text.value = f"<b>Mission.</b> {html.escape(mission.text)}"
         self._verdict.value = ""
         for hint in self._hints:
             hint.value = False
         self._hints[1].disabled = True
+        text = self._missions[self._row.value].text
+        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # the last: all of it is there
 
     def _show_hints(self) -> None:
         """Say the hints that are asked for; the second can be, once the first was."""
