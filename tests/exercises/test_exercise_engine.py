@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach import exercises
+from bdl_teach import exercises, widgets
 from bdl_teach.exercises import _record as record
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Session, close, read
 from bdl_teach.exercises._record import VARIABLE, Progress, place
+from bdl_teach.widgets._engine.missions import Mission
 
 SQUARE = Exercise(
     "1.1",
@@ -348,8 +349,8 @@ def test_an_explorer_s_thread_and_the_notebook_s_lose_nothing_of_each_other(
         write(self)
 
     monkeypatch.setattr(Progress, "_write", slowly)
-    one = threading.Thread(target=progress.add, args=("lift-high", record.SOLVED))
-    other = threading.Thread(target=progress.add, args=("1.1", record.SOLVED))
+    one = threading.Thread(target=progress.add, args=("lift-high", record.SOLVED), daemon=True)
+    other = threading.Thread(target=progress.add, args=("1.1", record.SOLVED), daemon=True)
     one.start()
     assert writing.wait(20.0)
     other.start()
@@ -489,3 +490,13 @@ def test_progress_and_reset_are_the_learner_s_own(
     exercises.reset(1)
     exercises.progress(1)
     assert "✓" not in capsys.readouterr().out
+
+
+def test_every_mission_of_every_explorer_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    lift = Mission("lift-high", "Up.", ("a", "b"), lambda *_: True, {})
+    before = exercises._missions()
+    monkeypatch.setattr(widgets.SinusoidExplorer, "MISSIONS", (lift,))
+    monkeypatch.setattr(exercises, "SESSION", Session(REGISTRY, Progress(), exercises._missions))
+    taken = {"lift-high", *(m for m in before if not m.startswith("sinusoid-"))}
+    assert set(exercises._missions()) == taken and len(before) == len(set(before))
+    assert exercises.SESSION.table().endswith(f"missions: 0 of {len(taken)}")
