@@ -25,7 +25,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Result, Session
-from bdl_teach.exercises._record import Progress, place
+from bdl_teach.exercises._record import own
 
 __all__ = [
     "REGISTRY",
@@ -49,8 +49,16 @@ def _collect() -> dict[str, Exercise]:
     return {exercise.number: exercise for exercise in found}
 
 
+def _missions() -> list[str]:
+    """The ids of all missions, explorer by explorer."""
+    from bdl_teach import widgets
+
+    explorers = [getattr(widgets, name) for name in widgets.__all__]
+    return [mission.id for explorer in explorers for mission in explorer.MISSIONS]
+
+
 REGISTRY: dict[str, Exercise] = _collect()
-SESSION = Session(REGISTRY, Progress(place()))
+SESSION = Session(REGISTRY, own(), _missions)
 
 
 def check(number: str, answer: object, *, record: bool = True) -> Result:
@@ -74,7 +82,7 @@ def progress(chapter: int | None = None) -> None:
     """Print which exercises have been solved, in this session or an earlier one.
 
     Args:
-        chapter: Number of a chapter; all chapters if not given.
+        chapter: Number of a chapter; all chapters, and the explorers' missions, if not given.
 
     Raises:
         ValueError: There is no such chapter.
@@ -86,7 +94,7 @@ def reset(chapter: int | None = None) -> None:
     """Forget which exercises have been solved.
 
     Args:
-        chapter: Number of a chapter; all chapters if not given.
+        chapter: Number of a chapter; all chapters, and the explorers' missions, if not given.
 
     Raises:
         ValueError: There is no such chapter.

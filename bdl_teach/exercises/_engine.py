@@ -305,10 +305,16 @@ class Session:
     Args:
         registry: The exercises by their numbers.
         progress: What was solved, here and in earlier sessions; only here if not given.
+        missions: Gives the ids of the explorers' missions, when they are counted.
     """
 
-    def __init__(self, registry: Mapping[str, Exercise], progress: Progress | None = None) -> None:
-        self._registry = registry
+    def __init__(
+        self,
+        registry: Mapping[str, Exercise],
+        progress: Progress | None = None,
+        missions: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._registry, self._missions = registry, missions
         self._progress = Progress() if progress is None else progress
 
     def check(self, number: str, answer: object, *, record: bool = True) -> Result:
@@ -334,18 +340,27 @@ class Session:
         return number
 
     def table(self, chapter: int | None = None) -> str:
-        """One line an exercise, of one chapter or of all, and how many are solved."""
+        """One line an exercise, of one chapter or of all, and how many are solved.
+
+        Of all, how many missions are done, too: an explorer is in more chapters than one.
+        """
         wanted, marks = self._of(chapter), self._progress.marks()
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
         solved = sum(marks.get(n) == SOLVED for n in wanted)
-        return "\n".join([*rows, f"solved {solved} of {len(wanted)}"])
+        missions = self._missions() if chapter is None else ()
+        done = sum(marks.get(id_) == SOLVED for id_ in missions)
+        counted = [f"missions: {done} of {len(missions)}"] if missions else []
+        return "\n".join([*rows, f"solved {solved} of {len(wanted)}", *counted])
 
     def reset(self, chapter: int | None = None) -> str:
-        """Forget what was tried in one chapter or in all; return a sentence about it."""
+        """Forget what was tried in one chapter, or in all and every mission; say so."""
         wanted, marks = self._of(chapter), self._progress.marks()
         solved = sum(marks.get(n) == SOLVED for n in wanted)
-        self._progress.forget(wanted)
-        return f"Forgotten: {solved} solved of {len(wanted)}."
+        missions = self._missions() if chapter is None else ()
+        done = sum(marks.get(id_) == SOLVED for id_ in missions)
+        self._progress.forget([*wanted, *missions])
+        counted = f", and {done} missions of {len(missions)}" if missions else ""
+        return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _of(self, chapter: int | None) -> list[str]:
         """The numbers of a chapter's exercises, or of all."""

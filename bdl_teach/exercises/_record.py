@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -26,8 +28,16 @@ def place() -> Path | None:
     return Path(platformdirs.user_data_dir("bdl_teach", appauthor=False)) / "progress.json"
 
 
+@cache
+def own() -> Progress:
+    """What the learner has solved; one object, so that without a file it is still one record."""
+    return Progress(place())
+
+
 class Progress:
     """The mark of each exercise that was tried, and how many wrong answers it has had.
+
+    The missions of explorers stand among them, by their ids; they are written from another thread.
 
     Args:
         path: The file that keeps it. Without one, nothing outlives this object. A file that
@@ -38,30 +48,35 @@ class Progress:
         self._path = path
         self._tried: dict[str, tuple[str, int]] = {}
         self._told = False
+        self._lock = threading.Lock()
 
     def marks(self) -> dict[str, str]:
         """The best mark of each exercise that was tried."""
-        self._read()
-        return {number: mark for number, (mark, _) in self._tried.items()}
+        with self._lock:
+            self._read()
+            return {number: mark for number, (mark, _) in self._tried.items()}
 
     def tries(self, number: str) -> int:
         """How many wrong answers an exercise has had."""
-        self._read()
-        return self._tried.get(number, (OPEN, 0))[1]
+        with self._lock:
+            self._read()
+            return self._tried.get(number, (OPEN, 0))[1]
 
     def add(self, number: str, mark: str) -> None:
         """Note an answer; what was solved once stays solved."""
-        self._read()
-        before, wrong = self._tried.get(number, (OPEN, 0))
-        self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
-        self._write()
+        with self._lock:
+            self._read()
+            before, wrong = self._tried.get(number, (OPEN, 0))
+            self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
+            self._write()
 
     def forget(self, numbers: Iterable[str]) -> None:
         """Forget everything about some exercises."""
-        self._read()
-        for number in numbers:
-            self._tried.pop(number, None)
-        self._write()
+        with self._lock:
+            self._read()
+            for number in numbers:
+                self._tried.pop(number, None)
+            self._write()
 
     def _read(self) -> None:
         """Take what the file holds: another notebook may have written to it."""

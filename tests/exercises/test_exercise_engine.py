@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach import exercises
+from bdl_teach import exercises, widgets
 from bdl_teach.exercises import _record as record
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Session, close, read
 from bdl_teach.exercises._record import VARIABLE, Progress, place
+from bdl_teach.widgets._engine.missions import Mission
 
 SQUARE = Exercise(
     "1.1",
@@ -321,6 +323,48 @@ def test_what_is_solved_stays_solved_until_it_is_forgotten(file: Path) -> None:
         session.reset(9)
 
 
+def test_missions_are_counted_in_a_line_of_their_own_and_forgotten_with_all(file: Path) -> None:
+    ids = ("lift-high", "lift-low")
+    session = Session(REGISTRY, Progress(file), lambda: ids)
+    assert session.table().endswith("\nsolved 0 of 3\nmissions: 0 of 2")
+    Progress(file).add("lift-high", record.SOLVED)  # an explorer's, perhaps another kernel's
+    session.check("1.1", np.square)
+    assert session.table().endswith("\nsolved 1 of 3\nmissions: 1 of 2")
+    assert session.table(1).endswith("\nsolved 1 of 2"), "no chapter has them for its own"
+    assert session.reset(1) == "Forgotten: 1 solved of 2."
+    assert session.table().endswith("missions: 1 of 2")
+    assert session.reset() == "Forgotten: 0 solved of 3, and 1 missions of 2."
+    assert session.table().endswith("missions: 0 of 2")
+
+
+def test_an_explorer_s_thread_and_the_notebook_s_lose_nothing_of_each_other(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress, writing, go_on = Progress(file), threading.Event(), threading.Event()
+    write = Progress._write
+
+    def slowly(self: Progress) -> None:
+        writing.set()
+        assert go_on.wait(20.0)
+        write(self)
+
+    monkeypatch.setattr(Progress, "_write", slowly)
+    one = threading.Thread(target=progress.add, args=("lift-high", record.SOLVED), daemon=True)
+    other = threading.Thread(target=progress.add, args=("1.1", record.SOLVED), daemon=True)
+    one.start()
+    assert writing.wait(20.0)
+    other.start()
+    other.join(0.1)  # without a lock it would have read what is not written yet
+    go_on.set()
+    for thread in (one, other):
+        thread.join(20.0)
+    assert Progress(file).marks() == {"lift-high": "✓", "1.1": "✓"}
+
+
+def test_the_learner_s_record_is_one_object_for_checks_and_missions() -> None:
+    assert record.own() is record.own() is exercises.SESSION._progress
+
+
 def test_stubs_leave_no_file(file: Path) -> None:
     session_of(file).check("1.1", ...)
     session_of(file).check("1.1", np.square, record=False)
@@ -446,3 +490,13 @@ def test_progress_and_reset_are_the_learner_s_own(
     exercises.reset(1)
     exercises.progress(1)
     assert "✓" not in capsys.readouterr().out
+
+
+def test_every_mission_of_every_explorer_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    lift = Mission("lift-high", "Up.", ("a", "b"), lambda *_: True, {})
+    before = exercises._missions()
+    monkeypatch.setattr(widgets.SinusoidExplorer, "MISSIONS", (lift,))
+    monkeypatch.setattr(exercises, "SESSION", Session(REGISTRY, Progress(), exercises._missions))
+    taken = {"lift-high", *(m for m in before if not m.startswith("sinusoid-"))}
+    assert set(exercises._missions()) == taken and len(before) == len(set(before))
+    assert exercises.SESSION.table().endswith(f"missions: 0 of {len(taken)}")

@@ -353,6 +353,84 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
     hand.says("pair=(0, 7)")
 
 
+BOXES = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
+
+
+@pytest.fixture
+def on_missions(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
+    """The quickest explorer, its first mission chosen; afterwards as it was."""
+    resize(notebook, *LAPTOP)
+    made = Hand(notebook, "GradientLab")
+    made.box.get_by_role("button", name="missions").click()
+    yield made
+    made.box.get_by_role("button", name="reset", exact=True).click()
+    made.box.get_by_role("button", name="missions").click()
+
+
+def told(hand: Hand, words: str) -> None:
+    """Wait until it is said where the question stood."""
+    line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
+    line.wait_for(timeout=60_000)
+
+
+def take(hand: Hand, label: str, value: float) -> None:
+    """Take a slider to a value by its keys."""
+    handle = hand.box.locator(f"[role=slider][aria-label^='{label}']")
+    at = "handle => parseFloat(handle.getAttribute('aria-valuetext').replace('−', '-'))"
+    handle.focus()
+    for _ in range(200):
+        if abs((now := handle.evaluate(at)) - value) < 1e-6:
+            return
+        hand.page.keyboard.press("ArrowRight" if now < value else "ArrowLeft")
+    raise AssertionError(f"{label} stands at {now} and not at {value}")
+
+
+def test_a_mission_is_done_by_keys_after_both_hints(on_missions: Hand) -> None:
+    hand, mission = on_missions, gradient_lab.GradientLab.MISSIONS[0]
+    assert mission.way == {"mu": 1.0, "offset": -1.5}
+    told(hand, mission.text)
+    first, second = (hand.box.get_by_role("button", name=f"hint {i}") for i in (1, 2))
+    told(hand, "Not yet.")
+    assert second.is_disabled()
+    first.focus()
+    hand.page.keyboard.press("Enter")
+    told(hand, mission.hints[0])
+    second.focus()
+    hand.page.keyboard.press("Enter")
+    told(hand, mission.hints[1])
+    take(hand, "mean μ", mission.way["mu"])
+    take(hand, "offset", mission.way["offset"])
+    told(hand, "✓ Done, also with seeds 1 and 2.")
+    row = hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio")
+    assert row.all_inner_texts() == ["1 ✓", "2", "3"]
+    row.first.focus()
+    hand.page.keyboard.press("ArrowRight")
+    told(hand, gradient_lab.GradientLab.MISSIONS[1].text)
+
+
+def test_missions_and_both_hints_move_nothing_and_are_named(on_missions: Hand) -> None:
+    hand = on_missions
+    hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio").nth(2).click()
+    told(hand, gradient_lab.GradientLab.MISSIONS[2].text)
+    for i in (1, 2):
+        hand.box.get_by_role("button", name=f"hint {i}").click()
+    told(hand, gradient_lab.GradientLab.MISSIONS[2].hints[1])
+    found = hand.box.evaluate(MEASURE)
+    assert found["nameless"] == found["cut"] == []
+    words = hand.box.locator(".bdl-mission-words").bounding_box()
+    place = hand.box.locator(".bdl-missions").bounding_box()
+    assert words is not None and place is not None
+    assert words["height"] <= place["height"] + 1, "nothing is to be scrolled to"
+    hand.page.evaluate(AXE)
+    found = hand.page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
+    grave = [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert found["passes"] and grave == []
+    with_missions = hand.box.evaluate(BOXES)
+    hand.box.get_by_role("button", name="missions").click()
+    assert hand.box.evaluate(BOXES) == with_missions
+    hand.box.get_by_role("button", name="missions").click()
+
+
 def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:
     resize(notebook, *LAPTOP)
     hand = Hand(notebook, "VAEExplorer")

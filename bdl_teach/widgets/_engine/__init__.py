@@ -5,6 +5,8 @@
 ``controls.py``     sliders, toggles, buttons, preset buttons; how they are laid out and checked
 ``canvas.py``       ``Canvas``: a figure drawn once, over which artists move; pictures as bytes
 ``question.py``     ``Question``: what the learner predicts before moving a control
+``missions.py``     ``Mission``: what the learner may bring about by moving controls
+``mission_box.py``  ``MissionBox``: which is chosen, its hints, whether it is done with other seeds
 ``pin.py``          ``Pin``: a state kept to compare with, and what is said of it
 ``ghost.py``        ``Ghost``: what moved, frozen in grey; limits that hold it, too
 ``changes.py``      which figures of two sentences stand for the same thing, and their change

@@ -27,13 +27,15 @@ from matplotlib.text import Text
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.widgets._engine import background, controls, frame, points, touch
+from bdl_teach.widgets._engine import background, controls, frame, nuts, points, touch
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
+from bdl_teach.widgets._engine.mission_box import MissionBox
+from bdl_teach.widgets._engine.missions import Mission, next_seeds
 from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
@@ -69,6 +71,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             controls. What they say must hold whatever the seed, and the explorer's tests say that
             it does.
         QUESTION: What to predict before a control is moved; ``None`` for nothing.
+        MISSIONS: What a learner may bring about. One is done when it holds where the controls rest
+            and for the next two seeds, too (see ``_next_seeds``); of these it is asked without what
+            ``STAYS`` names, unless its ``way`` switches that on. Their NUTS is not run: a seed
+            without a stored run is not tried.
         WORK: What a tick does, in the status line before its time.
         WIDE: Whether the picture needs the whole width, and the controls stand under it.
         STAYS: Toggles of what takes long to come beside the picture. A preset switches them on at
@@ -96,6 +102,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
             Where it raises, what is shown already stands.
+        ``_next_seeds(values) -> [values]``: On the worker: the same with other seeds, for which a
+            mission must hold as well. They go to ``_compute`` while nothing moves; nothing of
+            theirs may be drawn. The next two of the control ``seed``, if not defined.
         ``_frames(result) -> steps``: On the worker. Steps taken at each frame of the training that
             led to ``result``, the start's first; () where there is none. Whoever defines it has a
             row to replay the training with, under the picture.
@@ -126,6 +135,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     TITLE: ClassVar[str]
     PRESETS: ClassVar[Presets] = {}
     QUESTION: ClassVar[Question | None] = None
+    MISSIONS: ClassVar[tuple[Mission, ...]] = ()
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
     STAYS: ClassVar[frozenset[str]] = frozenset()
@@ -171,6 +181,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._painted: Values = {}  # the values that the picture is of
         self._said = "", ""  # of the last picture: the status line, and how long it took
         self._pin = Pin(self._canvas, self._controls, self._draw_again)
+        self._missions = MissionBox(self.MISSIONS, self._draw_again) if self.MISSIONS else None
         self._start = (
             Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
         )
@@ -228,6 +239,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
+
+    def _next_seeds(self, values: Values) -> list[Values]:
+        """Give the same values with the other seeds that a mission must hold for."""
+        return next_seeds(values, self._controls["seed"]) if "seed" in self._controls else []
 
     def _frames(self, result: Result) -> Sequence[int]:
         """Say after how many steps the training that led to ``result`` can be shown."""
@@ -429,6 +444,37 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._pin.unset()
         return self.wait()
 
+    @property
+    def missions(self) -> tuple[str, ...]:
+        """Ids of the missions."""
+        return tuple(mission.id for mission in self.MISSIONS)
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """Ids of the missions that are done, here or in an earlier session."""
+        return () if self._missions is None else self._missions.done()
+
+    def mission(self, name: str | None) -> Self:
+        """Choose a mission, as the button *missions* does; ``None`` gives the question back.
+
+        Whether it is done is found out when the controls rest: see ``done``.
+
+        Args:
+            name: One of ``missions``.
+
+        Returns:
+            The explorer itself.
+
+        Raises:
+            ValueError: There is no such mission.
+            RuntimeError: It has been closed, or lives in another process.
+        """
+        self._must_live()
+        if self._missions is None:
+            raise ValueError(f"mission: {type(self).__name__} has none, got {name!r}")
+        self._missions.choose(name)
+        return self.wait()
+
     def undo(self) -> None:
         """Go back to the state before the last movement."""
         self._go_back(self._past.undo())
@@ -565,11 +611,15 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
-        place = controls.box("bdl-place-of-question", [*question, self._pin.box])
+        toggles, boxes = [self._pin.toggle], [self._pin.box]
+        if self._missions is not None:
+            toggles.append(self._missions.toggle)
+            boxes.append(self._missions.box)
+        place = controls.box("bdl-place-of-question", [*question, *boxes])
         trains = type(self)._frames is not Explorer._frames
         film = self._film.row if trains else None
         return [
-            frame.head(self.TITLE, self._start, [self._pin.toggle, *acts.values()]),
+            frame.head(self.TITLE, self._start, [*toggles, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
             frame.body(self._picture, self._make_groups(), film),
@@ -858,6 +908,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if not self._film.at_end:
             return None
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
+            if (job := self._look_at_mission(values)) is not None or self._slot.closed:
+                return job
             shown, better = self.result, None
             with suppress(Exception):  # what is shown already stands
                 better = None if shown is None else self._improve(values, shown)
@@ -867,6 +919,23 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._say_what_is_shown()
             pause = 0.0
         return job
+
+    def _look_at_mission(self, values: Values) -> tuple[int, _Job] | None:
+        """Find out whether the chosen mission is done; return what moved meanwhile, if any."""
+        if self._missions is None or self._missions.chosen is None or self.result is None:
+            return None
+        away = {name: False for name in self.STAYS if not self._missions.chosen.way.get(name)}
+        others = [{**other, **away} for other in self._next_seeds(values)]
+        with suppress(Exception):  # such as a full disk: the picture goes on
+            for _ in self._missions.judge(values, self.result, others, self._compute_unseen):
+                if (job := self._slot.take(0.0)) is not None or self._slot.closed:
+                    return job
+        return None
+
+    def _compute_unseen(self, values: Values) -> Result:
+        """Compute what is not to be shown; what runs beside the picture goes on for it."""
+        with nuts.nothing_starts():
+            return self._compute(values)
 
     def _tick(self, values: Values) -> None:
         start = time.perf_counter()

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.controls import Values, Widget
 
 SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's own, and the next
+
+
+class NotThere(Exception):
+    """A result needs what only a run beside the picture would give."""
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,15 @@ class Mission:
     hints: tuple[str, str]
     check: Callable[[Values, Any], bool]
     way: Values
+
+
+def next_seeds(values: Values, seed: Widget) -> list[Values]:
+    """The same values with the next seeds; after the last one comes the first.
+
+    Args:
+        values: Of all controls.
+        seed: The slider of that name.
+    """
+    places = seed.max - seed.min + 1
+    following = ((values["seed"] - seed.min + k) % places + seed.min for k in range(1, SEEDS))
+    return [{**values, "seed": number} for number in following]

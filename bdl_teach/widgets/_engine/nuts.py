@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,6 +19,7 @@ import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background, controls, stored_nuts
+from bdl_teach.widgets._engine.missions import NotThere
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import exact
@@ -24,6 +27,21 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 
 _REST = 0.8  # seconds without a movement before the chains start
 _KEPT = 16  # results kept, over all explorers
+_starting: ContextVar[bool] = ContextVar("_starting", default=True)
+
+
+@contextmanager
+def nothing_starts() -> Iterator[None]:
+    """Within it, on this thread, no run is started or given up: what is not there, is not there.
+
+    For values that are not those of the controls. Asking for a run of theirs would take the place
+    of the one that the picture waits for.
+    """
+    before = _starting.set(False)
+    try:
+        yield
+    finally:
+        _starting.reset(before)
 
 
 @dataclass(frozen=True)
@@ -99,7 +117,12 @@ class NutsRunner:
             wanted: Whether the explorer shows NUTS; if not, what is running is given up, and what
                 failed may be asked for again.
             run: What the values of the sliders ask for.
+
+        Raises:
+            NotThere: It is wanted and not there, where ``nothing_starts``.
         """
+        if not _starting.get():
+            return self._look_for(run) if wanted else GoldStandard()
         if not wanted:
             self._failed = None
         gold = self._find(run.key) if wanted else GoldStandard()
@@ -111,6 +134,12 @@ class NutsRunner:
             return GoldStandard(report=failed[1])
         self._want(run)
         return GoldStandard(report="NUTS is running for these values")
+
+    def _look_for(self, run: Run) -> GoldStandard:
+        gold = self._find(run.key)
+        if gold.prediction is None:
+            raise NotThere
+        return gold
 
     def _find(self, key: str) -> GoldStandard:
         """What has been computed, here or for the package; an empty one where nothing has."""

@@ -103,7 +103,7 @@ function dress(root) {
   }
   for (const box of root.querySelectorAll(".widget-dropdown"))
     box.querySelector("select")?.setAttribute("aria-label", nameOf(box) || "choice");
-  for (const line of root.querySelectorAll(".bdl-status .widget-html-content, .bdl-answer"))
+  for (const line of root.querySelectorAll(".bdl-status .widget-html-content, .bdl-mission-words .widget-html-content"))
     set(line, { role: "status", "aria-live": "polite" });
   for (const group of root.querySelectorAll(".bdl-group"))
     set(group, { role: "group", "aria-label": group.querySelector(".bdl-name")?.textContent.trim() });

@@ -287,6 +287,10 @@ class VAEExplorer(Explorer[VAEResult]):
             generated=fit.sample(_ROWS**2, seed=0).reshape(-1, 8, 8),
         )
 
+    def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
+        """None: another seed's training takes seconds, and the place of the one that is shown."""
+        return []
+
     def _improve(self, values: controls.Values, result: VAEResult) -> None:
         """Ask whether the model has converged; a tick follows when that is known."""
         self._trainer.look_further(result.order)

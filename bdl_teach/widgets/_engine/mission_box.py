@@ -1,0 +1,213 @@
+"""The missions of an explorer in its page: which is chosen, its two hints, and whether it is done.
+
+What one try shows may be luck. So the state must also do with the next seeds, which are computed
+while nothing moves, and shown nowhere.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.missions import Mission, NotThere
+
+if TYPE_CHECKING:
+    from bdl_teach.exercises._record import Progress
+
+_DONE = "✓"
+_NOT_YET = "Not yet."
+_Tried = list[tuple[Any, bool | None]]  # of each seed, whether it holds; None where unknown
+
+
+class MissionBox:
+    """What stands in the question's place while missions are looked at.
+
+    Args:
+        missions: The explorer's, one at least.
+        ask: Called when another is chosen: has the worker go through ``judge`` when it rests.
+
+    Attributes:
+        toggle: The button that opens and closes it.
+        box: What stands there.
+    """
+
+    def __init__(self, missions: Sequence[Mission], ask: Callable[[], object]) -> None:
+        self._missions, self._ask = missions, ask
+        self._done: frozenset[str] = frozenset()
+        self._tried: tuple[Mission, Values, _Tried] | None = None
+        self._quiet = False
+        self.toggle = controls.toggle("missions", "something to bring about, with two hints")
+        self._row = ipywidgets.ToggleButtons(
+            options=self._options(), value=0, description="mission"
+        )
+        self._hints = [
+            controls.toggle("hint 1", "where to look"),
+            controls.toggle("hint 2", "which control to take where; after the first hint"),
+        ]
+        self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
+        acts = [self._row, controls.box("bdl-hints", self._hints)]
+        words = [self._text, self._verdict, self._hinted]
+        self.box = controls.box(
+            "bdl-missions",
+            [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],
+        )
+        self.toggle.observe(lambda _: self._on_toggle(), names="value")
+        self._row.observe(lambda _: self._on_row(), names="value")
+        for hint in self._hints:
+            hint.observe(lambda _: self._show_hints(), names="value")
+        self._begin()
+
+    @property
+    def chosen(self) -> Mission | None:
+        """The mission that is looked at, if the box is open."""
+        return self._missions[self._row.value] if self.toggle.value else None
+
+    def choose(self, name: str | None) -> None:
+        """Open the box at the mission of that id; close it for ``None``.
+
+        Raises:
+            ValueError: There is no such mission.
+        """
+        ids = [mission.id for mission in self._missions]
+        if name is not None and name not in ids:
+            raise ValueError(f"mission: expected one of {', '.join(ids)}, or None, got {name!r}")
+        if name is not None:
+            self._row.value = ids.index(name)
+        self.toggle.value = name is not None
+
+    def done(self) -> tuple[str, ...]:
+        """The ids of those that the learner has done, here or in an earlier session."""
+        from bdl_teach.exercises._record import SOLVED
+
+        marks = _progress().marks()
+        return tuple(mission.id for mission in self._missions if marks.get(mission.id) == SOLVED)
+
+    def judge(
+        self,
+        values: Values,
+        result: object,
+        others: Iterable[Values],
+        compute: Callable[[Values], object],
+    ) -> Iterator[None]:
+        """Find out whether the chosen mission is done, and say so; on the worker.
+
+        Yields before each other seed is computed, so that a movement can come first.
+
+        Args:
+            values: Of all controls.
+            result: What they gave.
+            others: The same with other seeds; a mission that needs what runs beside the picture
+                leaves that switched on in them.
+            compute: Gives the result of such values.
+        """
+        if (mission := self.chosen) is None:
+            return
+        self._mark(self.done())
+        if not _holds(mission, values, lambda _: result):
+            self._say(mission, _NOT_YET)
+            return
+        tried: _Tried = [(values.get("seed"), True)]
+        if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
+            tried = self._tried[2]
+            others = ()
+        for other in others:
+            yield
+            tried.append((other.get("seed"), _holds(mission, other, compute)))
+        self._tried = mission, dict(values), tried
+        if all(holds is not False for _, holds in tried):
+            self._record(mission)
+        self._say(mission, _verdict(tried))
+
+    def _record(self, mission: Mission) -> None:
+        """Count it, once."""
+        from bdl_teach.exercises._record import SOLVED
+
+        if mission.id not in self._done:
+            _progress().add(mission.id, SOLVED)
+            self._mark([*self._done, mission.id])
+
+    def _mark(self, done: Iterable[str]) -> None:
+        """Mark those that are done in the row."""
+        if (now := frozenset(done)) != self._done:
+            self._done, chosen = now, self._row.value
+            self._quiet = True
+            self._row.options = self._options()  # goes to the first
+            self._row.value = chosen
+            self._quiet = False
+
+    def _options(self) -> list[tuple[str, int]]:
+        return [
+            (f"{i + 1} {_DONE}" if mission.id in self._done else str(i + 1), i)
+            for i, mission in enumerate(self._missions)
+        ]
+
+    def _on_toggle(self) -> None:
+        """Take the question's place, or give it back."""
+        (self.box.add_class if self.toggle.value else self.box.remove_class)("bdl-open")
+        self._ask()
+
+    def _on_row(self) -> None:
+        if not self._quiet:
+            self._begin()
+            self._ask()
+
+    def _begin(self) -> None:
+        """Say what is to be brought about; no hint yet."""
+        self._verdict.value = ""
+        for hint in self._hints:
+            hint.value = False
+        self._hints[1].disabled = True
+        text = self._missions[self._row.value].text
+        self._text.value = f"<b>Mission.</b> {html.escape(text)}"  # the last: all of it is there
+
+    def _show_hints(self) -> None:
+        """Say the hints that are asked for; the second can be, once the first was."""
+        mission = self._missions[self._row.value]
+        if self._hints[0].value:
+            self._hints[1].disabled = False
+        self._hinted.value = " ".join(
+            f"<b>Hint {i + 1}.</b> {html.escape(text)}"
+            for i, (hint, text) in enumerate(zip(self._hints, mission.hints, strict=True))
+            if hint.value
+        )
+
+    def _say(self, mission: Mission, verdict: str) -> None:
+        if self.chosen is mission:
+            self._verdict.value = f"<b>{html.escape(verdict)}</b>"
+
+
+def _progress() -> Progress:
+    from bdl_teach.exercises import _record  # its package trains: not before it is needed
+
+    return _record.own()
+
+
+def _holds(mission: Mission, values: Values, compute: Callable[[Values], object]) -> bool | None:
+    """Whether the mission is done with these values; ``None`` where their result is not there.
+
+    Whatever a computation or a check raises, the learner has brought nothing about by it.
+    """
+    try:
+        return bool(mission.check(values, compute(values)))
+    except NotThere:
+        return None
+    except Exception:
+        return False
+
+
+def _verdict(tried: _Tried) -> str:
+    """Say for which seeds it holds, and for which it does not."""
+    (own, _), *others = tried
+    wrong = [str(seed) for seed, holds in others if holds is False]
+    right = [str(seed) for seed, holds in others if holds]
+    if wrong:
+        return f"✗ It holds for seed {own}, but not for seed {' and '.join(wrong)}: luck."
+    if right:
+        return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."
+    untried = " for this seed; others would have to run beside it first" if others else ""
+    return f"{_DONE} Done{untried}."

@@ -1,0 +1,339 @@
+"""Missions in a small explorer: done for three seeds, told as luck for one, counted once."""
+
+from __future__ import annotations
+
+import html
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from bdl_teach.exercises import _record as record
+from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach.widgets._engine import background, controls, live, nuts, stored_nuts
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission, NotThere, next_seeds
+from bdl_teach.widgets._engine.nuts import GoldStandard, NutsRunner, Run
+from tests.waiting import until
+
+HINTS = ("Look right.", "Take height to 5 & more.")
+HIGH = Mission("lift-high", "Above 4.", HINTS, lambda _, height: height > 4.0, {"height": 5})
+LUCKY = Mission("lift-lucky", "A lucky seed.", HINTS, lambda s, _: s["seed"] == 99, {"seed": 99})
+BROKEN = Mission("lift-broken", "No number.", HINTS, lambda s, _: s["nothing"], {})
+GOLDEN = Mission(
+    "lift-golden", "Beside NUTS.", HINTS, lambda s, height: s["nuts"] and height > 4, {"nuts": True}
+)
+
+
+class Lift(Explorer[float]):
+    """As high as its control; other seeds can be held up, fail, or be unknown."""
+
+    ALT = "A line."
+    TITLE = "A lift"
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (HIGH, LUCKY, BROKEN, GOLDEN)
+    STAYS = frozenset({"nuts"})
+
+    def _make_controls(self) -> dict[str, Any]:
+        self.computed: list[dict[str, Any]] = []
+        self.trouble: dict[int, Any] = {}  # by seed: what computing it does
+        return {
+            "height": controls.count_slider("height", 1, 0, 9, ""),
+            "seed": controls.count_slider("seed", 0, 0, 99, ""),
+            "nuts": controls.toggle("NUTS", ""),
+        }
+
+    def _make_groups(self) -> dict[str, list[Any]]:
+        return {"ALL": list(self._controls.values())}
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(300, 200)
+        (self._line,) = canvas.figure.add_subplot().plot([0, 1], [0, 0])
+        canvas.animate([self._line])
+        return canvas
+
+    def _compute(self, values: dict[str, Any]) -> float:
+        self.computed.append(values)
+        self.trouble.get(values["seed"], lambda: None)()
+        return float(values["height"])
+
+    def _draw(self, result: float) -> None:
+        self._line.set_ydata([0, result])
+
+    def _describe(self, result: float) -> str:
+        return f"Height {result:.1f}."
+
+
+class Seedless(Lift):
+    MISSIONS = (HIGH,)
+
+    def _make_controls(self) -> dict[str, Any]:
+        made = super()._make_controls()
+        return {"height": made["height"]}
+
+    def _compute(self, values: dict[str, Any]) -> float:
+        self.computed.append(values)
+        return float(values["height"])
+
+
+class Plain(Seedless):
+    MISSIONS = ()
+
+
+@pytest.fixture(autouse=True)
+def progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Progress:
+    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    kept = Progress(tmp_path / "progress.json")
+    monkeypatch.setattr(record, "own", lambda: kept)
+    return kept
+
+
+@pytest.fixture
+def lift() -> Iterator[Lift]:
+    made = Lift().wait()
+    yield made
+    made.close()
+
+
+def box(explorer: Explorer[Any]) -> Any:
+    assert explorer._missions is not None
+    return explorer._missions
+
+
+def text(widget: Any) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
+
+
+def verdict(explorer: Explorer[Any]) -> str:
+    """What is said of the chosen mission, once it is."""
+    until(lambda: box(explorer)._verdict.value != "", "a verdict")
+    return text(box(explorer)._verdict)
+
+
+def said(explorer: Explorer[Any], words: str) -> bool:
+    until(lambda: text(box(explorer)._verdict) == words, words)
+    return True
+
+
+def seeds(lift: Lift) -> list[int]:
+    return [values["seed"] for values in lift.computed]
+
+
+def test_it_is_not_done_at_the_start_and_other_seeds_are_not_computed(lift: Lift) -> None:
+    assert lift.missions == ("lift-high", "lift-lucky", "lift-broken", "lift-golden")
+    assert verdict(lift.mission("lift-high")) == "Not yet."
+    assert lift.done == () and seeds(lift) == [0]
+
+
+def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> None:
+    lift.mission("lift-high").set(height=5, seed=98)
+    assert said(lift, "✓ Done, also with seeds 99 and 0.")
+    assert lift.done == ("lift-high",)
+    assert seeds(lift) == [0, 98, 99, 0]
+    assert (lift.result, lift.state()["seed"]) == (5.0, 98), "nothing of theirs is shown"
+    assert lift.ticks == 2 and lift._line.get_ydata()[1] == 5.0
+    assert [name for name, _ in box(lift)._row.options] == ["1 ✓", "2", "3", "4"]
+    assert box(lift).chosen is HIGH
+
+
+def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -> None:
+    lift.mission("lift-lucky").set(seed=99)
+    assert said(lift, "✗ It holds for seed 99, but not for seed 0 and 1: luck.")
+    assert lift.done == () and progress.marks() == {}
+
+
+def test_the_same_values_are_not_computed_again_for_a_better_result(
+    lift: Lift, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    better = iter([6.0, 7.0, None])
+    monkeypatch.setattr(lift, "_improve", lambda *_: next(better, None))
+    lift.mission("lift-high").set(height=5)
+    until(lambda: lift.result == 7.0, "the best result")
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    assert seeds(lift) == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("raised", [ArithmeticError("too far"), ValueError("refused")])
+def test_a_seed_whose_computation_fails_does_not_hold(lift: Lift, raised: Exception) -> None:
+    def fail() -> None:
+        raise raised
+
+    lift.trouble[2] = fail
+    lift.mission("lift-high").set(height=5)
+    assert said(lift, "✗ It holds for seed 0, but not for seed 2: luck.")
+    assert lift.status.startswith("Height 5.0."), "and nothing is said over the picture"
+    lift.trouble.clear()
+    lift.set(height=6)
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+
+
+def test_a_check_that_raises_is_not_done(lift: Lift) -> None:
+    assert verdict(lift.mission("lift-broken")) == "Not yet."
+    assert lift.set(height=3).result == 3.0
+
+
+def test_progress_that_cannot_be_kept_costs_no_picture(
+    lift: Lift, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError("full")
+
+    monkeypatch.setattr(progress, "add", refuse)
+    lift.mission("lift-high").set(height=5)
+    until(lambda: 2 in seeds(lift), "the last seed")
+    assert lift.set(height=3).result == 3.0
+
+
+def test_a_mission_that_is_done_is_counted_once(
+    lift: Lift, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added: list[tuple[str, str]] = []
+    add = progress.add
+    monkeypatch.setattr(progress, "add", lambda *it: (added.append(it), add(*it)))
+    lift.mission("lift-high").set(height=5)
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    lift.set(height=1)
+    assert said(lift, "Not yet.")
+    lift.set(height=6)
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    assert added == [("lift-high", SOLVED)]
+
+
+def test_another_session_knows_what_is_done(lift: Lift, progress: Progress) -> None:
+    progress.add("lift-lucky", SOLVED)
+    assert lift.done == ("lift-lucky",)
+    verdict(lift.mission("lift-high"))
+    assert [name for name, _ in box(lift)._row.options] == ["1", "2 ✓", "3", "4"]
+
+
+def test_without_a_seed_one_check_says_it() -> None:
+    with_none = Seedless().wait().mission("lift-high").set(height=5)
+    assert said(with_none, "✓ Done.")
+    assert len(with_none.computed) == 2
+    with_none.close()
+
+
+def hold_up(lift: Lift) -> tuple[threading.Event, threading.Event]:
+    """Have seed 1 wait: (it has begun, it may go on)."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        assert go_on.wait(20.0)
+
+    lift.trouble[1] = wait
+    return begun, go_on
+
+
+def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
+    begun, go_on = hold_up(lift)
+    lift.mission("lift-high").set(height=5)
+    assert begun.wait(20.0)
+    lift._controls["height"].value = 3
+    go_on.set()
+    assert lift.wait().result == 3.0
+    assert said(lift, "Not yet.")
+    assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
+
+
+def test_it_can_be_closed_while_another_seed_is_computed(lift: Lift) -> None:
+    begun, go_on = hold_up(lift)
+    lift.mission("lift-high").set(height=5)
+    assert begun.wait(20.0)
+    lift.close()
+    go_on.set()
+    background.finish()
+    assert seeds(lift) == [0, 0, 1]
+    with pytest.raises(RuntimeError, match="was closed"):
+        lift.mission("lift-high")
+
+
+def test_the_second_hint_comes_after_the_first(lift: Lift) -> None:
+    missions = box(lift.mission("lift-high"))
+    first, second = missions._hints
+    assert text(missions._text) == "Mission. Above 4."
+    assert second.disabled and text(missions._hinted) == ""
+    first.value = True
+    assert not second.disabled and text(missions._hinted) == "Hint 1. Look right."
+    second.value = True
+    assert text(missions._hinted) == f"Hint 1. {HINTS[0]} Hint 2. {HINTS[1]}"
+    lift.mission("lift-lucky")
+    assert text(missions._text) == "Mission. A lucky seed."
+    assert second.disabled and not first.value and text(missions._hinted) == ""
+
+
+def test_the_button_gives_the_question_s_place_to_them_and_back(lift: Lift) -> None:
+    (place,) = (c for c in lift.children if "bdl-place-of-question" in c._dom_classes)
+    missions = box(lift)
+    assert missions.box in place.children and "bdl-open" not in missions.box._dom_classes
+    missions.toggle.value = True
+    assert "bdl-open" in missions.box._dom_classes and missions.chosen is HIGH
+    missions._row.value = 1
+    assert missions.chosen is LUCKY
+    lift.mission(None)
+    assert "bdl-open" not in missions.box._dom_classes and missions.chosen is None
+    with pytest.raises(ValueError, match="expected one of lift-high, lift-lucky, .*got 'lower'"):
+        lift.mission("lower")
+
+
+def test_an_explorer_without_any_has_no_button() -> None:
+    plain = Plain().wait()
+    assert plain._missions is None and plain.missions == plain.done == ()
+    with pytest.raises(ValueError, match="Plain has none"):
+        plain.mission("lift-high")
+    assert not [b for b in live._parts(plain) if getattr(b, "description", "") == "missions"]
+    plain.close()
+
+
+def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift) -> None:
+    lift.mission("lift-high").set(height=5, nuts=True)
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    assert [values["nuts"] for values in lift.computed] == [False, True, False, False]
+    lift.mission("lift-golden")
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    assert [values["nuts"] for values in lift.computed[4:]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ((1,), "✓ Done, also with seed 2."),
+        ((1, 2), "✓ Done for this seed; others would have to run beside it first."),
+    ],
+)
+def test_a_seed_whose_run_is_not_there_is_not_tried(
+    lift: Lift, missing: tuple[int, ...], words: str
+) -> None:
+    def not_there() -> None:
+        raise NotThere
+
+    lift.trouble = dict.fromkeys(missing, not_there)
+    lift.mission("lift-golden").set(height=5, nuts=True)
+    assert said(lift, words) and lift.done == ("lift-golden",)
+
+
+def test_where_nothing_starts_a_run_is_only_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sample(_: Any) -> Any:
+        raise AssertionError("it started")
+
+    monkeypatch.setattr(stored_nuts, "key", lambda _, chains: f"run {chains['seed']}")
+    monkeypatch.setattr(stored_nuts, "load", lambda _: None)
+    runner = NutsRunner(lambda: None, lambda: None)
+    wanted, shown = (Run(np.zeros((1, 1)), {"seed": seed}, sample) for seed in (1, 2))
+    runner._job = shown  # what the picture waits for
+    with nuts.nothing_starts():
+        assert runner.ask(False, wanted) == GoldStandard()
+        with pytest.raises(NotThere):
+            runner.ask(True, wanted)
+    assert runner._job is shown and runner._thread is None
+    runner._job = None
+
+
+def test_after_the_last_seed_comes_the_first() -> None:
+    slider = controls.count_slider("seed", 9, 5, 9, "")
+    assert [v["seed"] for v in next_seeds({"n": 3, "seed": 9}, slider)] == [5, 6]
+    assert next_seeds({"n": 3, "seed": 5}, slider)[0] == {"n": 3, "seed": 6}
