@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # at run time this would load TensorFlow before the first pic
 # Okabe & Ito's palette, safe for colour-blind readers; line styles tell the same story.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+SHADE = (0.0, 0.0, 0.0, 0.07)  # of a region behind all else, which hides nothing
 
 # Points of an explorer's smallest letters: 14 pixels high where the picture has its design's size.
 LETTERS = 10.1
@@ -148,7 +149,7 @@ class Room(Artists):
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
-        self._ax, self._steps, self.held = ax, steps, False
+        self._ax, self._steps, self._limit, self.held = ax, steps, steps[0], False
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -167,8 +168,7 @@ class Room(Artists):
             flat = np.ravel(curve)
             furthest[name] = float(flat[np.argmax(np.abs(flat))])
         reach = max(map(abs, furthest.values()), default=0.0)
-        now = float(self._ax.get_ylim()[1])
-        limit = now if self.held else step_above(max(reach, at_least), self._steps)
+        limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         self._words.set_text(
             "\n".join(
                 f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
@@ -176,7 +176,7 @@ class Room(Artists):
                 if abs(y) > limit
             )
         )
-        changed = bool(now != limit)
+        changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed

@@ -51,7 +51,8 @@ def assert_no_panel_lies_on_another(explorer: Explorer) -> None:
 
 
 def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Explorer) -> None:
-    """Show each preset in turn; there are at least six."""
+    """Show each preset in turn, NUTS off where it does not ask for it; there are at least six."""
+    explorer.set(**dict.fromkeys(explorer.STAYS, False))
     pictures = {explorer.preset(name).png() for name in explorer.presets}
     assert len(pictures) == len(explorer.presets) >= 6
     assert all(hint for hint, _ in explorer.PRESETS.values())
@@ -124,7 +125,7 @@ def as_printed(value: float, decimals: int) -> float:
 
 def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> None:
     """Every control in one group, with its words; the presets in the menu of the head."""
-    parts, head = _all_parts(explorer), _all_parts(explorer.children[0])
+    parts, head = all_parts(explorer), all_parts(explorer.children[0])
     assert explorer._start.menu in head
     assert explorer._start.menu.options[1:] == explorer.presets
     groups = [part for part in parts if "bdl-group" in part._dom_classes]
@@ -132,7 +133,7 @@ def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> N
         if isinstance(control, Unseen):
             continue
         assert sum(part is control for part in parts) == 1, name
-        assert sum(control in _all_parts(group) for group in groups) == 1, name
+        assert sum(control in all_parts(group) for group in groups) == 1, name
         assert control.description and (control.tooltip or control.tooltips), name
     for name, (_, values) in explorer.PRESETS.items():
         assert set(values) == set(explorer.state()), f"{name} leaves no control where it was"
@@ -142,10 +143,13 @@ def assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer: Ex
     """Choose the presets in the menu one after another, as a learner does."""
     for name, (sentence, values) in explorer.PRESETS.items():
         explorer._start.menu.value = name
-        assert explorer.wait().state() == values, name
+        kept = {control: explorer.state()[control] for control in explorer.STAYS}
+        shown = {**values, **{control: values[control] or on for control, on in kept.items()}}
+        assert explorer.wait().state() == shown, name
         assert html.escape(sentence) in explorer._start.look.value
 
 
-def _all_parts(widget: Any) -> list[Any]:
-    below = [part for child in getattr(widget, "children", ()) for part in _all_parts(child)]
+def all_parts(widget: Any) -> list[Any]:
+    """A widget and all in it."""
+    below = [part for child in getattr(widget, "children", ()) for part in all_parts(child)]
     return [widget, *below]

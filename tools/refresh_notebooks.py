@@ -20,8 +20,9 @@ from typing import Any
 import jupytext
 import nbformat
 
+from bdl_teach._support.views import PICTURE, VIEW, leave_dead_views_out
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT_CELL_METADATA = ("jupyter", "slideshow", "tags")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
@@ -130,6 +131,7 @@ def dumps(notebook: Any) -> str:
 def normalise(notebook: Any) -> Any:
     """Strip a notebook, in place, of what differs from run to run; doing it twice is once."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
+    leave_dead_views_out(notebook)
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     )
@@ -157,10 +159,9 @@ def _outputs(outputs: list[Any], count: int | None) -> list[Any]:
                 kept[-1].text += output.text  # how a stream is cut is chance
                 continue
         elif "data" in output:
-            view = output.data.pop(WIDGET_VIEW, None)
-            if view is not None and "image/png" not in output.data:
+            if VIEW in output.data:  # a widget without a picture: there is nothing to keep
                 continue
-            if "image/png" in output.data:
+            if PICTURE in output.data:
                 output.data.pop("text/html", None)  # the same picture again, for the live view
             output.metadata = nbformat.from_dict(_alternative(output))
             if output.output_type == "execute_result":

@@ -27,6 +27,10 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
         "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
     }
 }
+# However the server is started: of a notebook without a kernel it gives pictures, not dead views.
+SERVER: dict[str, dict[str, object]] = {
+    "ServerApp": {"jpserver_extensions": {"bdl_teach._support.stills": True}}
+}
 
 
 def write_settings(prefix: Path) -> None:
@@ -41,6 +45,7 @@ def write_settings(prefix: Path) -> None:
     for path, settings in (
         (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
         (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
+        (prefix / "etc/jupyter/jupyter_server_config.d/bdl_teach.json", SERVER),
     ):
         there = _read(path)
         wanted = {name: {**_table(there.get(name)), **ours} for name, ours in settings.items()}

@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-VIEW, PICTURE = "application/vnd.jupyter.widget-view+json", "image/png"
+from bdl_teach._support.views import leave_dead_views_out
 
 
 class Stills(AsyncLargeFileManager):
@@ -34,14 +34,19 @@ class Stills(AsyncLargeFileManager):
         return any(session["path"].strip("/") == path.strip("/") for session in running)
 
 
-def leave_dead_views_out(notebook: Any) -> None:
-    """Take the view out of each output that has a picture, too; other widgets are left alone.
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Where the server finds the next function."""
+    return [{"module": __name__}]
 
-    Args:
-        notebook: Of nbformat 4, changed in place.
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    """Serve files so; not where another manager than the usual one was chosen for them.
+
+    Another extension (jupytext's, say) builds on the class that it finds.
     """
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if PICTURE in data:
-                data.pop(VIEW, None)
+    if type(server.contents_manager) is not AsyncLargeFileManager:
+        return
+    server.contents_manager_class = Stills
+    server.contents_manager = Stills(parent=server, log=server.log)
+    server.session_manager.contents_manager = server.contents_manager
+    server.web_app.settings["contents_manager"] = server.contents_manager

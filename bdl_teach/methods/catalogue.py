@@ -126,10 +126,14 @@ class Method:
 
     def fit(self, x: ArrayLike, y: ArrayLike, **common: object) -> Fitted:
         """Fit it with those of the common arguments that it takes, and with its own options."""
+        given: dict[str, Any] = self.given(**common)
+        return self.call(x, y, **given)
+
+    def given(self, **common: object) -> dict[str, object]:
+        """Those of the common arguments that it takes, and its own options."""
         takes = self.takes
         taken = {name: value for name, value in common.items() if name in takes}
-        given: dict[str, Any] = {**taken, **self.options}
-        return self.call(x, y, **given)
+        return {**taken, **self.options}
 
 
 CATALOGUE: Mapping[str, Method] = {  # the quickest first
@@ -164,6 +168,14 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     "eb": Method(
         "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
+    ),
+    "low_rank": Method(
+        "low_rank", "low rank", "a Gaussian over all weights, with correlations of rank 5",
+        compared=None,
+    ),
+    "swag": Method(
+        "low_rank", "SWAG", "a Gaussian read off the optimiser's path round a mode",
+        function="swag", compared=None,
     ),
     "ensemble": Method(
         "ensemble", "ensemble", "ten networks from ten starts", compared=None

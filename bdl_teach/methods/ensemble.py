@@ -36,12 +36,12 @@ from bdl_teach._support.compiled import Compiled, room
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._loop import Capacity, Plan, embed, lay_out
+from bdl_teach.methods.point import REMEDY
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
 
-REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 _RECORDS = 100  # steps at which the loss is recorded
 
 

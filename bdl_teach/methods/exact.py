@@ -28,6 +28,7 @@ from bdl_teach.predictive import Predictive
 
 R_HAT_LIMIT = 1.01  # chains agree below it, and tell enough with
 ESS_FLOOR = 100  # effective draws of each: so advise Vehtari et al. 2021
+SAMPLER_VERSION = 1  # raised by whoever changes what ``nuts`` draws: stored runs are of one version
 _WINDOW = 25  # transitions between two reports of progress
 
 

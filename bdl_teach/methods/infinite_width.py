@@ -18,8 +18,8 @@ With one hidden layer the covariance is that of the finite network itself, for e
 it is so in the limit only. Without any (``hidden_units=()``) the model is linear, and its exact
 posterior results for a Gaussian prior.
 
-Source: Neal 1996; Williams 1997; Cho & Saul 2009, eq. 1-7 with n = 1; Lee et al. 2018, eq. 4-10;
-Matthews et al. 2018; Rasmussen & Williams 2006, algorithm 2.1.
+Source: Neal 1996 and Williams 1997 for one hidden layer; Lee et al. 2018 and Matthews et al. 2018
+for more; Cho & Saul 2009, the kernel of degree 1; Rasmussen & Williams 2006, algorithm 2.1.
 """
 
 from __future__ import annotations

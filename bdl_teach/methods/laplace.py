@@ -14,7 +14,8 @@ that it may have come from: what the true curvature leaves out, again, is the pa
 negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one mode of very many.
 
 **Structures.** ``"full"``: Λ as it is. ``"diagonal"``: only its diagonal, inverted entry by entry;
-of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], hence too narrow. And
+of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
+narrow for each weight by itself. And
 ``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
 layer's posterior is solved for itself; with Gaussian noise that is exact, chapter 1's regression
 on the network's last hidden layer as features.
@@ -28,8 +29,8 @@ the parabola holds.
 there to choose prior and noise by.
 
 Source: MacKay 1992, "A practical Bayesian framework for backpropagation networks"; Daxberger et al.
-2021; Immer et al. 2021a, "Improving predictions of Bayesian neural nets via local linearization",
-eq. 7-10; Immer et al. 2021b, "Scalable marginal likelihood estimation", eq. 2-6.
+2021, "Laplace redux"; Immer et al. 2021a, "Improving predictions of Bayesian neural nets via local
+linearization"; Immer et al. 2021b, "Scalable marginal likelihood estimation".
 """
 
 from __future__ import annotations
@@ -352,8 +353,8 @@ class Fit:
     def with_prior(self, prior: Prior, noise_std: float | None = None) -> Fit:
         """Price the same network under another prior, and other noise.
 
-        Nothing is trained: the mode stays, and its evidence is that of MacKay's first level. Only a
-        last layer, solved in closed form, moves with its prior, and the result is exact for it.
+        Nothing is trained: the mode stays where it was found ("post hoc"). Only a last layer that
+        alone has a posterior is solved anew; with a Gaussian prior and noise, exactly.
 
         Args:
             prior: Prior of each weight.
@@ -374,7 +375,7 @@ class Fit:
         Raises:
             ValueError: The prior is no Gaussian.
 
-        Source: MacKay 1992, section 4; Immer et al. 2021b, section 3.2, "post hoc".
+        Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
         if not isinstance(self.prior, Gaussian):
             raise ValueError(f"prior: expected a Gaussian to be tuned, got {self.prior!r}")

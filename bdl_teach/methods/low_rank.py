@@ -34,7 +34,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, point
-from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan, inverse_softplus
+from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan
 from bdl_teach.methods._mean_field import RECORDED, REMEDY, Problem, taking
 from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
@@ -227,7 +227,7 @@ def swag(
     rank: int = 20,
     steps: int = 1500,
     learning_rate: float = 0.05,
-    n_batches: int = 8,
+    n_batches: int | None = None,
     seed: int = 0,
     capacity: Capacity | None = None,
 ) -> Fit:
@@ -235,7 +235,8 @@ def swag(
 
     A MAP fit, then 1000 Adam steps on minibatches at a constant rate: the mean of a hundred
     weights on the way, half their variances as D², and half of what their last ``rank`` deviations
-    from the mean so far span as L Lᵀ. Without minibatches the path would come to rest.
+    from the mean so far span as L Lᵀ. Without minibatches a path is narrower and
+    narrower: it comes to rest.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -246,7 +247,8 @@ def swag(
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
         learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M).
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). 8 if not
+            given, or one a data point where these are fewer.
         seed: Seed of the start.
         capacity: Compile the path for these sizes instead of exactly this problem's.
 
@@ -263,16 +265,18 @@ def swag(
     shared: dict[str, Any] = {
         "prior": prior, "noise_std": noise_std, "hidden_units": hidden_units, "seed": seed,
     }  # fmt: skip
-    o = Settings(**shared, n_batches=n_batches, steps=n_path, capacity=capacity)
+    batches = min(8, len(x)) if n_batches is None else n_batches
+    o = Settings(**shared, n_batches=batches, steps=n_path, capacity=capacity)
     plan, inputs, problem = _mean_field.prepare(x, y, o)
     rank = _rank_of_path(rank)
     schedule = optimise.schedule(n_path, learning_rate, 0.0)
     mode = point.fit(x, y, **shared, steps=steps)
     trace = _path_program(plan.padded)(plan.embed(mode.weights), schedule, inputs)
-    optimise.history(trace, range(plan.padded.n_weights), REMEDY)  # is all of it finite?
+    optimise.history(trace, [str(j) for j in range(plan.padded.n_weights)], REMEDY)  # finite?
     path = trace.records.numpy()[:, plan.network.positions_in(plan.padded)].astype(np.float64)
-    own = plan.network, mode.noise_std, mode.history, plan.capacity, problem
-    return Fit(*_moments(path, rank), *own)
+    mean, own_std, columns = _moments(path, rank)
+    network, noise_std, history = plan.network, mode.noise_std, mode.history
+    return Fit(mean, own_std, columns, network, noise_std, history, plan.capacity, problem)
 
 
 def _rank_of_path(rank: int) -> int:
@@ -325,12 +329,12 @@ class Fit(Variational):
     @property
     def std(self) -> Array:
         """Standard deviation of each weight ``[n_weights]``, the others averaged over."""
-        return np.sqrt(self.own_std**2 + (self.columns**2).sum(axis=1))
+        return np.asarray(np.sqrt(self.own_std**2 + (self.columns**2).sum(axis=1)))
 
     @property
     def cov(self) -> Array:
         """D² + L Lᵀ ``[n_weights, n_weights]``."""
-        return np.diag(self.own_std**2) + self.columns @ self.columns.T
+        return np.asarray(np.diag(self.own_std**2) + self.columns @ self.columns.T)
 
     @property
     def entropy(self) -> float:

@@ -8,16 +8,16 @@ shared by all weights that leave the unit; the others are known.
 
 With a prior, training minimises −E_q[log P(D | w)] − E_q[log P(w)]: each term of the second is
 (1 − rate) log P(m/(1 − rate)) + rate log P(0). For N(0, σ²) that is m²/(2 (1 − rate) σ²), weight
-decay: in the paper's units, with M = m/(1 − rate), length-scale l = 1/σ and τ = 1/noise², the
-decay of the mean squared error is λ = (1 − rate) l²/(2 N τ), which it reads as τ = (1 − rate)
-l²/(2 N λ): the noise from the decay. Here the noise is given, and the prior as well.
+decay. In the paper's units, with M = m/(1 − rate), length-scale l = 1/σ and τ = 1/noise², half the
+mean square error has the decay λ = (1 − rate) l²/(2 N τ), which it turns round: the decay chosen,
+τ = (1 − rate) l²/(2 N λ) is the noise. Here noise and prior are given.
 
-What is loose: the entropy of q is left out, which is −∞ for points, so that no KL from any prior
-with a density is finite (Hron et al. 2018); and with a fixed rate the spread is that of the masks,
-which more data do not narrow (Osband 2016).
+What is loose: the entropy of q is left out, which is −∞ for points, so that no KL from a prior with
+a density is finite (Hron et al. 2018); and at a fixed rate the spread is that of the masks, which
+more data need not narrow (Osband 2016).
 
-Source: Gal & Ghahramani 2016, section 3 and its appendix, section 3 (arXiv 1506.02142, 1506.02157);
-Hron, Matthews & Ghahramani 2018; Osband 2016.
+Source: Gal & Ghahramani 2016, section 3, and its appendix (arXiv 1506.02142, 1506.02157); Hron,
+Matthews & Ghahramani 2018; Osband 2016.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
 from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, embed, lay_out, make_block
+from bdl_teach.methods.point import REMEDY
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
 
 __all__ = ["REMEDY", "Capacity", "Fit", "fit"]
-
-REMEDY = "lower the learning rate; if that does not help, noise_std is far too small for the data"
 
 
 class _DropoutInputs(NamedTuple):

@@ -15,6 +15,7 @@ from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import Question
@@ -46,6 +47,7 @@ class LinearResult:
 
     Attributes:
         data: The points that have arrived, in their order.
+        kind: Of the features.
         posterior: Exact posterior of the weights; the prior itself before the first point.
         prior_std: Standard deviation of each weight's prior.
         x_grid: Where it predicts ``[m, 1]``.
@@ -59,6 +61,7 @@ class LinearResult:
     """
 
     data: datasets.Regression1D
+    kind: str
     posterior: LinearPosterior
     prior_std: float
     x_grid: Array
@@ -193,10 +196,27 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         plots.tidy(ax, "Two weights, ±2 sd", "one weight / prior σ", "another / prior σ")
         self._ellipses = EllipseArtists(ax)
         plots.legend_above(ax, columns=2)
-        canvas.animate(self._ellipses.artists)
+        self._links = LinkArtists(self._fit.axes, X_GRID[:, 0], ax)
+        canvas.animate([*self._ellipses.artists, *self._links.artists])
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.of_fit(self._fit), touch.Panel(self._ellipses.axes, kind="at")]
+        functions = replace(touch.of_fit(self._fit), hover=True)
+        return [functions, touch.Panel(self._ellipses.axes, kind="at", hover=True)]
+
+    def _linked(self, result: LinearResult, panel: int, x: float, y: float) -> object:
+        """A drawn function, in either panel; or a weight, by its dot above the ellipses."""
+        if panel == 0:
+            height = 2 * self._fit.axes.get_ylim()[1]
+            k = nearest_function(result.functions, X_GRID[:, 0], (x, y), height)
+        elif (weight := self._ellipses.weight_at(x, y)) is not None:
+            return "weight", weight
+        else:
+            far = np.hypot(*(result.weights[:, list(result.pair)] / result.prior_std - (x, y)).T)
+            k = int(np.argmin(far)) if far.min() < 0.1 * self._ellipses.reach else None
+        return None if k is None else ("draw", k)
+
+    def _mark(self, result: LinearResult, linked: Any) -> None:
+        self._links.show(None if linked is None else _mark(result, *linked))
 
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
         """Show the weight of the row above the ellipses that the hand points at."""
@@ -214,6 +234,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         weights = posterior.mean + eps @ np.linalg.cholesky(posterior.cov).T  # [10, d]
         return LinearResult(
             data=data,
+            kind=kind,
             posterior=posterior,
             prior_std=prior_std,
             x_grid=X_GRID,
@@ -254,6 +275,19 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             f"epistemic sd {sd[_INSIDE].mean():.2f} for |x| ≤ ½, "
             f"{sd[[0, -1]].mean():.1f} at x = ±1; noise sd {result.data.noise_std:.1f}."
         )
+
+
+def _mark(result: LinearResult, kind: str, i: int) -> Mark:
+    """A draw in both panels; or the functions along a weight, the others as they then must be."""
+    pair = list(result.pair)
+    if kind == "draw":
+        place = result.weights[i : i + 1, pair] / result.prior_std
+        return Mark(result.functions[i : i + 1], place, f"draw {i + 1}")
+    mean, cov, sd = result.posterior.mean, result.posterior.cov, result.posterior.cov[i, i] ** 0.5
+    along = mean + STEPS[:, None] * cov[i] / sd  # [k, d]: E[w | w_i]
+    functions = along @ features.design(result.kind, X_GRID, len(mean)).T
+    words = f"weight {i}: {mean[i]:.1f} ± {sd:.1f}; here from −2 to 2 sd, the others as it asks"
+    return Mark(functions, along[:, pair] / result.prior_std, words)
 
 
 def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
@@ -333,7 +367,7 @@ class EllipseArtists(plots.Artists):
     """
 
     def __init__(self, ax: Axes) -> None:
-        self.axes, self._reach, self._n = ax, _REACH, 1
+        self.axes, self.reach, self._n = ax, _REACH, 1
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
         black, blue = plots.BLACK, plots.BLUE
         (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
@@ -349,7 +383,7 @@ class EllipseArtists(plots.Artists):
 
     def weight_at(self, x: float, y: float) -> int | None:
         """The weight whose dot stands at a place of the panel, if one does."""
-        across, up = (0.5 + 0.5 * at / self._reach for at in (x, y))
+        across, up = (0.5 + 0.5 * at / self.reach for at in (x, y))
         return min(max(int(across * self._n), 0), self._n - 1) if up > 2 * _ROW - 1 else None
 
     def update(
@@ -372,8 +406,9 @@ class EllipseArtists(plots.Artists):
 
     def _make_room(self, needed: float) -> bool:
         reach = _REACH * 2.0 ** max(0, int(np.ceil(np.log2(needed / _REACH))))
-        changed, self._reach = reach != self._reach, reach
-        self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        changed, self.reach = reach != self.reach, reach
+        if changed:
+            self.axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         return changed
 
 

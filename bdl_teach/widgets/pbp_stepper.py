@@ -163,7 +163,7 @@ class PBPStepper(Explorer[StepperResult]):
         ]
         return {
             "STEPS": [c["play"], *moves, c["step"], c["speed"]],
-            "NOISE": [c["alpha"], c["guess"]],
+            "NOISE": [c["alpha"], c["guess"], self._draw_button()],
             "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"], *self._hand_buttons()],
         }
 
@@ -206,7 +206,8 @@ class PBPStepper(Explorer[StepperResult]):
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._function_axes, self._room, self._truth, columns=4)]
+        stays = (self._truth, self._waiting, self._seen, self._last)
+        return [touch.Panel(self._function_axes, self._room, self._truth, columns=4, stays=stays)]
 
     def _compute(self, values: controls.Values) -> StepperResult:
         problem = values["n"], values["noise_std"], values["seed"]

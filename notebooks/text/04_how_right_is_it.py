@@ -527,6 +527,7 @@ my_choice = ...  # such as {"a", "b"}
 exercises.check("4.3", my_choice)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# The letters of the statements that are true:
 solution_3 = {"b", "d", "e"}
 
 assert exercises.check("4.3", solution_3, record=False)

@@ -726,6 +726,7 @@ my_statements = ...
 exercises.check("5.3", my_statements)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# The letters of the statements that are true:
 solution_3 = {"a", "c", "e"}
 
 assert exercises.check("5.3", solution_3, record=False)

@@ -10,6 +10,7 @@ import pytest
 from bdl_teach._commands import deck, launcher
 from bdl_teach._commands.deck import page
 from bdl_teach._commands.environment import Trouble
+from bdl_teach._support.views import VIEW
 
 GUIDE = """# For the lecturer
 
@@ -37,7 +38,7 @@ def prose(source: str, kind: str = "slide") -> nbformat.NotebookNode:
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course of one chapter with a picture, and its guide."""
-    data = {"image/png": "UE5H", "text/plain": "A repr.", page.WIDGET_VIEW: {"model_id": "1"}}
+    data = {"image/png": "UE5H", "text/plain": "A repr.", VIEW: {"model_id": "1"}}
     alt = {"image/png": {"alt": 'A "plot".'}}
     picture = nbformat.v4.new_output("display_data", data=data, metadata=alt)
     cells = [
@@ -84,7 +85,7 @@ def test_a_deck_is_one_file_with_pictures_in_words_and_links_to_decks(
     assert deck.main(["--folder", "out", "3"]) == 0
     written = Path("out/03_ours.html").read_text(encoding="utf-8")
     assert '<img alt=\'A "plot".\' src="data:image/png;base64,UE5H"/>' in written
-    assert page.WIDGET_VIEW not in written and "A repr." not in written
+    assert VIEW not in written and "A repr." not in written
     assert 'href="05_next.html"' in written and "scrolls" not in written
     assert written.count('<aside class="notes">') == 4
     said = capsys.readouterr().out

@@ -193,11 +193,17 @@ WRONG = {  # for whatever method takes it
     "n_thin": NO_COUNT,
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
     "n_cycles": NO_SEED,
+    "rank": NO_SEED,
     "sampler": NO_CHOICE,
     "temperature": NEGATIVE,
 }
 WRONG_FOR = {
     "exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "low_rank.swag": {
+        "n_batches": st.one_of(
+            NO_COUNT.filter(lambda n: n is not None), st.integers(min_value=len(X) + 1)
+        )
+    },
     "sgmcmc": {"n_chains": NO_COUNT},
 }
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +13,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from bdl_teach._support.stills import PICTURE, VIEW, Stills
+from bdl_teach._commands.lab_settings import write_settings
+from bdl_teach._support.stills import Stills
+from bdl_teach._support.views import PICTURE, VIEW
 
 OUTPUTS = (
     {VIEW: {"model_id": "a"}, PICTURE: "iVBO", "text/plain": "an explorer"},
@@ -69,3 +74,36 @@ def test_other_files_and_folders_are_read_as_ever(tmp_path: Path) -> None:
     files = Stills(root_dir=str(tmp_path))
     assert asyncio.run(files.get("words.txt"))["content"] == "words"
     assert [one["name"] for one in asyncio.run(files.get(""))["content"]] == ["words.txt"]
+
+
+SERVER = """
+import sys
+from jupyter_server.serverapp import ServerApp
+
+server = ServerApp()
+server.initialize(["--allow-root", *sys.argv[1:]], new_httpserver=False)
+files = server.web_app.settings["contents_manager"]
+names = {kind.__name__ for kind in type(files).__mro__}
+print("Stills" in names, files.root_dir, files.parent is server)
+"""
+ANOTHER = "jupyter_server.services.contents.filemanager.AsyncFileContentsManager"
+
+
+@pytest.mark.parametrize(
+    ("flags", "stills"),
+    [((), "True"), ((f"--ServerApp.contents_manager_class={ANOTHER}",), "False")],
+    ids=["as it comes", "with another manager"],
+)
+def test_a_server_that_somebody_else_starts_has_it_too(
+    tmp_path: Path, flags: tuple[str, ...], stills: str
+) -> None:
+    """As on Binder: nothing but the settings under the prefix says so."""
+    write_settings(tmp_path)
+    places = {"JUPYTER_CONFIG_PATH": str(tmp_path / "etc/jupyter"), "HOME": str(tmp_path)}
+    places |= {f"JUPYTER_{what}_DIR": str(tmp_path / what) for what in ("CONFIG", "RUNTIME")}
+    command = [sys.executable, "-c", SERVER, f"--ServerApp.root_dir={tmp_path}", *flags]
+    ran = subprocess.run(
+        command, env={**os.environ, **places}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.split() == [stills, str(tmp_path), "True"]

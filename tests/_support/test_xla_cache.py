@@ -1,6 +1,7 @@
 """What XLA compiled is there for the next process, for this kind of processor alone."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,11 +40,18 @@ def kept(cache: Path) -> list[Path]:
     return sorted(path for path in cache.rglob("*") if path.is_file())
 
 
-@pytest.fixture
-def filled(tmp_path: Path) -> Path:
-    ran = run(tmp_path)
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("once")
+    ran = run(folder)
     assert float(ran.stdout) == pytest.approx(1.1**10, rel=1e-6)
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def filled(once: Path, tmp_path: Path) -> Path:
+    """A folder with the probe and the loop: a copy, since a program has no part in where it is."""
+    return shutil.copytree(once, tmp_path, dirs_exist_ok=True)
 
 
 def dumps(folder: Path) -> int:

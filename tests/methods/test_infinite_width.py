@@ -149,6 +149,20 @@ def test_far_from_the_data_it_doubts_more_than_among_them():
     assert outside > 5 * among
 
 
+@pytest.mark.slow
+def test_the_posterior_of_a_wide_network_is_nearly_its_own():
+    """NUTS on 200 hidden units, within what 2 × 300 draws leave open."""
+    x = np.array([-1.0, -0.8, -0.5, -0.1, 0.2, 0.4, 0.9, 1.0])[:, None]
+    y = np.array([0.8, 0.9, 0.2, -0.3, 0.1, 0.0, 1.1, 1.4])
+    given = {"prior": Gaussian(0.3), "noise_std": 0.3, "hidden_units": (200,)}
+    limit = infinite_width.fit(x, y, **given).predict(2 * GRID)
+    truth = exact.nuts(x, y, n_samples=300, n_warmup=200, **given).predict(2 * GRID)
+    away = (truth.mean - limit.mean) / limit.epistemic_std
+    assert np.sqrt(np.mean(away**2)) < 0.15
+    wider = truth.epistemic_std / limit.epistemic_std
+    assert wider.mean() == pytest.approx(1.0, abs=0.08)
+
+
 def test_a_mixture_with_one_component_is_a_gaussian():
     for prior in (ScaleMixture(0.8, 0.1, 1.0), ScaleMixture(5.0, 0.8, 0.0)):
         assert fit(prior=prior).log_evidence == pytest.approx(fit().log_evidence)

@@ -133,7 +133,8 @@ def test_samples_are_of_each_draw_of_each_network_or_there_are_none(fitted, name
     assert p.samples is None or p.samples.shape in ((1, 71), (10, 71), (100, 71))
     assert (p.epistemic_std == 0).all() if draws == 1 else (p.epistemic_std > 0).all()
     known = {"mle": 1, "map": 1, "ensemble": 10, "anchored": 10, "pbp": "closed form"}
-    known |= dict.fromkeys(("bbb", "local", "flipout", "dropout", "eb", "sgmcmc", "nuts"), 100)
+    drawn = ("bbb", "local", "flipout", "dropout", "eb", "low_rank", "swag", "sgmcmc", "nuts")
+    known |= dict.fromkeys(drawn, 100)
     assert draws == known.get(name, draws)
 
 

@@ -14,13 +14,13 @@ import nbformat
 import pytest
 
 from bdl_teach import datasets
+from bdl_teach._support.views import VIEW
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 CHAPTERS = [path for path in NOTEBOOKS if path.stem >= "01"]
 SLIDES = {"slide", "subslide", "fragment", "skip"}  # notes for the lecturer: in TEACHING.md
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOI = re.compile(r"\[doi:(10\.\d{4,9}/[^\s\]]+)\]\(https://doi\.org/\1\)")
 ARXIV = re.compile(r"\[arXiv:(\d{4}\.\d{4,5})\]\(https://arxiv\.org/abs/\1\)")
 SKELETON = (
@@ -128,7 +128,7 @@ def test_normalising_strips_what_differs_from_run_to_run(refresh: ModuleType) ->
     cell = nbformat.v4.new_code_cell("explorer", execution_count=7)
     cell.metadata = nbformat.from_dict({"execution": {"a": "1"}, "tags": ["t"], "collapsed": True})
     noise = "2026-01-01 00:00:00.1: I tensorflow/core\nWARNING:tensorflow:5 out of\nmine\n"
-    view = {WIDGET_VIEW: {"model_id": "1"}}
+    view = {VIEW: {"model_id": "1"}}
     cell.outputs = [
         nbformat.v4.new_output("stream", name="stderr", text=noise),
         nbformat.v4.new_output("stream", name="stdout", text="a"),
@@ -280,7 +280,7 @@ def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> Non
     for cell in shown:
         bundles = [o.data for o in cell.outputs if "data" in o]
         assert any("image/png" in bundle for bundle in bundles), cell.source
-        assert all(WIDGET_VIEW not in bundle for bundle in bundles)
+        assert all(VIEW not in bundle for bundle in bundles)
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
@@ -315,6 +315,16 @@ def names(sources: list[str], context: type[ast.expr_context]) -> set[str]:
     used = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
     made = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
     return used | made if context is ast.Store else used
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_a_collapsed_solution_gives_nothing_away(path: Path) -> None:
+    """JupyterLab shows the first line of a collapsed cell: it holds no answer, and no letter."""
+    for cell in code_cells(path):
+        if "solution" in cell.metadata.get("tags", []):
+            first = cell.source.partition("\n")[0]
+            assert not re.match(r"solution_\d+ *=", first), first
+            assert not re.search(r"[\"'][a-h][\"']|\b[a-h]:|# *[a-h]\b(?! )", first), first
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])

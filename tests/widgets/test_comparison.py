@@ -39,8 +39,8 @@ from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, p
 from bdl_teach.methods.pbp import replay as pbp_replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import ComparisonExplorer
-from bdl_teach.widgets._engine import live
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine import live, stored_nuts
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.explorer import ComparisonResult
@@ -301,7 +301,11 @@ def test_pbp_is_what_its_fit_would_be() -> None:
 
 
 @pytest.mark.slow
-def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: ComparisonExplorer) -> None:
+def test_nuts_comes_beside_with_the_gap_as_a_number(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a run made here is the one that came with the package, but for chance."""
+    monkeypatch.setattr(stored_nuts, "load", lambda _: None)
     explorer.preset("start").set(nuts=True)
     assert explorer.result.nuts is None
     assert "NUTS is running" in explorer.status
@@ -318,8 +322,19 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(explorer: ComparisonExplorer
     assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
     assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
     assert explorer.set(seed=1).result.nuts is None, "the gold standard of other values"
+    assert_it_is_the_stored_run(result.nuts)
     assert replace(result, nuts=None).gap == result.gap
-    explorer.preset("start")
+    explorer.preset("start").set(nuts=False)
+
+
+def assert_it_is_the_stored_run(made: Predictive) -> None:
+    """Within what 900 effective draws leave open; else the sampler is another one by now."""
+    of = comparison.nuts_run(START)
+    kept = stored_nuts.read()[of.key]
+    error = np.sqrt(2 / 900) * made.epistemic_std
+    np.testing.assert_array_less(np.abs(made.mean - kept.mean), 5 * error)
+    ratio = np.array(kept.epistemic_std) / made.epistemic_std
+    assert np.abs(np.log(ratio)).max() < 0.25, "run tools/store_nuts.py, with another version"
 
 
 # What the picture holds, and what the status line says of it.
@@ -332,8 +347,8 @@ def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[
     gold = Predictive.from_samples(TRUTH + rng.normal(0, 1 + np.abs(X), (40, 71)), 1.0)
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
-        asked.update(key=key, job=job)
+    def ask(wanted: bool, run: Run) -> GoldStandard:
+        asked["run"] = run
         return GoldStandard(gold, "R-hat is 1.01.") if wanted else GoldStandard()
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
@@ -470,8 +485,8 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
     for name in METHODS:
         ax = panel(explorer, LABELS[name])
         np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
-    assert nuts["key"] == ("comparison", GapProblem())
-    assert nuts["job"].func is comparison_fits.sample and nuts["job"].args == (GapProblem(),)
+    run = nuts["run"]
+    assert run.sample.func is comparison_fits.sample and run.sample.args == (GapProblem(),)
     assert "NUTS" not in explorer.set(nuts=False).status.split("interval")[1]
     assert explorer.result.gap == {}
 

@@ -11,7 +11,13 @@ from typing import Any
 
 import ipywidgets
 import pytest
-from explorer_claims import assert_every_control_and_preset_is_on_the_page_once
+from explorer_claims import (
+    all_parts,
+    assert_every_control_and_preset_is_on_the_page_once,
+)
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
@@ -89,7 +95,7 @@ def test_take_me_there_shows_the_answer_to_the_question(
     assert asked is not None
     monkeypatch.setattr(background, "start", lambda _: None)
     fresh = type(idle)()
-    (box,) = (part for part in fresh.children if isinstance(part, QuestionBox))
+    (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
     before = fresh.state()[asked.control]
     box._choices.index = choice
     assert not box.unlocked
@@ -99,3 +105,34 @@ def test_take_me_there_shows_the_answer_to_the_question(
     for name, value in asked.before:
         assert name == asked.control or fresh.state()[name] == value
     fresh.close()
+
+
+def fill(explorer: Explorer[Any], height: float) -> None:
+    """Give every line and band that moves something to show, inside its panel."""
+    for artist in explorer._canvas._moving:
+        if isinstance(artist, Line2D | PolyCollection) and isinstance(artist.axes, Axes):
+            inside = artist.axes.transLimits.inverted().transform([[0.1, height], [0.9, height]])
+            x, y = artist.axes.transScale.inverted().transform(inside).T
+            if isinstance(artist, Line2D):
+                artist.set_data(x, y)
+            else:
+                artist.set_data(x, y, 0.9 * y)  # type: ignore[attr-defined]
+
+
+def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explorer[Any]) -> None:
+    canvas = idle._canvas
+    with RENDER_LOCK:
+        fill(idle, 0.3)
+        canvas.still()  # places the panels
+        fill(idle, 0.7)
+        without = canvas.still()
+        fill(idle, 0.3)
+        canvas.pin()
+        fill(idle, 0.7)
+        beside = canvas.still()
+        moved = [artist for artist in canvas._moving if isinstance(artist, Line2D)]
+        panels = {artist.axes for artist in moved if artist.get_visible()} - {None}
+        grey = {a.axes for p in canvas.figure.axes for a in p.lines if a.get_label() == "_ghost"}
+        canvas.unpin()
+        assert beside != without == canvas.still()
+    assert panels <= grey

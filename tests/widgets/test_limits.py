@@ -13,19 +13,21 @@ import pytest
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
+from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import COURSE, Points, Unseen, Value
 
 # As many random states of each explorer; a longer look: BDL_TEACH_STATES=500.
 STATES = int(os.environ.get("BDL_TEACH_STATES", "30"))
 # Of each: its panel, and the curves of a result that it draws there.
 PANELS: dict[str, Callable[[Any], Axes]] = {
     "SinusoidExplorer": lambda e: e._function_axes,
-    "LinearRegressionExplorer": lambda e: e._fit._room._ax,
-    "EmpiricalBayesExplorer": lambda e: e._fit._room._ax,
+    "LinearRegressionExplorer": lambda e: e._fit.axes,
+    "EmpiricalBayesExplorer": lambda e: e._fit.axes,
     "KLBudgetLab": lambda e: e._room._ax,
     "PBPStepper": lambda e: e._room._ax,
-    "TruthExplorer": lambda e: e._functions._ax,
+    "TruthExplorer": lambda e: e._functions.axes,
 }
 SLOW = {"n_samples": 1, "starts": 1, "play": False, "nuts": False}  # what only costs time
 
@@ -37,8 +39,19 @@ def explorer(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     made.close()
 
 
+def by_hand(rng: np.random.Generator) -> Value:
+    """Points that a hand may have set, or a table of its own units."""
+    n = rng.integers(32, 41)  # as many as there are minibatches, at least
+    units = COURSE if rng.integers(2) else (rng.normal(), 3.0, rng.normal(), 0.2)
+    return points.from_course(rng.uniform(-1.0, 1.0, n), rng.uniform(-25.0, 25.0, n), units)
+
+
 def anywhere(control: Any, rng: np.random.Generator) -> Any:
     """A value that the control can be moved to."""
+    if isinstance(control, Points):
+        return by_hand(rng) if rng.integers(2) else None
+    if isinstance(control, Unseen):
+        return None
     if isinstance(control, ipywidgets.ToggleButton):
         return bool(rng.integers(2))
     if hasattr(control, "options"):

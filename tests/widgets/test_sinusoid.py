@@ -33,7 +33,7 @@ from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, exact, local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
@@ -89,8 +89,8 @@ def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[st
     )
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
-        asked.update(wanted=wanted, key=key, job=job)
+    def ask(wanted: bool, run: Run) -> GoldStandard:
+        asked.update(wanted=wanted, key=run.key, run=run)
         return gold if wanted else GoldStandard()
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
@@ -271,8 +271,10 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
     explorer.preset("article").set(nuts=True)
     key = nuts["key"]
     assert nuts["wanted"] is True
-    assert nuts["job"].func is sinusoid_fits.sample
-    assert nuts["job"].args[0].data is explorer.result.data
+    assert nuts["run"].sample.func is sinusoid_fits.sample
+    assert nuts["run"].sample.args[0] is nuts["run"].chains
+    assert nuts["run"].x_grid is explorer.result.x_grid
+    assert (nuts["run"].chains["y"] == explorer.result.data.y).all()
     result, state = explorer.result, explorer.state()
 
     def key_with(**values: Any) -> Any:
@@ -283,9 +285,14 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
         assert key_with(**{name: value}) == key, f"the true posterior does not know {name}"
     for name, value in {
         "sigma1": 1.0, "sigma2": 1.0, "pi": 0.2, "noise_std": 2.0, "width": 4, "n": 9, "seed": 1,
+        "data": ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0)),
     }.items():  # fmt: skip
         assert key_with(**{name: value}) != key, name
-    explorer.preset("article")
+    explorer.preset("few points")
+    assert nuts["wanted"] is True, "a preset leaves NUTS where it is"
+    explorer.undo()
+    assert explorer.wait().state() == {**ARTICLE, "nuts": True}, "and so does an undo"
+    explorer.set(nuts=False)
     assert nuts["wanted"] is False
 
 
@@ -293,8 +300,12 @@ def test_nuts_samples_what_was_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "nuts", lambda x, y, **values: (x, y, values))
     result = sinusoid_fits.refit(**{**FIT, "n": 9, "width": 3, "noise_std": 0.6, "kl_weight": 0.1})
     report = lambda *_: None  # noqa: E731
-    x, y, values = sinusoid_fits.sample(result, report)
-    assert x is result.data.x and y is result.data.y
+    of = ("sigma1", "sigma2", "pi")
+    chains = sinusoid_fits.chains(
+        **{name: FIT[name] for name in of}, noise_std=0.6, width=3, n=9, seed=FIT["seed"]
+    )
+    x, y, values = sinusoid_fits.sample(chains, report)
+    assert (x == result.data.x).all() and (y == result.data.y).all()
     transitions = values.pop("n_samples") * values.pop("n_thin")
     assert transitions >= 3000, "of four chains, the article's prior asks for as many"
     assert values == {
@@ -376,7 +387,7 @@ def test_the_sliders_end_where_the_fit_has_room(explorer: SinusoidExplorer) -> N
         "kl_weight": (1e-3, 10.0), "n_predictions": (1.0, 1000.0), "seed": (0, 99), "n": (4, 64),
         "width": (2, 20), "n_samples": (1, 10),
     }  # fmt: skip
-    assert set(explorer._controls) == {*ends, "estimator", "prior_functions", "nuts"}
+    assert set(explorer._controls) == {*ends, "estimator", "prior_functions", "nuts", "data"}
     for name in ends:
         control = explorer._controls[name]
         logarithmic = isinstance(control, ipywidgets.FloatLogSlider)

@@ -7,7 +7,7 @@ a claim, and in a slow test for one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ from bdl_teach.methods import exact, local_reparam, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine import live
-from bdl_teach.widgets._engine.nuts import GoldStandard
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.truth.fits import Model, TruthResult
@@ -108,8 +108,8 @@ def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     gold = Predictive.from_samples(drawn, 1.0)
     asked: dict[str, Any] = {"gold": gold}
 
-    def ask(wanted: bool, key: Any, job: Callable[..., Any]) -> GoldStandard:
-        asked.update(key=key, job=job)
+    def ask(wanted: bool, run: Run) -> GoldStandard:
+        asked["run"] = run
         return GoldStandard(gold, "R-hat is 1.01.") if wanted else GoldStandard()
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
@@ -122,8 +122,8 @@ def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:
         better = explorer._improve(explorer.state(), explorer.result)
         if better is None:
             break
-        explorer._paint(better)
-        explorer._say(explorer._describe(better))
+        explorer._paint(better, explorer.state(), better=True)
+        explorer._say_what_is_shown()
     assert explorer.result is not None
     return explorer.result
 
@@ -256,7 +256,7 @@ def test_a_bar_that_is_not_known_says_why(explorer: TruthExplorer, nuts: dict[st
     searched(explorer, rounds=1)
     assert words() == ["there is no gap"] * 3
     waiting = replace(explorer.set(gap=0.3, nuts=False).result, nuts_report="NUTS is running")
-    explorer._paint(waiting)
+    explorer._paint(waiting, explorer.state())
     assert words() == [rest, "NUTS has not come yet", "NUTS has not come yet"]
 
 
@@ -359,10 +359,12 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
     explorer.set(**values, nuts=True)
     model = Model(GapProblem(8, 0.7, 0.2, 5), 2.0, 4)
     assert explorer.result.model == model
-    assert nuts["key"] == ("truth", model)
-    assert nuts["job"].func is truth_fits.sample and nuts["job"].args == (model,)
+    run = nuts["run"]
+    assert run.sample.func is truth_fits.sample and run.sample.args == (model,)
     explorer.set(starts=2, prior_functions=True)
-    assert nuts["key"] == ("truth", model), "the true posterior does not know these"
+    assert nuts["run"].key == run.key, "the true posterior does not know these"
+    explorer.set(prior_std=1.0)
+    assert nuts["run"].key != run.key
     given: dict[str, Any] = {}
 
     def remember(x: Any, y: Any, **values: Any) -> point.Fit:

@@ -51,14 +51,20 @@ class Session:
     run_all_s: float | None = None
     kernel_gb: float | None = None
     sliders: list[SliderFigures] = field(default_factory=list)
+    points: dict[int, Flood] = field(default_factory=dict)  # by explorer: one of its points dragged
     faults: list[str] = field(default_factory=list)
 
     def verdicts(self) -> list[Verdict]:
         """The figures of the whole notebook beside their limits."""
-        return [
+        whole = [
             Verdict("opening to first live plot", self.first_picture_s, "s", FIRST_S),
             Verdict("kernel memory, chapter run", self.kernel_gb, "GB", MEMORY_GB),
         ]
+        for number, flood in self.points.items():
+            name, rate, last = f"{number}: a point dragged", flood.pictures_per_s, flood.last_ms
+            whole.append(Verdict(f"{name}, pictures", rate, "/s", PER_SECOND, False))
+            whole.append(Verdict(f"{name}, the last", last, "ms", LAST_MS))
+        return whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,6 +110,8 @@ def measure(path: str, options: argparse.Namespace) -> Session:
                     figures = drive(notebook, view, slider, options.steps, options.seconds)
                     session.sliders.append(figures)
                     snapshot(notebook, options.screenshot, f"{view.number}-{slider}")
+            if (flood := notebook.drag_point(view.number, options.seconds)) is not None:
+                session.points[view.number] = flood
             session.faults += status_faults(notebook, view)
         session.kernel_gb = max((k.memory_info().rss / 1e9 for k in server.kernels()), default=None)
         session.faults += [f"a cell raised: {text[-300:]}" for text in notebook.cell_errors()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -230,12 +232,33 @@ class Notebook:
         """Drag: key events at ``rate`` a second, up and down the range of a slider."""
         start = self._probe("clear")
         sent = self._probe("flood", explorer, slider, seconds, rate)
-        paints = self._settled(explorer, sent["changed"], 3000.0, quiet=800.0)
+        spent_ms = sent["changed"] - sent["begin"]
+        return self._flood(explorer, start, sent["changed"], sent["sent"], spent_ms)
+
+    def drag_point(self, explorer: int, seconds: float = 3.0, rate: float = 60.0) -> Flood | None:
+        """Drag the middle one of an explorer's points about; ``None`` where there is none."""
+        place = self._probe("point", explorer)
+        if place is None:
+            return None
+        mouse, start, sent = self.page.mouse, self._probe("clear"), 0
+        mouse.move(*place)
+        mouse.down()
+        begin = time.monotonic()
+        while (gone := time.monotonic() - begin) < seconds:
+            mouse.move(place[0] + 25 * math.sin(7 * gone), place[1] - 40 * math.sin(5 * gone))
+            sent += 1
+            time.sleep(max(0.0, sent / rate - (time.monotonic() - begin)))
+        moved = self.page.evaluate("() => performance.now()")
+        mouse.up()
+        return self._flood(explorer, start, moved, sent, 1000 * seconds)
+
+    def _flood(self, explorer: int, start: float, end: float, sent: int, spent_ms: float) -> Flood:
+        """What was repainted from ``start`` on, ``end`` being the last change."""
+        paints = self._settled(explorer, end, 3000.0, quiet=800.0)
         every = self._probe("since", explorer, start)
-        during = [time for time in every if time <= sent["changed"]]
-        duration = (sent["changed"] - sent["begin"]) / 1000
-        late = paints[-1] - sent["changed"] if paints else None
-        return Flood(sent["sent"], len(during) / max(duration, 0.1), late, len(every))
+        during = [at for at in every if at <= end]
+        late = paints[-1] - end if paints else None
+        return Flood(sent, len(during) / max(spent_ms / 1000, 0.1), late, len(every))
 
     def _settled(
         self, explorer: int, start: float, timeout: float, quiet: float = QUIET_MS

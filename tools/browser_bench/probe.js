@@ -155,6 +155,14 @@
       };
       look();
     });
+  // The middle of an explorer's points, on the page; null where there is none.
+  probe.point = (number) => {
+    const dots = [...explorer(number).box.querySelectorAll(".bdl-dot")];
+    if (!dots.length) return null;
+    dots[0].scrollIntoView({ block: "center" });
+    const { left, top, width, height } = dots[dots.length >> 1].getBoundingClientRect();
+    return [left + width / 2, top + height / 2];
+  };
   probe.clear = () => {
     probe.keys = [];
     probe.paints = [];

@@ -11,6 +11,7 @@ from nbconvert.exporters import SlidesExporter
 
 from bdl_teach._commands import environment, notebooks
 from bdl_teach._commands.environment import Trouble
+from bdl_teach._support.views import leave_dead_views_out
 
 HERE = Path(__file__).resolve().parent
 PACKED = {  # what is written into a deck, and the distribution that carries it
@@ -19,7 +20,6 @@ PACKED = {  # what is written into a deck, and the distribution that carries it
     "notes.js": ("pyreveal", "pyreveal/revealjs/dist/plugin/notes.js"),
     "mathjax.js": ("django-static-mathjax", "mathjax/static/mathjax/es5/tex-svg-full.js"),
 }
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MATHJAX = """window.MathJax = {
   tex: {inlineMath: [["$", "$"]], displayMath: [["$$", "$$"]], processEscapes: true, tags: "ams"},
   svg: {fontCache: "global"}, startup: {typeset: false}, options: {enableMenu: false},
@@ -35,12 +35,10 @@ def make(path: Path) -> str:
     packed = _packed()
     ours = {name: (HERE / name).read_text(encoding="utf-8") for name in ("deck.css", "deck.js")}
     notebook = nbformat.read(path, as_version=4)
+    leave_dead_views_out(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = follow(cell.source)
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                output.data.pop(WIDGET_VIEW, None)  # its kernel is not there, its picture is
     add_notes(notebook, path)
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(

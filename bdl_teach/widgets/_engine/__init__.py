@@ -5,6 +5,10 @@
 ``controls.py``     sliders, toggles, buttons, preset buttons; how they are laid out and checked
 ``canvas.py``       ``Canvas``: a figure drawn once, over which artists move; pictures as bytes
 ``question.py``     ``Question``: what the learner predicts before moving a control
+``pin.py``          ``Pin``: a state kept to compare with, and what is said of it
+``ghost.py``        ``Ghost``: what moved, frozen in grey; limits that hold it, too
+``changes.py``      which figures of two sentences stand for the same thing, and their change
+``record.py``       a sweep of a control as a GIF or an MP4
 ``latest.py``       ``LatestValue``: between controls and worker; of values that queue, the last
 ``background.py``   threads that end before Python does
 ``nuts.py``         ``NutsRunner``: the gold standard beside the sliders, when they rest

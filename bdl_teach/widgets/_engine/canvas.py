@@ -17,6 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
+from bdl_teach.widgets._engine.ghost import Ghost
 from bdl_teach.widgets._engine.picture import Place
 
 # Matplotlib is not thread-safe (its text parser is shared): one render at a time, process-wide.
@@ -52,6 +53,7 @@ class Canvas:
         self._backgrounds: dict[Place, Any] = {}
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
         self._moving: list[Artist] = []
+        self._ghost: Ghost | None = None
         self._resize()
 
     @property
@@ -65,12 +67,36 @@ class Canvas:
         width, height = self._agg.get_width_height()
         return int(width), int(height)
 
+    @property
+    def moving(self) -> tuple[Artist, ...]:
+        """All artists that move, in the order in which they are drawn."""
+        return tuple(self._moving)
+
     def animate(self, artists: Iterable[Artist]) -> None:
         """Mark artists as moving; they are drawn over the background, in this order."""
         for artist in artists:
             artist.set_animated(True)
             artist.set_in_layout(False)  # what moves must not move the panels
             self._moving.append(artist)
+
+    def pin(self) -> None:
+        """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
+        self.unpin()
+        self._ghost = Ghost(self.figure, self._moving)
+        self.animate(self._ghost.over)
+        self.redraw_background()
+
+    def unpin(self) -> None:
+        """Take away what was pinned, if anything was; call with ``RENDER_LOCK`` held."""
+        if self._ghost is not None:
+            self._moving = [a for a in self._moving if a not in self._ghost.over]
+            self._ghost.leave()
+            self._ghost = None
+            self.redraw_background()
+
+    def ghost_verdicts(self) -> dict[str, bool]:
+        """Of each name in a legend: whether it stands where it was pinned."""
+        return {} if self._ghost is None else self._ghost.verdicts()
 
     def redraw_background(self, *, arrange: bool = False) -> None:
         """Draw everything anew for the next picture: something that does not move has changed.
@@ -101,6 +127,7 @@ class Canvas:
 
     def render(self) -> Image.Image:
         """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
+        self._follow()
         background = self._backgrounds.get(self._place)
         if background is None:
             background = self._draw_background()
@@ -113,6 +140,10 @@ class Canvas:
             else:
                 artist.axes.draw_artist(artist)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
+
+    def _follow(self) -> None:
+        if self._ghost is not None and self._ghost.follow():
+            self.redraw_background()
 
     def _draw_background(self) -> Any:
         self._arrange()
@@ -150,6 +181,7 @@ class Canvas:
         """Draw all as vectors, at the size of the design; call with ``RENDER_LOCK`` held."""
         out, shown = io.BytesIO(), self._place
         self.fit(self._still)
+        self._follow()
         self._arrange()
         for artist in self._moving:
             artist.set_animated(False)

@@ -103,6 +103,19 @@ def _range(control: Widget) -> str:
     return f"a value between {low:g} and {high:g}"
 
 
+def written(control: Widget, value: Any) -> str:
+    """A value of a control, as the page shows it."""
+    if isinstance(control, Unseen):
+        return "as drawn" if value is None else f"{len(value[0])} by hand"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if hasattr(control, "options"):
+        names = (o if isinstance(o, tuple) else (str(o), o) for o in control.options)
+        return next((str(name) for name, option in names if option == value), str(value))
+    form = getattr(control, "readout_format", "")
+    return format(value, form)
+
+
 def words(text: str, *classes: str) -> Widget:
     """A line of text, with names for the style sheet."""
     made = ipywidgets.HTML(value=html.escape(text))

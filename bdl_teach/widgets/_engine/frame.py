@@ -20,14 +20,18 @@ class Start:
     Args:
         presets: By name: a sentence that says where to look, and values.
         choose: Called with the name of the preset that the user chose.
+        stays: Controls that may stand anywhere where a preset leaves them out.
 
     Attributes:
         menu: The presets' names.
         look: The sentence of the one that is shown.
     """
 
-    def __init__(self, presets: Presets, choose: Callable[[str], object]) -> None:
+    def __init__(
+        self, presets: Presets, choose: Callable[[str], object], stays: frozenset[str] = frozenset()
+    ) -> None:
         self._presets, self._choose, self._quiet = presets, choose, False
+        self._chosen, self._stays = OWN, stays
         self.menu = ipywidgets.Dropdown(
             options=[OWN, *presets],
             value=OWN,
@@ -39,10 +43,20 @@ class Start:
         self.menu.observe(self._on_choice, names="value")
 
     def show(self, state: Values) -> None:
-        """Mark the preset whose values ``state`` has, and say where to look."""
-        name = next(
-            (n for n, (_, values) in self._presets.items() if controls.same(values, state)), OWN
-        )
+        """Mark the preset whose values ``state`` has, and say where to look.
+
+        Where several do, it is the one that was chosen, else the one that sets the most.
+        """
+        fitting = {
+            name: len(values)
+            for name, (_, values) in self._presets.items()
+            if controls.same({c: state[c] for c in self._stays if c in state} | values, state)
+        }
+        name = max(fitting, key=fitting.__getitem__, default=OWN)
+        if self._chosen in fitting:
+            name = self._chosen
+        else:
+            self._chosen = OWN
         self._quiet = True
         self.menu.value = name
         self._quiet = False
@@ -51,7 +65,12 @@ class Start:
 
     def _on_choice(self, change: Any) -> None:
         if not self._quiet and change["new"] != OWN:
-            self._choose(change["new"])
+            self.choose(change["new"])
+
+    def choose(self, name: str) -> None:
+        """Take the preset ``name``, as if it were chosen in the menu."""
+        self._chosen = name
+        self._choose(name)
 
 
 def head(title: str, start: Start | None, acts: Iterable[Widget]) -> Widget:

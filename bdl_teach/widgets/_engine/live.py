@@ -14,9 +14,10 @@ import os
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import ipywidgets
@@ -27,14 +28,17 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.widgets._engine import background, controls, frame, points, touch
+from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas, as_data_url
 from bdl_teach.widgets._engine.controls import Presets, Values, Widget
 from bdl_teach.widgets._engine.frame import Start
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.picture import Picture, Place
+from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -66,6 +70,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         QUESTION: What to predict before a control is moved; ``None`` for nothing.
         WORK: What a tick does, in the status line before its time.
         WIDE: Whether the picture needs the whole width, and the controls stand under it.
+        STAYS: Toggles of what takes long to come beside the picture. A preset switches them on at
+            most; undo, redo and reset leave them as they are.
 
     It defines, in the order in which they are called:
         ``_make_controls() -> {name: widget}``: Once. The name is the keyword of the constructor and
@@ -97,6 +103,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             there ``[m]``: the prediction's, if not defined.
         ``_point_at(panel, x, y, begins)``: Of a panel of the kind "at", by its number: the hand is
             there, and whether it has just come. On the kernel's own thread; moves controls.
+        ``_linked(result, panel, x, y) -> hashable``: What a hand points at in a panel that is
+            interested in it (``hover``), or ``None``. On the kernel's own thread.
+        ``_mark(result, linked)``: On the worker, with ``RENDER_LOCK`` held: mark that, or nothing.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -112,6 +121,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     QUESTION: ClassVar[Question | None] = None
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
+    STAYS: ClassVar[frozenset[str]] = frozenset()
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
@@ -137,6 +147,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
         self._shown_at: Place | None = None  # of the picture, once the page has said it
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
+        self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._quiet = threading.Event(), False
@@ -145,9 +156,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         with RENDER_LOCK:
             self._canvas = self._make_canvas()
             self._touched = self._touch_panels()
+            self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
-        self._start = Start(self.PRESETS, self._choose) if self.PRESETS else None
+        self._said = "", ""  # of the last picture: the status line, and how long it took
+        self._pin = Pin(self._canvas, self._controls, self._draw_again)
+        self._start = (
+            Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
+        )
         super().__init__(children=self._make_frame())
         self.add_class("bdl-explorer")
         if self.WIDE:
@@ -158,7 +174,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         except ValueError:
             self.close()
             raise
-        self._past = History(self.state())
+        self._past = History(self._undoable())
         self._show_state()
         for control in self._controls.values():
             control.observe(self._on_change, names="value")
@@ -214,6 +230,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
         """Answer a hand that points at a place of a panel of the kind "at"."""
 
+    def _linked(self, result: Any, panel: int, x: float, y: float) -> object:
+        """What a hand points at, if it is anything."""
+        return None
+
+    def _mark(self, result: Any, linked: Any) -> None:
+        """Mark in all panels what a hand points at in one."""
+
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
         return iter(())
@@ -258,10 +281,15 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return tuple(self.PRESETS)
 
     def preset(self, name: str) -> Self:
-        """Set all controls to the preset ``name`` and wait for its picture."""
-        if name not in self.PRESETS:
+        """Set all controls to the preset ``name`` and wait for its picture.
+
+        NUTS beside it stays where it is on: a preset switches it on at most.
+        """
+        if self._start is None or name not in self.PRESETS:
             raise ValueError(f"preset: expected one of {', '.join(self.PRESETS)}, got {name!r}")
-        return self.set(**self._whole(self.PRESETS[name][1]))
+        self._must_live()
+        self._start.choose(name)
+        return self.wait()
 
     def state(self) -> Values:
         """Return the values of all controls; ``type(explorer)(**state)`` rebuilds it.
@@ -303,6 +331,64 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         )
         return f"widgets.{type(self).__name__}({given})"
 
+    def record(
+        self,
+        control: str | None = None,
+        start: Any = None,
+        stop: Any = None,
+        *,
+        states: Sequence[Values] | None = None,
+        frames: int = 40,
+        **options: Any,
+    ) -> Path:
+        """Write a moving picture of a sweep of one control, or of some states.
+
+        Afterwards everything is as it was before.
+
+        Args:
+            control: Name of a control; its slider goes from ``start`` to ``stop``.
+            start: The first value.
+            stop: The last one.
+            states: In place of a control: the values of each picture, by name.
+            frames: How many pictures of a sweep, at most: no more than the slider has places.
+            **options: ``file``, whose name ends in .gif or .mp4 (which needs ffmpeg); without it,
+                a GIF in the current folder with this explorer's name. ``seconds`` that it takes
+                (4). ``width`` in pixels (720).
+
+        Returns:
+            The file.
+
+        Raises:
+            ValueError: No such control, a value that it does not take, or another kind of file.
+            RuntimeError: There is no ffmpeg for an .mp4, or the explorer has been closed.
+        """
+        self._must_live()
+        if (control is None) == (states is None):
+            raise ValueError("record: expected a control with two values, or states=[...]")
+        if control is not None:
+            states = recording.sweep(control, self._control(control), start, stop, frames)
+        whole = [self._taken(state) for state in states or ()]
+        before, past = self._whole(self.state()), self._past
+        self._past = History(self.state())  # what is recorded is nothing to undo
+        try:
+            return recording.record(self, whole, **options)
+        finally:
+            self.set(**before)
+            self._past = past
+            self._show_state()
+
+    def pin(self) -> Self:
+        """Keep what is shown now as A, in grey behind what comes, and say what changes."""
+        self._must_live()
+        self._pin.set()
+        return self.wait()
+
+    def unpin(self) -> Self:
+        """Take A away."""
+        self._must_live()
+        self._pin.unset()
+        return self.wait()
+
     def undo(self) -> None:
         """Go back to the state before the last movement."""
         self._go_back(self._past.undo())
@@ -312,7 +398,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with; this can be undone."""
+        """Go back to the state that it began with, but for NUTS; this can be undone."""
         self._go_back(self._past.first)
 
     def close(self) -> None:
@@ -339,7 +425,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            bundle["text/plain"] = f"{said}{self.ALT} {self._describe(self.result)}"
+            now = self._pin.marked(self._describe(self.result))
+            bundle["text/plain"] = f"{said}{self.ALT} {now}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -388,6 +475,16 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             f"one, or make another with {name}()"
         )
 
+    def _taken(self, values: Values) -> Values:
+        """Values as their controls will hold them."""
+        return {n: controls.take(n, self._control(n), value) for n, value in values.items()}
+
+    def _control(self, name: str) -> Widget:
+        if name not in self._controls:
+            known = ", ".join(self._controls)
+            raise ValueError(f"{name}: expected one of the controls {known}")
+        return self._controls[name]
+
     def _assign(self, values: Values) -> None:
         """Set control values without a tick: all of them, or none and an error.
 
@@ -397,11 +494,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             ValueError: No such control, a value that it would refuse or silently clip, or values
                 that do not go together.
         """
-        for name in values:
-            if name not in self._controls:
-                known = ", ".join(self._controls)
-                raise ValueError(f"{name}: expected one of the controls {known}")
-        values = {n: controls.take(n, self._controls[n], value) for n, value in values.items()}
+        values = self._taken(values)
         if "data" in self._controls and any(name in values for name in self._DRAWN_BY):
             values.setdefault("data", None)
         self._check(values, {**self.state(), **values})
@@ -432,10 +525,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
+        place = controls.box("bdl-place-of-question", [*question, self._pin.box])
         return [
-            frame.head(self.TITLE, self._start, acts.values()),
+            frame.head(self.TITLE, self._start, [self._pin.toggle, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
-            *question,
+            place,
             frame.body(self._picture, self._make_groups()),
             self._status,
         ]
@@ -443,9 +537,20 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _ask(self, asked: Question) -> Widget:
         return QuestionBox(asked, self._controls[asked.control], self._go)
 
+    def _presets_as_set(self) -> Presets:
+        """The presets with the values that choosing them sets."""
+        return {
+            name: (look, {c: v for c, v in values.items() if v or c not in self.STAYS})
+            for name, (look, values) in self.PRESETS.items()
+        }
+
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
-        self._go(self._whole(self.PRESETS[name][1]))
+        self._go(self._whole(self._presets_as_set()[name][1]))
+
+    def _undoable(self) -> Values:
+        """The values that undo goes back to."""
+        return {name: value for name, value in self.state().items() if name not in self.STAYS}
 
     def _go_back(self, state: Values | None) -> None:
         """Take all controls to a state that was, if there is one."""
@@ -494,6 +599,48 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         data = self._data(result)
         return any([panel.label(data) for panel in self._touched])
 
+    def _make_sketch(self) -> Sketch | None:
+        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+        for panel in self._touched:
+            if panel.stays:
+                sketch = Sketch(panel.axes, panel.stays)
+                self._canvas.animate(sketch.artists)
+                return sketch
+        return None
+
+    def _draw_button(self) -> Widget:
+        """The button that begins a drawing, shows the fit, and takes the drawing away."""
+        self._drawn = controls.button(
+            "draw it", "draw the band yourself, before you see it", self._on_draw
+        )
+        return self._drawn
+
+    def _on_draw(self) -> None:
+        """Go on with the drawing: begin, show the fit beside it, take it away."""
+        sketch = self._sketch
+        if sketch is None or self.result is None:
+            return
+        with RENDER_LOCK:
+            sketch.uncover()
+            sketch.advance()
+            if sketch.drawing:
+                sketch.hide(self._canvas.moving)
+        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
+        self._drawn.description = words[sketch.stage]
+        self._say_what_is_shown()
+        self._show_points()
+        self._draw_again()
+
+    def _line(self, said: str) -> str:
+        """The status line: what a drawing asks for while it is drawn, and its score after it."""
+        sketch = self._sketch
+        if sketch is None or not sketch.stage:
+            return said
+        if sketch.drawing:
+            return ASKS
+        x, prediction = self._doubt(self.result)[0], cast("Any", self.result).prediction
+        return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
+
     def _hand_buttons(self) -> list[Widget]:
         """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
         own = controls.button("my data", "paste or drop a table of two columns", _in_the_page)
@@ -514,6 +661,9 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Do to the points what the hand did in the page."""
         act, now = did["touch"], self._now() if "data" in self._controls else None
         self._heard = int(did.get("number", self._heard))
+        if act == "hover":
+            self._on_hover(did)
+            return
         if act in ("down", "up"):
             self._hold(act == "down")
         if "panel" in did:
@@ -521,6 +671,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._point_at(int(did["panel"]), x, y, act == "down")
         elif act == "table":
             self._picture.refuse(self._take_table(str(did.get("text"))))
+        elif self._sketch is not None and self._sketch.drawing:
+            if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
+                self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                self._show_points()
         elif now is not None and (after := touch.after(did, now)) is not None:
             if act != "move":
                 self._past.end_movement()
@@ -529,9 +683,22 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _show_points(self) -> None:
         """Tell the page where the points are."""
-        if "data" in self._controls and (now := self._now()) is not None:
+        if self._sketch is not None and self._sketch.drawing:
+            self._picture.points = {
+                "at": self._sketch.handles(), "answers": self._heard, "kind": "edges"
+            }  # fmt: skip
+        elif "data" in self._controls and (now := self._now()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
             self._picture.points = {"at": at, "answers": self._heard}
+
+    def _on_hover(self, did: dict[str, Any]) -> None:
+        """Have marked what the hand points at, if that is something else than before."""
+        panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
+        hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
+        found = None if hidden or panel < 0 else self._linked(self.result, panel, *at)
+        if found != self._pointed:
+            self._pointed = found
+            self._draw_again()
 
     def _hold(self, held: bool) -> None:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
@@ -539,7 +706,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._past.held = held
         for panel in self._touched:
             panel.hold(held)
-        if not held:
+        if not held and not (self._sketch is not None and self._sketch.drawing):
             self._request()
 
     def _take_table(self, text: str) -> str:
@@ -569,7 +736,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _request(self) -> None:
         """Ask for a picture of the controls' values, whatever has changed."""
         with self._asking:
-            self._past.note(self.state(), time.monotonic())
+            self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
             self._slot.put((self._asked, self.state()))
         self._show_state()
@@ -585,6 +752,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        """Have the worker draw the same again, and pin or unpin it where that was asked for."""
         with self._asking:
             self._slot.put((self._asked, self.state()))
 
@@ -599,10 +770,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
-            self._show_picture(sharp=False)
+            with RENDER_LOCK:
+                self._mark(self.result, self._pointed)
+                if self._pin.settle():
+                    self._say_what_is_shown()
+                self._show_picture(sharp=False)
             self._slot.shown_again(version)
             return self._rest(values)
-        self._answered = asked
+        self._answered, self._pointed = asked, None
         try:
             self._tick(values)
         except BaseException as raised:  # handed to whoever waits, and said in the status
@@ -629,8 +804,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 better = None if shown is None else self._improve(values, shown)
             if better is None:
                 return None
-            self._paint(better, sharp=True)
-            self._say(self._describe(better))
+            self._paint(better, values, better=True)
+            self._say_what_is_shown()
             pause = 0.0
         return job
 
@@ -638,20 +813,34 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         start = time.perf_counter()
         result = self._compute(values)
         computed = time.perf_counter()
-        self._paint(result)
+        self._paint(result, values)
         self.ticks += 1
         spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._say(f"{self._describe(result)}{spent}")
+        self._said = self._said[0], spent
+        self._say_what_is_shown()
 
-    def _paint(self, result: Result, *, sharp: bool = False) -> None:
+    def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
+        """Show a result of these values; a better one of what rests with all its pixels."""
+        said = self._describe(result)
         with RENDER_LOCK:
             if self._label_axes(result):
+                self._pin.unset()  # A is in other units
                 self._canvas.redraw_background(arrange=True)
+            if self._sketch is not None:
+                self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
             self._draw(result)
+            self._mark(result, self._pointed)
+            if self._sketch is not None and self._sketch.drawing:
+                self._sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
-            self._show_picture(sharp=sharp)
-        self.result = result
+            self._pin.note(values, said, better=better)
+            self._show_picture(sharp=better)
+        self.result, self._said = result, (said, "")
         self._show_points()
+
+    def _say_what_is_shown(self) -> None:
+        said, spent = self._said
+        self._say(f"{self._line(self._pin.marked(said))}{spent}")
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -678,6 +867,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)
             self._show_picture(sharp=True)
+        self._said = sentence, ""
         self._say(sentence)
 
     def _do_chores(self) -> None:

@@ -1,17 +1,22 @@
-"""NUTS beside the sliders: computed in the background when they rest, cached, cancellable."""
+"""NUTS beside the sliders: computed in the background when they rest, cached, cancellable.
+
+What a preset asks for came with the package (``stored_nuts.py``), and is there at once.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import ipywidgets
+import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import background, controls
+from bdl_teach.widgets._engine import background, controls, stored_nuts
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods import exact
@@ -21,8 +26,24 @@ _REST = 0.8  # seconds without a movement before the chains start
 _KEPT = 16  # results kept, over all explorers
 
 
-# progress(done, total) -> the chains' draws
-Job = Callable[[Callable[[int, int], None]], "exact.NutsFit"]
+@dataclass(frozen=True)
+class Run:
+    """A run of NUTS that can be asked for.
+
+    Attributes:
+        x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
+        chains: What ``exact.nuts`` is given.
+        sample: Makes the run: given ``progress(done, total)``, returns the chains' draws.
+    """
+
+    x_grid: Array
+    chains: Mapping[str, object]
+    sample: Callable[[Callable[[int, int], None]], exact.NutsFit]
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of all that its predictive depends on."""
+        return stored_nuts.key(self.x_grid, self.chains)
 
 
 class _Superseded(Exception):
@@ -34,7 +55,8 @@ class GoldStandard:
     """What an explorer shows of a run of NUTS.
 
     Attributes:
-        prediction: The predictive at the explorer's grid; ``None`` where there is none.
+        prediction: The predictive at the explorer's grid, of a stored run without its draws;
+            ``None`` where there is none.
         report: R-hat and effective sample size as a sentence, or why there is no predictive.
     """
 
@@ -46,7 +68,6 @@ class NutsRunner:
     """Runs one job at a time; a newer key replaces the one that is running.
 
     Args:
-        x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
         on_ready: Called when a result has been added.
         on_cancel: Called by the button that gives up what runs; it must stop asking.
 
@@ -55,17 +76,15 @@ class NutsRunner:
         row: It, and a button that gives them up; they keep their room while nothing runs.
     """
 
-    _results: dict[Hashable, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
+    _results: dict[str, GoldStandard] = {}  # noqa: RUF012  (shared by all runners: a cache)
 
-    def __init__(
-        self, x_grid: Array, on_ready: Callable[[], object], on_cancel: Callable[[], object]
-    ) -> None:
-        self._x_grid, self._on_ready = x_grid, on_ready
+    def __init__(self, on_ready: Callable[[], object], on_cancel: Callable[[], object]) -> None:
+        self._on_ready = on_ready
         self._changed = threading.Condition()
-        self._job: tuple[Hashable, Job] | None = None
+        self._job: Run | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._failed: tuple[Hashable, str] | None = None  # for which key, and what to say
+        self._failed: tuple[str, str] | None = None  # for which key, and what to say
         self.bar = ipywidgets.IntProgress(
             bar_style="success", style={"description_width": "9em"}, layout={"width": "auto"}
         )
@@ -73,31 +92,35 @@ class NutsRunner:
         self.row = controls.box("bdl-running", [self.bar, stop])
         self.row.layout.visibility = "hidden"
 
-    def ask(self, wanted: bool, key: Hashable, job: Job) -> GoldStandard:
-        """Return the gold standard for ``key`` if it is wanted and there; else have it computed.
+    def ask(self, wanted: bool, run: Run) -> GoldStandard:
+        """Return the gold standard of ``run`` if it is wanted and there; else have it computed.
 
         Args:
             wanted: Whether the explorer shows NUTS; if not, what is running is given up, and what
                 failed may be asked for again.
-            key: The values that the posterior depends on.
-            job: Samples it, given a callback for progress.
+            run: What the values of the sliders ask for.
         """
         if not wanted:
             self._failed = None
-        gold = self._results.get(key, GoldStandard()) if wanted else GoldStandard()
+        gold = self._find(run.key) if wanted else GoldStandard()
         if not wanted or gold.prediction is not None:
             self._cancel()
             return gold
         failed = self._failed
-        if failed is not None and failed[0] == key:
+        if failed is not None and failed[0] == run.key:
             return GoldStandard(report=failed[1])
-        self._want(key, job)
+        self._want(run)
         return GoldStandard(report="NUTS is running for these values")
 
-    def _want(self, key: Hashable, job: Job) -> None:
-        """Ask for ``job(progress)`` under ``key``, once the sliders rest."""
+    def _find(self, key: str) -> GoldStandard:
+        """What has been computed, here or for the package; an empty one where nothing has."""
+        stored = None if key in self._results else stored_nuts.load(key)
+        return self._results.get(key, GoldStandard()) if stored is None else _as_shown(stored)
+
+    def _want(self, run: Run) -> None:
+        """Have it made once the sliders rest."""
         with self._changed:
-            self._job = (key, job)
+            self._job = run
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = background.start(self._work)
@@ -123,11 +146,11 @@ class NutsRunner:
                     job = self._job
                 if job is None:
                     continue
-            self._run(*job)
+            self._run(job)
 
-    def _run(self, key: Hashable, job: Job) -> None:
+    def _run(self, run: Run) -> None:
         def progress(done: int, total: int) -> None:
-            if self._job is None or self._job[0] != key:
+            if self._job is None or self._job.key != run.key:
                 raise _Superseded
             self.bar.max, self.bar.value = total, done
             left = (time.monotonic() - start) * (total - done) / max(done, 1)
@@ -137,17 +160,25 @@ class NutsRunner:
         self.bar.value, self.bar.description = 0, "NUTS starts"
         self.row.layout.visibility = "visible"
         try:
-            fit = job(progress)
-            self._results[key] = GoldStandard(fit.predict(self._x_grid), fit.report)
+            fit = run.sample(progress)
+            self._results[run.key] = GoldStandard(fit.predict(run.x_grid), fit.report)
             while len(self._results) > _KEPT:
                 self._results.pop(next(iter(self._results)))
         except _Superseded:
             return
         except Exception as error:  # a sentence in the status line, not a dead thread
-            self._failed = key, f"NUTS failed: {error}"
+            self._failed = run.key, f"NUTS failed: {error}"
         finally:
             self.row.layout.visibility = "hidden"
             with self._changed:
-                if self._job is not None and self._job[0] == key:
+                if self._job is not None and self._job.key == run.key:
                     self._job = None
         self._on_ready()
+
+
+def _as_shown(stored: stored_nuts.Stored) -> GoldStandard:
+    from bdl_teach.predictive import Predictive
+
+    mean, std = np.array(stored.mean), np.array(stored.epistemic_std)
+    prediction = Predictive(mean, std, np.full(len(mean), stored.noise_std))
+    return GoldStandard(prediction, stored.report)

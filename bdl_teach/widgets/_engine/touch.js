@@ -11,6 +11,10 @@ const HELP =
   "Data points. Page Up and Page Down choose a point, arrows move it, with Shift further, " +
   "Delete removes it, Insert adds one beside it.";
 
+const DRAW =
+  "The edges of a band. Arrows to the left and right choose a place, arrows up and down move it, " +
+  "with Shift further.";
+
 const make = (kind, attributes = {}) => {
   const element = document.createElementNS(SVG, kind);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -32,6 +36,7 @@ class Hand {
     this.said.setAttribute("role", "status");
     el.append(this.svg, this.said);
     this.points = [];
+    this.kind = ""; // of the points: "edges" of a band that is drawn move up and down only
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
     this.frame = 0;
@@ -44,6 +49,7 @@ class Hand {
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.up(event, true));
     this.svg.addEventListener("pointercancel", (event) => this.up(event, false));
+    this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
     this.sizes = new ResizeObserver(() => this.show());
@@ -109,7 +115,8 @@ class Hand {
   // What is seen.
 
   take() {
-    const { at, answers } = { at: [], answers: 0, ...this.model.get("points") };
+    const { at, answers, kind } = { at: [], answers: 0, kind: "", ...this.model.get("points") };
+    if (kind !== this.kind) [this.kind, this.points, this.held] = [kind, [], null];
     if (!this.held && !this.frame && answers >= this.sent) this.points = at.map((p) => [...p]);
     this.show();
   }
@@ -119,26 +126,36 @@ class Hand {
     while (this.stages.length > panels.length) this.stages.pop().group.remove();
     while (this.stages.length < panels.length) {
       const [group, ground, dots] = [make("g"), make("rect", { class: "bdl-ground" }), make("g")];
-      group.append(ground, dots);
+      const edges = [make("polyline", { class: "bdl-edge" }), make("polyline", { class: "bdl-edge" })];
+      group.append(ground, ...edges, dots);
       this.svg.append(group);
-      this.stages.push({ group, ground, dots });
+      this.stages.push({ group, ground, dots, edges });
     }
     this.svg.style.display = panels.length ? "" : "none";
     this.chosen = Math.min(this.chosen, this.points.length - 1);
     panels.forEach((panel, k) => this.showPanel(Object.assign(this.stages[k], { panel })));
     this.svg.classList.toggle("bdl-map", !this.main);
-    this.svg.setAttribute("aria-label", this.main ? HELP : "A place in the picture, for the pointer");
+    const help = this.kind === "edges" ? DRAW : HELP;
+    this.svg.setAttribute("aria-label", this.main ? help : "A place in the picture, for the pointer");
+    for (const stage of this.stages) stage.group.classList.toggle("bdl-main", stage === this.main);
+    this.svg.classList.toggle("bdl-drawing", this.kind === "edges");
     this.svg.setAttribute("tabindex", this.main ? "0" : "-1");
   }
 
   showPanel(stage) {
-    const { panel, ground, dots } = stage;
+    const { panel, ground, dots, edges } = stage;
     const [w, h] = this.size();
     for (const [name, value] of Object.entries({
       x: w * panel.left, y: h * panel.top, width: w * panel.width, height: h * panel.height,
     }))
       ground.setAttribute(name, value);
-    const shown = panel.kind === "points" ? this.points : [];
+    const first = this.kind === "edges" && stage !== this.main; // a band is drawn in one panel
+    const shown = panel.kind === "points" && !first ? this.points : [];
+    const half = this.kind === "edges" ? shown.length / 2 : 0;
+    edges.forEach((edge, side) => {
+      const line = shown.slice(side * half, (side + 1) * half);
+      edge.setAttribute("points", line.map((p) => this.toPage(panel, p).join(",")).join(" "));
+    });
     while (dots.childElementCount > shown.length) dots.lastChild.remove();
     while (dots.childElementCount < shown.length)
       dots.append(make("circle", { r: 7, class: "bdl-dot" }));
@@ -177,17 +194,32 @@ class Hand {
 
   // A point comes and goes at once: the next key may be for the one that has just been added.
   add(x, y) {
-    if (this.points.length >= MOST) return;
+    if (this.kind || this.points.length >= MOST) return;
     this.points.push([x, y]);
     this.send("add", { x, y });
     this.choose(this.points.length - 1);
   }
 
   remove(i) {
-    if (this.points.length < 2) return;
+    if (this.kind || this.points.length < 2) return;
     this.points.splice(i, 1);
     this.send("remove", { i });
     this.choose(Math.min(i, this.points.length - 1));
+  }
+
+  // What is pointed at, of a panel that wants to know; at most once a frame.
+  point(at) {
+    const [stage] = at ? this.under(at, 0) : [];
+    const wanted = stage?.panel.hover ? stage : null;
+    if (!wanted && !this.pointed) return;
+    this.pointed = wanted;
+    this.place = at;
+    this.hover ||= requestAnimationFrame(() => {
+      this.hover = 0;
+      const [x, y] = this.pointed ? this.toData(this.pointed.panel, this.place) : [0, 0];
+      const panel = this.pointed ? this.stages.indexOf(this.pointed) : -1;
+      this.model.send({ touch: "hover", panel, x, y });
+    });
   }
 
   // A place on a map.
@@ -224,7 +256,8 @@ class Hand {
       this.svg.setPointerCapture(event.pointerId);
       this.held = { i: -1, id: event.pointerId, stage };
       this.go("down", stage, at);
-    } else if (i < 0) this.empty = event.target === stage.ground ? stage : null;
+    } else if (stage.panel.kind !== "points") return;
+    else if (i < 0) this.empty = event.target === stage.ground ? stage : null;
     else if (event.shiftKey) this.remove(i);
     else {
       event.preventDefault();
@@ -237,8 +270,9 @@ class Hand {
 
   move(event) {
     const held = this.held;
-    if (!held || held.id !== event.pointerId) return;
     const at = this.at(event);
+    if (!held) this.point(at);
+    if (!held || held.id !== event.pointerId) return;
     if (held.i < 0) {
       this.place = at;
       this.frame ||= requestAnimationFrame(() => {
@@ -252,7 +286,8 @@ class Hand {
       held.moved = true;
       this.send("down");
     }
-    this.points[held.i] = this.toData(held.stage.panel, at);
+    const [x, y] = this.toData(held.stage.panel, at);
+    this.points[held.i] = [this.kind ? this.points[held.i][0] : x, y];
     this.show();
     this.follow(held.i);
   }
@@ -299,6 +334,10 @@ class Hand {
     if (event.key in ARROWS) {
       const far = event.shiftKey ? 5 : 1;
       const [dx, dy] = ARROWS[event.key];
+      if (this.kind && dx) {
+        this.choose((i + dx + n) % n);
+        return true;
+      }
       this.chosen = i;
       this.points[i] = [within(x + far * dx * across, xs), within(y + far * dy * up, ys)];
       this.show();

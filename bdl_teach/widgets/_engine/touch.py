@@ -7,7 +7,7 @@ while a point is held it stays where the hand is, and the picture follows as fas
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ class Panel:
         room: Its height, which stays while a point is held.
         truth: The line of the noise-free function, gone where there is none.
         columns: Of the panel's legend.
+        stays: What a learner sees while the edges of a band are drawn; () where none are.
+        hover: Whether a hand that only points at something is of interest.
         kind: "points", or "at" where a place is all that is pointed at.
         units: In which its axes are labelled.
     """
@@ -39,6 +41,8 @@ class Panel:
     room: plots.Room | None = None
     truth: Artist | None = None
     columns: int = 6
+    stays: Sequence[Artist] = ()
+    hover: bool = False
     kind: str = "points"
     units: Units = COURSE
 
@@ -66,6 +70,7 @@ class Panel:
         box, whole = self.axes.bbox, self.axes.figure.bbox
         return {
             "kind": self.kind,
+            "hover": self.hover,
             "left": _share(box.x0, whole.width),
             "top": 1.0 - _share(box.y1, whole.height),
             "width": _share(box.width, whole.width),

@@ -16,7 +16,7 @@ from bdl_teach.widgets._engine import arrival, controls
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Kept
@@ -89,6 +89,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     """
 
     WIDE: ClassVar[bool] = True
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     TITLE: ClassVar[str] = "All methods on one problem"
     ALT: ClassVar[str] = (
         f"{_NUMBERS.get(len(METHODS), 'Many')} small plots, one a method: data points with a gap, "
@@ -155,12 +156,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             made[name] = controls.toggle(method.label, method.hint)
             made[name].value = d[name]
         made["nuts"] = controls.toggle(
-            "NUTS", "sample the true posterior in the background: some seconds"
+            "NUTS", "the true posterior: of a preset at once, else in some seconds"
         )
         return made
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
@@ -203,8 +204,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
                 shown = time.perf_counter()
             fitted |= key not in self._fits
             done[name] = self._keep(key, values["epochs"])
-        job = partial(comparison_fits.sample, problem)
-        gold = self._nuts.ask(values["nuts"], ("comparison", problem), job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         result = _result(problem, _predictions(done), gold.prediction, gold.report)
         arrivals = {n: kept.arrival for n, kept in done.items() if kept.arrival is not None}
         return replace(result, arrivals=arrivals)
@@ -289,6 +289,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 def _problem(values: controls.Values) -> GapProblem:
     """The problem that the sliders ask for."""
     return GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    problem = _problem(values)
+    chains = comparison_fits.chains(problem)
+    return Run(X_GRID, chains, partial(comparison_fits.sample, problem))
 
 
 def _key(name: str, problem: GapProblem, values: controls.Values) -> _Key:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.methods.catalogue import CATALOGUE, Fitted
+from bdl_teach.methods.catalogue import CATALOGUE, Fitted, Method
 from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.arrival import Arrival
 
@@ -93,22 +93,31 @@ def fit(name: str, problem: GapProblem, epochs: int, **own: object) -> Fitted:
         epochs: Passes over the data, of a method that counts in them.
         **own: Arguments of this method alone.
     """
+    method, common = _asked(name, problem, epochs, own)
+    fitted: Any = method.fit(**common)
+    if method.repeats:
+        fitted = replace(fitted, noise_std=problem.noise_std)
+    return cast(Fitted, fitted)
+
+
+def _asked(
+    name: str, problem: GapProblem, epochs: int, own: Mapping[str, object]
+) -> tuple[Method, dict[str, Any]]:
+    """A method with its options here, and the arguments that all are offered."""
     from bdl_teach.densities import Gaussian
     from bdl_teach.methods import bbb
 
     method = CATALOGUE[name]
-    own = {**method.options, **(method.compared or {}), **own}
-    fitted: Any = replace(method, module=method.live or method.module, options=own).fit(
+    options = {**method.options, **(method.compared or {}), **own}
+    common = {
         **(problem.repeated if method.repeats else problem.given),
-        prior=Gaussian(PRIOR_STD),
-        hidden_units=(WIDTH,),
-        epochs=epochs,
-        seed=problem.seed,
-        capacity=bbb.Capacity(ROOM, (WIDTH,), 1),
-    )
-    if method.repeats:
-        fitted = replace(fitted, noise_std=problem.noise_std)
-    return cast(Fitted, fitted)
+        "prior": Gaussian(PRIOR_STD),
+        "hidden_units": (WIDTH,),
+        "epochs": epochs,
+        "seed": problem.seed,
+        "capacity": bbb.Capacity(ROOM, (WIDTH,), 1),
+    }
+    return replace(method, module=method.live or method.module, options=options), common
 
 
 class Kept(NamedTuple):
@@ -140,6 +149,12 @@ def warm(name: str) -> None:
     if isinstance(fitted, Variational):
         for k in range(2):  # one that trains on, and one that starts elsewhere
             Arrival(runs=k).after_one_more(fitted)
+
+
+def chains(problem: GapProblem) -> dict[str, object]:
+    """What ``sample`` gives to ``exact.nuts``."""
+    method, common = _asked("nuts", problem, 0, {})
+    return method.given(**common)
 
 
 def sample(problem: GapProblem, progress: Callable[[int, int], None] | None = None) -> NutsFit:

@@ -51,7 +51,7 @@ class MethodPanel:
         self.room = plots.Room(ax, _LIMITS)
         ax.locator_params(axis="y", nbins=5)
         whole = ax.get_xaxis_transform()  # of the height, whatever the limits
-        self._gap = Rectangle((0, 0), 0, 1, color="#EEEEEE", zorder=0, lw=0, transform=whole)
+        self._gap = Rectangle((0, 0), 0, 1, color=plots.SHADE, zorder=0, lw=0, transform=whole)
         ax.add_patch(self._gap)
         self._band = plots.PredictiveArtists(ax, x)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")

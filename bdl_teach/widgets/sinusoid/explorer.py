@@ -15,8 +15,9 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
@@ -39,6 +40,7 @@ _DEFAULTS: controls.Values = {
 }
 
 
+_NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
@@ -57,6 +59,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
         "energy by training step; the prior against the fitted weights."
     )
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     # claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside
     QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
@@ -171,12 +174,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "NUTS", "sample the true posterior in the background: half a minute"
+                "NUTS",
+                "the true posterior: of a preset at once, else in half a minute",
             ),
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -184,7 +188,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
             "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
-            "SHOW": [c["n_predictions"], c["prior_functions"], c["nuts"], self._nuts.row],
+            "SHOW": [
+                c["n_predictions"],
+                c["prior_functions"],
+                c["nuts"],
+                self._draw_button(),
+                self._nuts.row,
+            ],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -219,9 +229,31 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights = plots.WeightArtists(ax, edges)
         plots.legend_above(ax, columns=3)
         canvas.animate(self._weights.artists)
+        self._weight_axes = ax
+        self._links = LinkArtists(self._function_axes, X_GRID[:, 0], ax)
+        canvas.animate(self._links.artists)
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(self._function_axes, self._room, self._truth)]
+        stays = (self._points, self._truth)
+        return [
+            touch.Panel(self._function_axes, self._room, self._truth, stays=stays, hover=True),
+            touch.Panel(self._weight_axes, kind="seen", hover=True),
+        ]
+
+    def _linked(
+        self, result: SinusoidResult, panel: int, x: float, y: float
+    ) -> tuple[str, int] | None:
+        if panel == 1:
+            near = np.abs(result.fit.mean - x) < _NEAR
+            # Of a bar's weights the least certain one: it has the most to show.
+            return ("weight", int(np.argmax(near * result.fit.std))) if near.any() else None
+        drawn = result.prediction.samples
+        height = 2 * self._function_axes.get_ylim()[1]
+        k = None if drawn is None else nearest_function(drawn[:10], X_GRID[:, 0], (x, y), height)
+        return None if k is None else ("draw", k)
+
+    def _mark(self, result: SinusoidResult, linked: tuple[str, int] | None) -> None:
+        self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
         return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
@@ -241,9 +273,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         from bdl_teach import calibration
 
-        names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
-        key, job = tuple(values.get(name) for name in names), partial(sinusoid_fits.sample, result)
-        gold = self._nuts.ask(values["nuts"], key, job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         if gold.prediction is None:
             return replace(result, nuts_report=gold.report)
         return replace(
@@ -287,6 +317,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
         for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
+        if self.result is not None:
+            yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -301,6 +333,13 @@ def _curves(result: SinusoidResult) -> dict[str, Array]:
         reach = 2 * result.nuts.epistemic_std
         curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
     return curves
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
+    chains = sinusoid_fits.chains(**{name: values[name] for name in names if name in values})
+    return Run(X_GRID, chains, partial(sinusoid_fits.sample, chains))
 
 
 def _fit_values(values: controls.Values) -> controls.Values:

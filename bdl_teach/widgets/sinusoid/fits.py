@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,13 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior
     from bdl_teach.elbo import FreeEnergy
     from bdl_teach.methods import bbb, exact
+    from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
@@ -157,16 +159,56 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
     return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
 
 
-def sample(result: SinusoidResult, progress: Callable[[int, int], None]) -> exact.NutsFit:
-    """Sample the true posterior of what ``result`` fitted; ``progress(done, total)`` as it goes."""
+def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
+    """What belongs to a weight ("weight", its number), or to a drawn function ("draw", its number).
+
+    Along a weight, the others stay at their means.
+    """
+    from bdl_teach import predictive
+
+    fit = result.fit
+    if kind == "weight":
+        along = np.repeat(fit.mean[None], len(STEPS), axis=0)  # [k, n_weights]
+        along[:, i] += STEPS * fit.std[i]
+        words = f"{_name(fit.network, i)}: {fit.mean[i]:.2f} ± {fit.std[i]:.2f}"
+        return Mark(fit.evaluate(along, X_GRID), along[:, i], f"{words}; here from −2 to 2 sd")
+    drawn = result.prediction.samples
+    assert drawn is not None
+    weights = predictive.draw_weights(fit.mean, fit.std, len(drawn), 1)[i]
+    return Mark(drawn[i : i + 1], weights, f"draw {i + 1}, and its {len(weights)} weights")
+
+
+def _name(network: MLP, i: int) -> str:
+    """Where a weight sits: its layer, and the units that it joins."""
+    for number, shape in enumerate(network.shapes):
+        size = int(np.prod(shape))
+        if i < size:
+            unit, source = (int(k) + 1 for k in np.unravel_index(i, shape))
+            what = f"weight from unit {source} to {unit}" if number % 2 == 0 else f"bias of {unit}"
+            return f"layer {number // 2 + 1}, {what}"
+        i -= size
+    raise IndexError(i)
+
+
+def chains(
+    *, sigma1: float, sigma2: float, pi: float, noise_std: float, width: int, n: int, seed: int,
+    data: points.Value | None = None,
+) -> dict[str, object]:  # fmt: skip
+    """What ``exact.nuts`` is given: values of the sliders; the others move no posterior."""
+    from bdl_teach.densities import ScaleMixture
+
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
+    return {
+        "x": shown.x, "y": shown.y, "prior": ScaleMixture(sigma1, sigma2, pi),
+        "noise_std": noise_std, "hidden_units": (width, width), **CHAINS,
+    }  # fmt: skip
+
+
+def sample(
+    chains: Mapping[str, object], progress: Callable[[int, int], None] | None = None
+) -> exact.NutsFit:
+    """Sample the true posterior; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    return exact.nuts(
-        result.data.x,
-        result.data.y,
-        prior=result.prior,
-        noise_std=result.data.noise_std,
-        hidden_units=result.fit.network.hidden_units,
-        **CHAINS,
-        progress=progress,
-    )
+    given: dict[str, Any] = {**chains}
+    return exact.nuts(**given, progress=progress)

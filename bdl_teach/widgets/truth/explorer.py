@@ -12,7 +12,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison.fits import GapProblem
@@ -57,6 +57,7 @@ class TruthExplorer(Explorer[TruthResult]):
         "(optimisation), from the best fit to NUTS (family), and what of the truth lies beyond "
         "NUTS's own ±2 sd (prior); the epistemic sd of all three along x."
     )
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
         "NUTS draws from the posterior itself: press “NUTS”. With σ_p = 3 its band "
@@ -130,13 +131,12 @@ class TruthExplorer(Explorer[TruthResult]):
                 "prior functions", "ten networks drawn from the prior, before any data"
             ),
             "nuts": controls.toggle(
-                "NUTS",
-                "sample the true posterior in the background: ten seconds or more",
+                "NUTS", "the true posterior: of a preset at once, else in ten seconds or more"
             ),
         }
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
-        self._nuts = NutsRunner(X_GRID, self._request, lambda: self._go({"nuts": False}))
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and starts", self._resample)
         return {
@@ -144,7 +144,7 @@ class TruthExplorer(Explorer[TruthResult]):
             "MODEL": [c["noise_std"], c["width"]],
             "TRAIN": [c["starts"]],
             "DATA": [c["gap"], c["n"], c["seed"], resample, *self._hand_buttons()],
-            "SHOW": [c["prior_functions"], c["nuts"], self._nuts.row],
+            "SHOW": [c["prior_functions"], c["nuts"], self._draw_button(), self._nuts.row],
         }
 
     def _make_canvas(self) -> Canvas:
@@ -159,7 +159,7 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _touch_panels(self) -> list[touch.Panel]:
         panel = self._functions
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4)]
+        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
         return result.model.problem.data
@@ -181,8 +181,7 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _beside_nuts(self, result: TruthResult, values: controls.Values) -> TruthResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        job = partial(truth_fits.sample, result.model)
-        gold = self._nuts.ask(values["nuts"], ("truth", result.model), job)
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
         return truth_fits.beside_nuts(result, gold.prediction, gold.report)
 
     def _draw(self, result: TruthResult) -> None:
@@ -232,6 +231,12 @@ def _model(values: controls.Values) -> Model:
     names = ("n", "noise_std", "gap", "seed")
     problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
     return Model(problem, values["prior_std"], values["width"])
+
+
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    model = _model(values)
+    return Run(X_GRID, truth_fits.chains(model), partial(truth_fits.sample, model))
 
 
 def _bars(result: TruthResult) -> dict[str, float | str]:

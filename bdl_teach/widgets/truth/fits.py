@@ -241,19 +241,23 @@ def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> Tr
     return result
 
 
+def chains(model: Model) -> dict[str, object]:
+    """What ``sample`` gives to ``exact.nuts``."""
+    return {
+        **model.problem.repeated,
+        "prior": model.prior,
+        "hidden_units": (model.width,),
+        "n_chains": N_CHAINS,
+        "n_warmup": N_TRANSITIONS,
+        "n_samples": N_TRANSITIONS,
+        "seed": model.problem.seed,
+    }
+
+
 def sample(model: Model, progress: Callable[[int, int], None] | None = None) -> exact.NutsFit:
     """Sample the true posterior of ``model``; ``progress(done, total)`` as it goes."""
     from bdl_teach.methods import exact
 
-    given: dict[str, Any] = model.problem.repeated
-    fitted = exact.nuts(
-        **given,
-        prior=model.prior,
-        hidden_units=(model.width,),
-        n_chains=N_CHAINS,
-        n_warmup=N_TRANSITIONS,
-        n_samples=N_TRANSITIONS,
-        seed=model.problem.seed,
-        progress=progress,
-    )
+    given: dict[str, Any] = chains(model)
+    fitted = exact.nuts(**given, progress=progress)
     return replace(fitted, noise_std=model.problem.noise_std)

@@ -23,7 +23,7 @@ class GapStripe(plots.Artists):
     """The region without data, as a grey stripe behind all else."""
 
     def __init__(self, ax: Axes) -> None:
-        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color="#EEEEEE", zorder=0, lw=0)
+        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=plots.SHADE, zorder=0, lw=0)
         ax.add_patch(self._stripe)
         self.artists = [self._stripe]
 
@@ -66,6 +66,7 @@ class FunctionPanel(plots.Artists):
             *self._gap.artists, *self._before.artists, self._band, self._mean, self._best,
             self.truth, *self._gold.artists, self._points, *self.room.artists,
         ]  # fmt: skip
+        self.problem = (*self._gap.artists, self.truth, self._points)
 
     def update(
         self,
@@ -113,8 +114,8 @@ class PartsPanel(plots.Artists):
 
     def __init__(self, ax: Axes) -> None:
         plots.tidy(ax, "Parts of the gap to the truth", "over the gap, in units of y", "")
-        self._ax = ax
-        ax.set(xlim=(0, self.LIMITS[0]), ylim=(2.6, -0.6))
+        self._ax, self._limit = ax, self.LIMITS[0]
+        ax.set(xlim=(0, self._limit), ylim=(2.6, -0.6))
         ax.set_yticks(range(3), self.NAMES)
         self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=self._COLOURS)
         self._words = [ax.text(0, i, "", va="center", fontsize=9) for i in range(3)]
@@ -131,10 +132,10 @@ class PartsPanel(plots.Artists):
             inside = length > 0.8 * limit
             words.set(x=length + (-0.02 if inside else 0.02) * limit)
             words.set(ha="right" if inside else "left", color="white" if inside else plots.BLACK)
-        if self._ax.get_xlim()[1] == limit:
-            return False
-        self._ax.set_xlim(0, limit)
-        return True
+        changed, self._limit = limit != self._limit, limit
+        if changed:
+            self._ax.set_xlim(0, limit)
+        return changed
 
 
 class SpreadPanel(plots.Artists):
@@ -144,8 +145,8 @@ class SpreadPanel(plots.Artists):
 
     def __init__(self, ax: Axes, x: Array) -> None:
         plots.tidy(ax, "How sure each is", "x", "epistemic sd")
-        self._ax, self._x = ax, x[:, 0]
-        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self.LIMITS[0]))
+        self._ax, self._x, self._limit = ax, x[:, 0], self.LIMITS[0]
+        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
         self._gap = GapStripe(ax)
         styles = {
             "fit": ("-", plots.BLUE),
@@ -168,7 +169,7 @@ class SpreadPanel(plots.Artists):
             self._lines[name].set_data(self._x, std)
             highest = max(highest, 0.0 if prediction is None else float(std.max()))
         limit = plots.step_above(highest, self.LIMITS)
-        if self._ax.get_ylim()[1] == limit:
-            return False
-        self._ax.set_ylim(0, limit)
-        return True
+        changed, self._limit = limit != self._limit, limit
+        if changed:
+            self._ax.set_ylim(0, limit)
+        return changed

@@ -492,6 +492,30 @@ def test_undo_redo_and_reset_bring_back_values_and_picture(toy: Toy) -> None:
     assert toy.wait().result == 18
 
 
+class Beside(Toy):
+    """With a toggle of what takes long to come beside the picture."""
+
+    STAYS = frozenset({"seen"})
+    PRESETS = {**Toy.PRESETS, "high, seen": ("The same", {**HIGH, "seen": True})}  # noqa: RUF012
+
+
+def test_what_takes_long_stays_through_presets_undo_and_reset(toy: Toy) -> None:
+    made = Beside().wait()
+    made.set(n=7).set(seen=True)
+    made.undo()
+    assert made.wait().state() == {**START, "seen": True}, "the toggle is no movement"
+    made.redo()
+    assert made.wait().state() == {**START, "n": 7, "seen": True}
+    assert made.preset("high").state() == {**HIGH, "seen": True}
+    assert made._start.menu.value == "high", "what was chosen is marked"
+    made.reset()
+    assert made.wait().state() == {**START, "seen": True}
+    made.set(seen=False)
+    assert made.preset("high, seen").state()["seen"], "a preset may switch it on"
+    assert made._start.menu.value == "high, seen"
+    made.close()
+
+
 def test_reset_goes_back_to_the_values_it_was_made_with(toy: Toy) -> None:
     made = Toy(n=5).wait()
     made.set(n=7)

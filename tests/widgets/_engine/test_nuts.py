@@ -29,17 +29,23 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[NutsRunner]:
     monkeypatch.setattr(NutsRunner, "_results", {})
     done = threading.Semaphore(0)
     given_up: list[str] = []
-    made = NutsRunner("the grid", done.release, lambda: given_up.append("NUTS"))  # type: ignore[arg-type]
+    made = NutsRunner(done.release, lambda: given_up.append("NUTS"))
     made.done, made.given_up = done, given_up  # type: ignore[attr-defined]
     yield made
     made.close()
 
 
+def asked(runner: NutsRunner, wanted: bool, key: Any, job: Any) -> nuts.GoldStandard:
+    """Ask for a run by a key of its own."""
+    run = SimpleNamespace(key=key, sample=job, x_grid="the grid")
+    return runner.ask(wanted, run)  # type: ignore[arg-type]
+
+
 def settle(runner: NutsRunner, key: Any, job: Any) -> nuts.GoldStandard:
     """Ask, wait until the job has ended, and ask again."""
-    runner.ask(True, key, job)
+    asked(runner, True, key, job)
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    return runner.ask(True, key, job)
+    return asked(runner, True, key, job)
 
 
 def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
@@ -51,7 +57,7 @@ def test_a_failure_of_nuts_is_of_its_values_only(runner: NutsRunner) -> None:
 
     failed = settle(runner, "one", fails)
     assert failed == nuts.GoldStandard(report="NUTS failed: no finite gradient")
-    assert runner.ask(True, "one", fails) == failed, "it does not run for ever"
+    assert asked(runner, True, "one", fails) == failed, "it does not run for ever"
     assert calls == ["fails"]
     good = settle(runner, "other", lambda _: Fit())
     assert good == nuts.GoldStandard("prediction at the grid", "R-hat 1.00")  # type: ignore[arg-type]
@@ -86,10 +92,10 @@ def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
         raise MemoryError("no room")
 
     assert settle(runner, "one", fails).report == "NUTS failed: no room"
-    assert runner.ask(False, "one", fails) == nuts.GoldStandard()
-    assert runner.ask(True, "one", lambda _: Fit()).report == "NUTS is running for these values"
+    assert asked(runner, False, "one", fails) == nuts.GoldStandard()
+    assert asked(runner, True, "one", lambda _: Fit()).report == "NUTS is running for these values"
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    assert runner.ask(True, "one", fails).report == "R-hat 1.00"
+    assert asked(runner, True, "one", fails).report == "R-hat 1.00"
 
 
 def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: NutsRunner) -> None:
@@ -100,13 +106,13 @@ def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: Nu
         assert go_on.wait(60)
         return Fit()
 
-    runner.ask(True, "one", first)
+    asked(runner, True, "one", first)
     assert begun.wait(60)
-    runner.ask(True, "other", lambda _: Fit())
+    asked(runner, True, "other", lambda _: Fit())
     go_on.set()
     for _ in range(2):
         assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    assert runner.ask(True, "other", first).report == "R-hat 1.00"
+    assert asked(runner, True, "other", first).report == "R-hat 1.00"
 
 
 @pytest.mark.parametrize("wanted", [False, True], ids=["switched off", "what is there"])
@@ -123,9 +129,9 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
         ended.append("the chains")
         return Fit()
 
-    runner.ask(True, "dropped", job)
+    asked(runner, True, "dropped", job)
     assert begun.wait(60)
-    assert runner.ask(wanted, "there", job) == (there if wanted else nuts.GoldStandard())
+    assert asked(runner, wanted, "there", job) == (there if wanted else nuts.GoldStandard())
     go_on.set()
     deadline = time.monotonic() + 60
     while runner.row.layout.visibility != "hidden" and time.monotonic() < deadline:
@@ -153,11 +159,12 @@ def test_chains_start_for_the_values_at_which_the_sliders_rest(
                 return super().wait()
             if not moves:
                 return False
-            runner._job = (moves[0], job(moves.pop(0)))
+            key = moves.pop(0)
+            runner._job = SimpleNamespace(key=key, sample=job(key), x_grid="")  # type: ignore[assignment]
             return True
 
     monkeypatch.setattr(runner, "_changed", Moving())
-    runner.ask(True, "one", job("one"))
+    asked(runner, True, "one", job("one"))
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert ran == ["three"]
 

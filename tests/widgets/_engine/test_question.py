@@ -150,9 +150,11 @@ def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(
 def test_an_explorer_asks_above_its_picture_and_leaves_nothing_behind() -> None:
     alive = len(ipywidgets.widgets.widget._instances)
     lab = KLBudgetLab().wait()
-    (number,) = (i for i, child in enumerate(lab.children) if isinstance(child, QuestionBox))
-    assert "bdl-body" in lab.children[number + 1]._dom_classes
-    box = lab.children[number]
+    classes = [child._dom_classes for child in lab.children]
+    number = classes.index(("bdl-place-of-question",))
+    assert "bdl-body" in classes[number + 1]
+    box = lab.children[number].children[0]
+    assert isinstance(box, QuestionBox)
     box._choices.index = 1
     box._there.click()
     assert said(box).startswith("<b>✓</b> As you said")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, sketch, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import COURSE, Points
@@ -300,3 +301,108 @@ def test_what_a_page_sends_that_makes_no_sense_is_left_alone(explorer: Touched) 
         hand(explorer, "move", **more)
     hand(explorer, "nothing")
     assert shown(explorer) == before and explorer.state() == state
+
+
+# Drawing the band first
+
+
+class Drawn(Touched):
+    """The same, with a band that can be drawn."""
+
+    def _make_groups(self) -> dict[str, list[Any]]:
+        return {**super()._make_groups(), "SHOW": [self._draw_button()]}
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [replace(touch.of_fit(self.fit), stays=(self.fit._points, self.fit.truth))]
+
+
+@pytest.fixture
+def drawn() -> Iterator[Drawn]:
+    made = Drawn().wait()
+    yield made
+    made.close()
+
+
+def seen(explorer: Drawn) -> set[str]:
+    """Labels of what is to be seen."""
+    explorer.wait()
+    shown = [a.get_label() for a in explorer._canvas.moving if a.get_visible()]
+    return {str(label) for label in shown if not str(label).startswith("_")}
+
+
+def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
+    everything = seen(drawn)
+    assert {"mean", "±2 sd total", "±2 sd epistemic", "truth", "data"} <= everything
+    drawn._drawn.click()
+    assert seen(drawn) == {"truth", "data"}
+    assert drawn.status == sketch.ASKS and drawn._drawn.description == "show the fit"
+    drawn.set(noise_std=2.0)  # a tick does not show it either
+    assert seen(drawn) == {"truth", "data"} and drawn.status.startswith(sketch.ASKS)
+    hand(drawn, "hover", panel=0, x=0.0, y=0.0)
+    drawn._drawn.click()
+    assert seen(drawn) == everything
+    assert re.fullmatch(r"your band and this one share \d+%, .*; 5 points\.", drawn.status)
+    drawn._drawn.click()
+    assert drawn.status == "5 points." and drawn._drawn.description == "draw it"
+
+
+def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Drawn) -> None:
+    drawn._drawn.click()
+    before = drawn._picture.points
+    assert before["kind"] == "edges" and len(before["at"]) == 2 * sketch.PLACES
+    ticks = drawn.ticks
+    hand(drawn, "down")
+    hand(drawn, "move", i=12, x=0.9, y=8.0, number=4)
+    hand(drawn, "move", i=0, x=0.0, y=float("nan"))
+    hand(drawn, "add", x=0.0, y=1.0)
+    hand(drawn, "remove", i=0)
+    hand(drawn, "up")
+    after = drawn.wait()._picture.points
+    assert [
+        k for k, (a, b) in enumerate(zip(before["at"], after["at"], strict=True)) if a != b
+    ] == [12]
+    assert after["at"][12] == [before["at"][12][0], 8.0] and after["answers"] == 4
+    assert "data" not in drawn.state() and drawn.ticks == ticks
+    drawn._drawn.click()
+    assert drawn._picture.points["at"] == [
+        pytest.approx(p, abs=1e-3) for p in zip(*shown(drawn), strict=True)
+    ]
+
+
+def test_the_drawn_band_is_scored_against_mean_and_two_epistemic_sd(drawn: Drawn) -> None:
+    drawn._drawn.click()
+    for side in (-1, 1):
+        for k, x in enumerate(np.linspace(-1, 1, sketch.PLACES)):
+            hand(drawn, "move", i=k + sketch.PLACES * (side > 0), y=side * 2 * abs(x - 0.3))
+    drawn._drawn.click()
+    share = int(re.findall(r"share (\d+)%", drawn.status)[0])
+    assert share >= 97, "but for the kink between two places"
+
+
+# Pointing at something
+
+
+class Pointed(Touched):
+    """A panel that says on which side of 0 a hand points."""
+
+    marked: str | None = None
+
+    def _linked(self, result: Answer, panel: int, x: float, y: float) -> object:
+        return None if x == 0 else "right" if x > 0 else "left"
+
+    def _mark(self, result: Answer, linked: Any) -> None:
+        self.marked = linked
+
+
+def test_what_is_pointed_at_is_marked_without_a_refit_and_a_tick_forgets_it() -> None:
+    made = Pointed().wait()
+    ticks = made.ticks
+    for x, marked in ((0.3, "right"), (-0.2, "left"), (0.0, None), (0.1, "right")):
+        hand(made, "hover", panel=0, x=x, y=0.0)
+        assert made.wait().marked == marked and made.ticks == ticks
+    hand(made, "hover", panel=-1)
+    assert made.wait().marked is None
+    hand(made, "hover", panel=0, x=1.0, y=0.0)
+    made.set(noise_std=2.0)
+    assert made.marked is None
+    made.close()

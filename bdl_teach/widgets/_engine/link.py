@@ -1,0 +1,90 @@
+"""Linked panels: what a hand points at in one panel is marked in the other.
+
+A weight is shown as the functions that it makes while the others stay; a drawn function as the
+weights that it was made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from bdl_teach import plots
+from bdl_teach._support.checks import Array
+
+STEPS = np.linspace(-2.0, 2.0, 10)  # sds of a weight at which its functions are drawn
+_NEAR = 0.03  # of the panel's height: so near a function is meant
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is marked while a hand points at something.
+
+    Attributes:
+        functions: In the panel of functions ``[k, m]``.
+        weights: In the panel of weights: their places ``[j]`` along x, or ``[j, 2]``.
+        words: What it is.
+    """
+
+    functions: Array
+    weights: Array
+    words: str
+
+
+class LinkArtists(plots.Artists):
+    """Functions and weights that are marked, and what they are.
+
+    Args:
+        functions: The panel of functions.
+        x: Inputs ``[m]`` that they are drawn at.
+        weights: The panel of weights.
+    """
+
+    def __init__(self, functions: Axes, x: Array, weights: Axes) -> None:
+        self._x, self._weights = x, weights
+        orange: dict[str, Any] = {"color": plots.ORANGE}
+        self._lines = LineCollection([], colors=plots.ORANGE, linewidths=1.5, zorder=6)
+        functions.add_collection(self._lines, autolim=False)
+        (self._rug,) = weights.plot([], [], "|", ms=14, mew=1.2, zorder=6, **orange)
+        (self._dots,) = weights.plot([], [], "o", ms=9, mfc="none", mew=2.4, zorder=6, **orange)
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+        self._words = functions.text(
+            0.01,
+            0.03,
+            "",
+            transform=functions.transAxes,
+            fontsize=plots.LETTERS,
+            zorder=7,
+            bbox=box,
+        )
+        self.artists: list[Artist] = [self._lines, self._rug, self._dots, self._words]
+        self.show(None)
+
+    def show(self, mark: Mark | None) -> None:
+        """Mark it, or nothing."""
+        for artist in self.artists:
+            artist.set_visible(mark is not None)
+        if mark is None:
+            return
+        self._lines.set_segments([np.column_stack([self._x, f]) for f in mark.functions])
+        rug = mark.weights if mark.weights.ndim == 1 else np.zeros(0)
+        low, high = self._weights.get_ylim()
+        middle = (low * high) ** 0.5 if self._weights.get_yscale() == "log" else (low + high) / 2
+        self._rug.set_data(rug, np.full(len(rug), middle))
+        self._dots.set_data(*(mark.weights.T if mark.weights.ndim == 2 else ([], [])))
+        self._words.set_text(mark.words)
+
+
+def nearest_function(
+    functions: Array, x_grid: Array, at: tuple[float, float], height: float
+) -> int | None:
+    """Which of some functions ``[k, m]`` at ``x_grid`` [m] passes a place, if one does."""
+    column = int(np.argmin(np.abs(x_grid - at[0])))
+    far = np.abs(functions[:, column] - at[1])
+    k = int(np.argmin(far))
+    return k if far[k] <= _NEAR * height else None

@@ -1,0 +1,148 @@
+"""Pin A: keep what is shown beside what comes, and ask what stayed the same.
+
+Whoever compares two cases looks for what changed; what stayed, which is as telling, is overlooked.
+So it is asked first, and answered from the two states, sentences and pictures.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import ipywidgets
+
+from bdl_teach.widgets._engine import changes, controls
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.controls import Values, Widget
+
+_ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was shown at one moment: the controls' values, and the status line without a time."""
+
+    values: Values
+    said: str
+
+
+class Pin:
+    """The pinned state A of an explorer, and what is said of it.
+
+    Its worker alone pins, so that picture, values and sentence are of one state.
+
+    Args:
+        canvas: The explorer's; what is pinned stays in it as ghosts.
+        known: The explorer's controls, by name.
+        ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
+
+    Attributes:
+        toggle: The button that asks for it.
+        box: What stands in the question's place while A is pinned.
+    """
+
+    def __init__(
+        self, canvas: Canvas, known: Mapping[str, Widget], ask: Callable[[], object]
+    ) -> None:
+        self._canvas, self._controls, self._ask = canvas, known, ask
+        self._seen: Seen | None = None
+        self._pinned: Seen | None = None
+        self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
+        self.toggle.observe(lambda _: self._ask(), names="value")
+        self._answer = controls.toggle("answer", "what stayed, and what has changed since A")
+        self._answer.observe(lambda _: self._say(), names="value")
+        self._words = ipywidgets.HTML(_ASKED)
+        self.box = controls.box("bdl-pin", [self._answer, self._words])
+
+    def set(self) -> None:
+        """Ask for what is shown to be pinned, whatever was before."""
+        self._pinned = None
+        if self.toggle.value:
+            self._ask()
+        self.toggle.value = True
+
+    def unset(self) -> None:
+        """Ask for it to be taken away."""
+        self.toggle.value = False
+
+    def note(self, values: Values, said: str, *, better: bool = False) -> None:
+        """Take note of what is shown now; call with ``RENDER_LOCK`` held.
+
+        Args:
+            values: Of all controls.
+            said: The status line, without a time.
+            better: Whether only the result has become better: then A, if that is it, has, too.
+        """
+        self._seen = Seen(dict(values), said)
+        if better and self._pinned is not None and controls.same(values, self._pinned.values):
+            self._pinned = None
+        if not self.settle():
+            self._say()
+
+    def settle(self) -> bool:
+        """Pin or unpin, if that was asked for, and say whether; with ``RENDER_LOCK`` held."""
+        wanted = self._seen if self.toggle.value else None
+        if (wanted is None) == (self._pinned is None):
+            return False
+        self._pinned = wanted
+        if wanted is None:
+            self._canvas.unpin()
+            self._answer.value = False
+            self.box.remove_class("bdl-pinned")
+        else:
+            self._canvas.pin()
+            self.box.add_class("bdl-pinned")
+        self._say()
+        return True
+
+    def marked(self, said: str) -> str:
+        """A status line, with the change of each figure since A in brackets."""
+        return said if self._pinned is None else changes.marked(self._pinned.said, said)
+
+    def _say(self) -> None:
+        """Ask what stayed; give the answer, if that is asked for."""
+        with RENDER_LOCK:  # artists are looked at
+            told = self._told() if self._answer.value else []
+        answer = " ".join(f"<b>{name}:</b> {html.escape(what)}." for name, what in told)
+        self._words.value = answer or _ASKED
+
+    def _told(self) -> list[tuple[str, str]]:
+        """What stayed and what changed, as names and words."""
+        then, now = self._pinned, self._seen
+        if then is None or now is None:
+            return []
+        known = self._controls
+        moved = [name for name in known if not _stayed(then.values, now.values, name)]
+        if not moved and then.said == now.said:
+            return [("Nothing has moved", "this is A itself")]
+        figures = [f for f in changes.figures(then.said, now.said) if f.named]
+        verdicts = self._canvas.ghost_verdicts()
+        stayed = (
+            [f"{len(known) - len(moved)} of {len(known)} controls"],
+            [str(figure) for figure in figures if figure.same and not figure.is_setting],
+            [name for name, same in verdicts.items() if same],
+        )
+        changed = (
+            [_arrow(name, known[name], then.values, now.values) for name in moved],
+            [f"{figure} ({figure.difference})" for figure in figures if not figure.same],
+            [name for name, same in verdicts.items() if not same],
+        )
+        return [("Stayed", _list(*stayed)), ("Changed", _list(*changed))]
+
+
+def _stayed(then: Values, now: Values, name: str) -> bool:
+    return controls.same({name: then.get(name)}, {name: now.get(name)})
+
+
+def _arrow(name: str, control: Widget, then: Values, now: Values) -> str:
+    """How a control has moved: "σ₁ 1.50 → 3.00"."""
+    old, new = (controls.written(control, values.get(name)) for values in (then, now))
+    return f"{getattr(control, 'description', name)} {old} → {new}"
+
+
+def _list(moved: Sequence[str], figures: Sequence[str], drawn: Sequence[str]) -> str:
+    """Controls, figures and names in the picture, in one line."""
+    in_picture = [f"in the picture {', '.join(drawn)}"] if drawn else []
+    parts = [", ".join(moved), ", ".join(figures), *in_picture]
+    return "; ".join(part for part in parts if part) or "nothing"

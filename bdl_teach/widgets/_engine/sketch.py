@@ -1,0 +1,106 @@
+"""Draw it first: the learner draws the edges of a band before the fit is shown, and gets a score.
+
+While they are drawn nothing else of the fit is to be seen; then both stand over each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+
+from bdl_teach import plots
+from bdl_teach._support.checks import Array
+
+PLACES = 9  # of each edge, that a hand can move
+FIRST = 3.0  # their height before a hand has moved them
+ASKS = (
+    "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
+    "is unsure about (epistemic); then press “show the fit”."
+)
+
+
+class Sketch:
+    """Two edges of a band, drawn by hand over a panel.
+
+    Args:
+        axes: The panel.
+        stays: What of the picture is to be seen while they are drawn.
+
+    Attributes:
+        artists: The drawn edges, once they stand beside the fit.
+        stage: "" without any, "drawing", or "shown" beside the fit.
+    """
+
+    def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
+        self._axes, self._stays = axes, stays
+        low, high = axes.get_xlim()
+        self._x = np.linspace(low, high, PLACES)
+        self._edges = np.zeros((2, PLACES))
+        self._hidden: list[Artist] = []
+        style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
+        self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
+        self.artists: list[Artist] = list(self._lines)
+        self.stage = ""
+
+    @property
+    def drawing(self) -> bool:
+        """Whether the edges are being drawn, and the fit is hidden."""
+        return self.stage == "drawing"
+
+    def handles(self) -> list[list[float]]:
+        """Where the places of the lower edge are, then those of the upper."""
+        return [
+            [float(x), float(y)] for edge in self._edges for x, y in zip(self._x, edge, strict=True)
+        ]
+
+    def advance(self) -> None:
+        """From nothing to drawing, to both, to nothing."""
+        self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
+        if self.drawing:
+            self._edges[:] = [[-FIRST], [FIRST]]
+        for line, edge in zip(self._lines, self._edges, strict=True):
+            shown = self.stage == "shown"
+            line.set_data((self._x, edge) if shown else ([], []))
+
+    def move(self, i: int, y: float) -> None:
+        """Take the i-th place to a height; an edge takes the other along."""
+        side, place = divmod(i, PLACES)
+        self._edges[side, place] = y
+        if side:
+            self._edges[0, place] = min(self._edges[0, place], y)
+        else:
+            self._edges[1, place] = max(self._edges[1, place], y)
+
+    def hide(self, artists: Iterable[Artist]) -> None:
+        """Hide what would give the answer away."""
+        for artist in artists:
+            if artist.get_visible() and artist not in self._stays and artist not in self.artists:
+                artist.set_visible(False)
+                self._hidden.append(artist)
+
+    def uncover(self) -> None:
+        """Show again what was hidden."""
+        while self._hidden:
+            self._hidden.pop().set_visible(True)
+
+    def score(self, x: Array, mean: Array, std: Array) -> str:
+        """Say how near the drawn band is to mean ± 2 sd: arrays ``[m]`` at inputs ``[m]``.
+
+        The share of the two bands together that both have, and how far off the edges are.
+        """
+        low, high = (np.interp(x, self._x, edge) for edge in self._edges)
+        both, either, off = _compare((low, high), (mean - 2 * std, mean + 2 * std))
+        return f"your band and this one share {both / either:.0%}, its edges are off by {off:.1f}"
+
+
+def _compare(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[float, float, float]:
+    """Mean height that two bands share, that either has, and mean distance of their edges."""
+    shared = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
+    both = np.maximum(shared, 0.0)
+    either = (one[1] - one[0]) + (other[1] - other[0]) - both
+    off = np.abs(np.stack(one) - np.stack(other)).mean()
+    return float(both.mean()), max(float(either.mean()), 1e-12), float(off)

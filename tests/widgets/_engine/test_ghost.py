@@ -1,0 +1,191 @@
+"""What a canvas keeps of what moved: where, in which panel, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
+
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.picture import Place
+
+X = np.linspace(0.0, 1.0, 5)
+
+
+class Scene:
+    """A panel with one moving artist of each kind."""
+
+    def __init__(self) -> None:
+        self.canvas = Canvas(300, 200)
+        ax = self.ax = self.canvas.figure.add_subplot()
+        ax.set(xlim=(0, 1), ylim=(0, 10))
+        (self.line,) = ax.plot(X, 1 + X, "-", label="mean")
+        (self.points,) = ax.plot(X, 2 + X, "o", label="data")
+        (self.dots,) = ax.plot(X, 3 + X, ":", label="truth")
+        self.band = ax.fill_between(X, 4 + X, 5 + X, label="band")
+        self.bar = ax.bar([0.5], [6.0], width=0.2, label="_nolegend_")[0]
+        self.cloud = ax.scatter(X, 7 + X, label="cloud")
+        self.image = ax.imshow(np.eye(3), extent=(0, 0.2, 8, 9), aspect="auto")
+        self.words = ax.text(0.5, 9, "nine")
+        self.canvas.animate(
+            [self.line, self.points, self.dots, self.band, self.bar, self.cloud]
+            + [self.image, self.words]
+        )
+
+    def pixels(self) -> Any:
+        return np.asarray(self.canvas.render()).copy()
+
+    def ghosts(self) -> list[Artist]:
+        return [a for a in self.ax.get_children() if a.get_label() == "_ghost"]
+
+    def move(self) -> None:
+        """Move everything that has a name."""
+        self.line.set_ydata(9 - X)
+        self.points.set_ydata(8 - X)
+        self.band.set_data(X, 1 + X, 1.5 + X)
+        self.bar.set_height(1.0)
+        self.cloud.set_offsets(np.column_stack([X, X]))
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    yield Scene()
+
+
+def lines(ghosts: list[Artist]) -> dict[float, Line2D]:
+    """Ghosts of lines by their first height."""
+    return {
+        float(a.get_ydata()[0]): a  # type: ignore[index, arg-type]
+        for a in ghosts
+        if isinstance(a, Line2D) and len(a.get_xdata()) == len(X)  # type: ignore[arg-type]
+    }
+
+
+def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
+    scene.canvas.pin()
+    scene.move()
+    found = lines(scene.ghosts())
+    for height in (1.0, 2.0, 3.0):
+        np.testing.assert_allclose(found[height].get_ydata(), height + X)
+        assert found[height].get_color() == "#5F5F5F"
+    assert found[1.0].is_dashed() and found[2.0].get_linestyle() == "None"
+    assert found[2.0].get_markerfacecolor() == "none"
+    outlines = [a for a in scene.ghosts() if hasattr(a, "get_paths")]
+    tops = sorted(float(p.vertices[:, 1].max()) for a in outlines for p in a.get_paths())
+    assert 6.0 in tops, "the band"
+    assert any(np.allclose(a.get_offsets()[:, 1], 7 + X) for a in outlines), "the cloud"
+    (bar,) = (a for a in scene.ghosts() if type(a).__name__ == "PathPatch")
+    assert bar.get_path().vertices[:, 1].max() == 6.0
+    assert all(a.get_facecolor()[3] == 0 for a in [bar]), "an outline"
+
+
+def test_a_tick_draws_ghosts_of_lines_and_bands_no_more(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.canvas.pin()
+    scene.canvas.render()
+    drawn: list[Any] = []
+    real = scene.ax.draw_artist
+    monkeypatch.setattr(scene.ax, "draw_artist", lambda a: drawn.append(a) or real(a))
+    scene.line.set_ydata(2 + X)
+    scene.canvas.render()
+    ghosts = [a for a in drawn if a.get_label() == "_ghost"]
+    assert len(ghosts) == 3, "those of a bar and of a picture with its frame lie over them"
+
+
+def test_what_has_not_moved_lies_on_its_ghost_and_a_bar_then_has_none(scene: Scene) -> None:
+    scene.canvas.pin()
+    scene.canvas.render()
+    (bar,) = (a for a in scene.ghosts() if type(a).__name__ == "PathPatch")
+    assert not bar.get_visible()
+    scene.bar.set_height(2.0)
+    scene.canvas.render()
+    assert bar.get_visible()
+
+
+def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
+    scene.move()
+    moved = scene.pixels()
+    again = Scene()
+    again.canvas.pin()
+    again.ax.set_ylim(0, 10)
+    again.move()
+    pinned = again.pixels()
+    assert (pinned != moved).any()
+    again.canvas.unpin()
+    assert (again.pixels() == moved).all()
+    assert again.ghosts() == [] and len(again.canvas._moving) == len(scene.canvas._moving)
+    again.canvas.unpin()  # there is nothing left
+
+
+def test_pinned_anew_there_is_one_ghost_of_each(scene: Scene) -> None:
+    scene.canvas.pin()
+    n = len(scene.ghosts())
+    scene.canvas.pin()
+    assert len(scene.ghosts()) == n == 8
+
+
+def test_limits_that_follow_hold_the_ghost_as_well(scene: Scene) -> None:
+    scene.canvas.pin()
+    for wanted, given in (((0, 5), (0, 10)), ((0, 20), (0, 20)), ((-3, 4), (-3, 10))):
+        scene.ax.set_ylim(*wanted)
+        scene.canvas.render()
+        assert scene.ax.get_ylim() == given
+    scene.canvas.unpin()
+    assert scene.ax.get_ylim() == (-3, 4), "those that were wanted last"
+
+
+def test_limits_that_run_downwards_still_do(scene: Scene) -> None:
+    scene.ax.set_ylim(10, 0)
+    scene.canvas.pin()
+    scene.ax.set_ylim(4, -1)
+    scene.canvas.render()
+    assert scene.ax.get_ylim() == (10, -1)
+
+
+def test_it_stays_at_another_size_and_in_the_still_and_in_the_vectors(scene: Scene) -> None:
+    bare = scene.canvas.as_svg().count(b"#5f5f5f")
+    scene.canvas.pin()
+    still = scene.canvas.still()
+    scene.move()
+    scene.canvas.fit(Place(500, 300))
+    found = scene.pixels()[..., :3].astype(int)
+    grey = np.abs(found - 0x5F).max(axis=2) < 30
+    assert grey[: len(found) // 2].any(), "beyond the words at the bottom"
+    assert scene.canvas.still() != still
+    assert scene.canvas.as_svg().count(b"#5f5f5f") > bare + 6
+    assert all(a.get_animated() for a in scene.canvas._moving)
+
+
+def test_what_is_hidden_leaves_none(scene: Scene) -> None:
+    n = len((scene.canvas.pin(), scene.ghosts())[1])
+    scene.canvas.unpin()
+    scene.line.set_visible(False)
+    scene.canvas.pin()
+    assert len(scene.ghosts()) == n - 1
+
+
+def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
+    scene.ax.set_title("A digit", loc="left")
+    scene.ax.plot([], [], label="nothing")
+    scene.canvas.animate(scene.ax.lines[-1:])
+    scene.canvas.pin()
+    names = ("mean", "data", "truth", "band", "cloud", "A digit")
+    assert scene.canvas.ghost_verdicts() == dict.fromkeys(names, True)
+    scene.move()
+    scene.image.set_data(np.ones((3, 3)))
+    assert scene.canvas.ghost_verdicts() == {**dict.fromkeys(names, False), "truth": True}
+    scene.dots.set_visible(False)
+    assert not scene.canvas.ghost_verdicts()["truth"], "it has gone"
+
+
+def test_two_artists_of_one_name_stay_only_together(scene: Scene) -> None:
+    other = scene.ax.plot(X, X, label="truth")
+    scene.canvas.animate(other)
+    scene.canvas.pin()
+    other[0].set_ydata(2 * X)
+    assert not scene.canvas.ghost_verdicts()["truth"]

@@ -1,0 +1,234 @@
+"""A sweep as a moving picture: which states it shows, what the file holds, what stays."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+from PIL import Image
+
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine import record as recording
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+
+
+class Dial(Explorer[float]):
+    """A line as high as its slider, in a panel that fills the picture."""
+
+    ALT = "A line."
+    TITLE = "A dial"
+
+    def _make_controls(self) -> dict[str, Any]:
+        return {
+            "height": controls.slider("height", 1.0, 0.0, 4.0, 0.5, ""),
+            "scale": controls.log_slider("scale", 1.0, -2, 1, ".2f", ""),
+            "n": controls.count_slider("n", 2, 1, 9, ""),
+            "kind": controls.choice_slider("kind", "b", ("a", "b", "c"), ""),
+            "on": controls.toggle("on", ""),
+        }
+
+    def _make_groups(self) -> dict[str, list[Any]]:
+        return {"ALL": list(self._controls.values())}
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas(300, 200)
+        ax = canvas.figure.add_axes((0, 0, 1, 1))
+        ax.set(xlim=(0, 1), ylim=(0, 4))
+        ax.set_axis_off()
+        self._band = ax.fill_between([0, 1], 0, 1, color="#204080")
+        canvas.animate([self._band])
+        return canvas
+
+    def _compute(self, values: dict[str, Any]) -> float:
+        if values["n"] == 9:
+            raise ArithmeticError("too far")
+        return float(values["height"])
+
+    def _draw(self, result: float) -> None:
+        self._band.set_data([0, 1], 0, result)
+
+    def _describe(self, result: float) -> str:
+        return f"Height {result:g}."
+
+
+@pytest.fixture
+def dial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dial]:
+    monkeypatch.chdir(tmp_path)
+    made = Dial().wait()
+    yield made
+    made.close()
+
+
+def dark(picture: Image.Image) -> float:
+    """Share of the picture that is not white."""
+    return float((np.asarray(picture.convert("L")) < 128).mean())
+
+
+def frames(path: Path) -> list[Image.Image]:
+    with Image.open(path) as gif:
+        found = []
+        for i in range(gif.n_frames):  # type: ignore[attr-defined]
+            gif.seek(i)
+            found.append(gif.convert("RGB"))
+        return found
+
+
+# Which states
+
+
+def values(name: str, *given: Any, frames: int = 40) -> list[Any]:
+    control = Dial._make_controls(None)[name]  # type: ignore[arg-type]
+    swept = recording.sweep(name, control, *given, frames)
+    assert all(list(state) == [name] for state in swept)
+    return [state[name] for state in swept]
+
+
+def test_a_sweep_goes_evenly_over_the_places_of_a_slider() -> None:
+    assert values("height", 0.0, 2.0) == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert values("height", 2.0, 1.0) == [2.0, 1.5, 1.0], "downwards"
+    assert values("height", 0.0, 4.0, frames=3) == [0.0, 2.0, 4.0]
+    assert values("n", 1, 4) == [1, 2, 3, 4]
+    assert all(isinstance(n, int) for n in values("n", 1, 9, frames=4))
+    assert values("kind", "c", "a") == ["c", "b", "a"]
+
+
+def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
+    np.testing.assert_allclose(values("scale", 0.01, 10.0, frames=4), [0.01, 0.1, 1.0, 10.0])
+    assert len(values("scale", 0.01, 10.0)) == 31, "tenths of a decade"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"control": "hight", "start": 0, "stop": 1}, "hight: expected one of the controls height"),
+        ({"control": "height", "start": 0.0, "stop": 5.0}, "height: expected a value between 0"),
+        ({"control": "kind", "start": "a", "stop": "z"}, "kind: expected one of a, b, c, got 'z'"),
+        ({"control": "on", "start": False, "stop": True}, "on: expected a slider, or states"),
+        ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
+        ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
+        ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
+        ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 1 and 9, got 99"),
+        ({"states": []}, "states: expected at least one"),
+        ({}, "record: expected a control with two values, or states"),
+        ({"control": "n", "start": 1, "stop": 4, "states": [{}]}, "record: expected a control"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_before_anything_moves(
+    dial: Dial, given: dict[str, Any], words: str
+) -> None:
+    ticks = dial.ticks
+    with pytest.raises(ValueError, match=words):
+        dial.record(**given)
+    assert list(Path().iterdir()) == [] and dial.wait().ticks <= ticks + 1
+
+
+# What the file holds
+
+
+def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
+    dial: Dial, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = dial.record("height", 0.5, 3.5, seconds=1.4, width=300)
+    assert path == Path("Dial.gif")
+    shown = frames(path)
+    shares = [dark(picture) for picture in shown]
+    np.testing.assert_allclose(shares, np.arange(0.5, 3.6, 0.5) / 4, atol=0.02)
+    assert shown[0].size == (300, 200)
+    with Image.open(path) as gif:
+        assert gif.info["duration"] == 200 and gif.info["loop"] == 0
+    assert "Dial.gif" in capsys.readouterr().err, "progress"
+
+
+def test_what_stands_still_does_not_flicker(dial: Dial) -> None:
+    shown = [np.asarray(p) for p in frames(dial.record("height", 0.5, 3.5, width=300))]
+    assert all((picture[-20:] == shown[0][-20:]).all() for picture in shown)
+    assert (shown[0][0] == 255).all(), "paper is white"
+    assert np.abs(shown[0][-1, 0].astype(int) - (0x20, 0x40, 0x80)).max() < 12
+
+
+def test_states_of_ones_own_are_shown_as_they_come(dial: Dial) -> None:
+    states = [{"height": 3.0}, {"height": 1.0, "on": True}, {"height": 2.0}]
+    path = dial.record(states=states, file=Path("own.gif"), width=300)
+    np.testing.assert_allclose([dark(p) for p in frames(path)], [0.75, 0.25, 0.5], atol=0.02)
+
+
+def test_afterwards_everything_is_as_it_was(dial: Dial) -> None:
+    dial.set(height=2.0).set(kind="c", on=True)
+    state, before = dial.state(), dial.png()
+    dial.record("height", 0.0, 4.0, width=300)
+    assert dial.state() == state and dial.png() == before
+    dial.undo()
+    assert dial.wait().state() == {**state, "kind": "b", "on": False}
+    dial.undo()
+    assert dial.wait().state()["height"] == 1.0
+
+
+def test_also_where_a_state_fails(dial: Dial) -> None:
+    state = dial.state()
+    with pytest.raises(ArithmeticError):
+        dial.record("n", 1, 9)
+    assert dial.state() == state and "Height 1." in dial.status
+    assert list(Path().iterdir()) == []
+
+
+def fake_ffmpeg(folder: Path, script: str) -> None:
+    """A program called ffmpeg, alone on the PATH: there may be none on this machine."""
+    program = folder / "ffmpeg"
+    program.write_text(f"#!{sys.executable}\nimport sys\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_an_mp4_is_what_ffmpeg_makes_of_all_pixels(
+    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fake_ffmpeg(
+        tmp_path,
+        "pixels = sys.stdin.buffer.read()\n"
+        "open(sys.argv[-1], 'w').write(f'{len(pixels)} {sys.argv}')",
+    )
+    path = dial.record("height", 0.0, 4.0, file="a.mp4", seconds=3.0, width=301)
+    said = path.read_text(encoding="utf-8")
+    assert said.startswith(f"{9 * 301 * 201 * 3} ")
+    assert "'-s', '301x201', '-r', '3', '-i', '-'" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_what_ffmpeg_says_when_it_fails_is_said(
+    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fake_ffmpeg(tmp_path, "sys.stdin.buffer.read()\nsys.exit('no encoder')")
+    with pytest.raises(RuntimeError, match=r"could not write a\.mp4; it said: no encoder"):
+        dial.record("n", 1, 3, file="a.mp4")
+
+
+def test_without_ffmpeg_an_mp4_is_refused_before_anything_is_computed(
+    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    shown: list[Any] = []
+    monkeypatch.setattr(dial, "_draw", shown.append)
+    with pytest.raises(RuntimeError, match=r"needs the program ffmpeg.*name a \.gif"):
+        dial.record("height", 0.0, 4.0, file="a.mp4")
+    assert set(shown) <= {1.0}
+
+
+def test_a_closed_one_records_nothing(dial: Dial) -> None:
+    dial.close()
+    with pytest.raises(RuntimeError, match="was closed"):
+        dial.record("height", 0.0, 4.0)
+
+
+def test_a_row_of_choices_can_be_gone_through_too() -> None:
+    row = ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")])
+    assert recording.sweep("row", row, "a", "b", 5) == [{"row": "a"}, {"row": "b"}]

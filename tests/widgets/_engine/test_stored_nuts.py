@@ -1,0 +1,149 @@
+"""Runs of NUTS that came with the package: every preset has its own, and no other is shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.methods import exact
+from bdl_teach.widgets._engine import stored_nuts
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
+from bdl_teach.widgets._engine.stored_nuts import Stored
+from tools import store_nuts
+
+GRID = np.linspace(-1.0, 1.0, 3)[:, None]
+CHAINS: dict[str, Any] = {
+    "x": np.array([[0.0], [1.0]]),
+    "y": np.array([[1.0], [2.0]]),
+    "prior": Gaussian(1.0),
+    "noise_std": 1.0,
+    "hidden_units": (2,),
+    "n_samples": 8,
+    "n_warmup": 20,
+}
+RUN = Stored(["toy: one"], "NUTS converged", 1.5, [0.0, 1.0, 2.0], [0.1, 0.2, 0.3])
+
+
+def key(**changes: Any) -> str:
+    return stored_nuts.key(GRID, {**CHAINS, **changes})
+
+
+def test_every_preset_s_run_is_there() -> None:
+    wanted, there = store_nuts.wanted(), stored_nuts.read()
+    assert {k: of for k, (_, of) in wanted.items()} == {k: run.of for k, run in there.items()}, (
+        f"a preset, its chains or the sampler has changed: run {store_nuts.HOW}"
+    )
+    for k, (run, _) in wanted.items():
+        assert len(there[k].mean) == len(there[k].epistemic_std) == len(run.x_grid)
+        assert min(there[k].epistemic_std) > 0 and there[k].report.startswith("NUTS ")
+        noise = run.sample.args[0]  # type: ignore[attr-defined]
+        noise = noise["noise_std"] if isinstance(noise, dict) else noise
+        noise = getattr(getattr(noise, "problem", noise), "noise_std", noise)
+        assert there[k].noise_std == noise, "that of the problem, however its points are given"
+
+
+def test_all_of_them_take_less_than_a_hundred_kilobytes() -> None:
+    assert stored_nuts.FILE.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"y": np.array([[1.0], [2.001]])},
+        {"prior": Gaussian(1.1)},
+        {"prior": ScaleMixture(1.0, 0.1, 0.5)},
+        {"noise_std": 2.0},
+        {"hidden_units": (2, 2)},
+        {"n_samples": 9},
+        {"n_thin": 2},
+        {"seed": 1},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_run_is_of_its_posterior_and_its_chains(changes: dict[str, Any]) -> None:
+    assert key(**changes) != key()
+
+
+def test_a_run_is_of_its_grid_and_of_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = key()
+    assert stored_nuts.key(2 * GRID, CHAINS) != before
+    monkeypatch.setattr(exact, "SAMPLER_VERSION", exact.SAMPLER_VERSION + 1)
+    assert key() != before
+    monkeypatch.undo()
+    monkeypatch.setattr(stored_nuts, "_tfp_version", lambda: "0.99")
+    assert key() != before
+
+
+def test_the_last_bits_of_a_number_are_no_other_posterior() -> None:
+    assert key(y=CHAINS["y"] * (1 + 1e-15), noise_std=1.0 + 1e-12) == key()
+    assert key(prior=ScaleMixture(1.0, 1.0, 0.5)) == key(), "the same density"
+
+
+def write(path: Path, text: str) -> dict[str, Stored]:
+    path.write_text(text, encoding="utf-8")
+    return stored_nuts.read(path)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    other = replace(RUN, report="NUTS NOT converged")
+    path = tmp_path / "runs.json"
+    assert write(path, stored_nuts.as_text({"a": RUN, "b": other})) == {"a": RUN, "b": other}
+
+
+def test_a_run_that_was_changed_counts_as_missing(tmp_path: Path) -> None:
+    entries = json.loads(stored_nuts.as_text({"a": RUN, "b": RUN}))
+    entries["a"]["mean"][1] = 1.1
+    assert write(tmp_path / "runs.json", json.dumps(entries)) == {"b": RUN}
+    entries["b"].pop("noise_std")
+    assert write(tmp_path / "runs.json", json.dumps(entries)) == {}
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"a": 1}', '{"a": {"sha256": 1}}'])
+def test_a_damaged_file_holds_nothing(tmp_path: Path, damaged: str) -> None:
+    assert write(tmp_path / "runs.json", damaged) == {}
+    assert stored_nuts.read(tmp_path / "none.json") == {}
+
+
+def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(NutsRunner, "_results", {})
+    monkeypatch.setattr(stored_nuts, "_read", lambda _: {key(): RUN})
+    wanted: list[Run] = []
+    monkeypatch.setattr(NutsRunner, "_want", lambda _, run: wanted.append(run))
+    runner = NutsRunner(list, list)
+    gold = runner.ask(True, Run(GRID, CHAINS, lambda _: pytest.fail("it is there")))
+    assert gold.prediction is not None and gold.report == RUN.report
+    assert (gold.prediction.mean == RUN.mean).all()
+    assert (gold.prediction.epistemic_std == RUN.epistemic_std).all()
+    assert (gold.prediction.aleatoric_std == 1.5).all()
+    assert runner.ask(False, Run(GRID, CHAINS, list)).prediction is None  # type: ignore[arg-type]
+    other = Run(GRID, {**CHAINS, "seed": 1}, list)  # type: ignore[arg-type]
+    assert runner.ask(True, other).prediction is None
+    assert wanted == [other]
+
+
+def test_the_command_makes_what_is_missing_and_drops_what_nobody_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = {name: Run(GRID, {**CHAINS, "seed": i}, list) for i, name in enumerate("ab")}  # type: ignore[arg-type]
+    asked = {run.key: (run, [f"toy: {name}"]) for name, run in runs.items()}
+    monkeypatch.setattr(store_nuts, "wanted", lambda: asked)
+    made: list[str] = []
+
+    def make(run: Run, of: list[str]) -> Stored:
+        made.append(run.key)
+        return replace(RUN, of=of)
+
+    monkeypatch.setattr(store_nuts, "make", make)
+    path = tmp_path / "runs.json"
+    write(path, stored_nuts.as_text({runs["b"].key: RUN, "of no preset": RUN}))
+    store_nuts.main(path)
+    assert made == [runs["a"].key], "what is there is kept"
+    assert stored_nuts.read(path) == {k: replace(RUN, of=of) for k, (_, of) in asked.items()}

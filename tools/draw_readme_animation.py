@@ -1,0 +1,37 @@
+"""Draw docs/drag.gif, a point dragged and the band following: ``tools.draw_readme_animation``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from bdl_teach.widgets import SinusoidExplorer
+from bdl_teach.widgets._engine import points
+
+ANIMATION = Path(__file__).resolve().parent.parent / "docs" / "drag.gif"
+MOST_BYTES = 2_000_000
+_DRAGGED = 0.31  # x of the point, which goes out to the right, where there are no others
+_FRAMES = 24  # there; as many back
+
+
+def main() -> None:
+    """Write the sinusoid explorer's picture while a hand moves one of its points."""
+    explorer = SinusoidExplorer().warm()
+    data = explorer.result.data
+    x, y = data.x[:, 0], data.y[:, 0]
+    dragged = int(np.argmin(np.abs(x - _DRAGGED)))
+    states = []
+    for share in np.sin(np.linspace(0.0, np.pi, 2 * _FRAMES)) ** 2:
+        moved_x, moved_y = x.copy(), y.copy()
+        moved_x[dragged] += 0.6 * share
+        moved_y[dragged] -= 14.0 * share
+        states.append({"data": points.from_course(moved_x, moved_y)})
+    explorer.record(states=states, file=ANIMATION, seconds=5.0, width=640)
+    size = ANIMATION.stat().st_size
+    assert size <= MOST_BYTES, f"expected at most {MOST_BYTES} bytes, got {size}"
+    explorer.close()
+
+
+if __name__ == "__main__":
+    main()
