@@ -273,7 +273,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
     def _improve(self, values: controls.Values, result: RivalsResult) -> RivalsResult | None:
         for rival in result.rivals.values():
             if (better := rivals_fits.refined(rival)) is not None:
-                rivals = {p: better if r is rival else r for p, r in result.rivals.items()}
+                rivals = {
+                    p: better if r.shown is rival.shown else r for p, r in result.rivals.items()
+                }
                 return rivals_fits.beside_nuts(
                     replace(result, rivals=rivals), result.nuts, result.nuts_report
                 )

@@ -221,7 +221,9 @@ def _mean_field(model: Model, _: Options) -> Shown:
 def _low_rank(model: Model, options: Options) -> Shown:
     from bdl_teach.methods import low_rank
 
-    return _of_draws(low_rank.fit(**model.given, rank=options.rank, capacity=model.capacity))
+    most = 3 * model.width + 1  # columns, where there are no more weights
+    given = {**model.given, "rank": min(options.rank, most), "capacity": model.capacity}
+    return _of_draws(low_rank.fit(given.pop("x"), given.pop("y"), **given))
 
 
 def _infinite(model: Model, _: Options) -> Shown:
