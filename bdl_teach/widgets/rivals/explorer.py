@@ -217,13 +217,14 @@ class RivalsExplorer(Explorer[RivalsResult]):
         c = self._controls
         resample = controls.button("resample", "next seed: other data and starts", self._resample)
         return {
-            "METHODS": [c["first"], c["second"], c["nuts"], self._nuts.row],
-            "THEIR OPTIONS": [
-                c["members"], c["rate"], c["temperature"], c["rank"], c["structure"],
-                c["linearised"],
+            "METHODS": [
+                *(c[name] for name in _PLACES), c["members"], c["rate"], c["temperature"],
+                c["rank"], c["structure"], c["linearised"], c["nuts"], self._nuts.row,
             ],
-            "MODEL": [c["prior_std"], c["noise_std"], c["width"]],
-            "DATA": [c["gap"], c["n"], c["seed"], resample, *self._hand_buttons()],
+            "MODEL AND DATA": [
+                c["prior_std"], c["noise_std"], c["width"], c["gap"], c["n"], c["seed"],
+                resample, *self._hand_buttons(),
+            ],
         }  # fmt: skip
 
     def _make_canvas(self) -> Canvas:
