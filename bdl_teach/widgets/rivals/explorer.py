@@ -229,7 +229,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.8, 1))
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
         self._panels = {
             place: RivalPanel(canvas.figure.add_subplot(grid[0, i]), X_GRID, TRUTH, place)
             for i, place in enumerate(_PLACES)

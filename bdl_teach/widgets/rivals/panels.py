@@ -35,10 +35,10 @@ class RivalPanel(plots.Artists):
     """
 
     def __init__(self, ax: Axes, x: Array, truth: Array, name: str) -> None:
-        plots.tidy(ax, name, "x", "y")
+        plots.tidy(ax, name, "", "y")
         self.axes, self._x = ax, x[:, 0]
         ax.set_xlim(x[0, 0], x[-1, 0])
-        ax.locator_params(axis="y", nbins=7)
+        ax.locator_params(axis="x", nbins=5)
         self.room = plots.Room(ax)
         self._gap = GapStripe(ax)
         self._band = plots.PredictiveArtists(ax, self._x, n_functions=N_FUNCTIONS)
