@@ -34,6 +34,7 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
+from bdl_teach.methods._loop import Capacity, embed, lay_out
 from bdl_teach.methods.exact import diagnose
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -53,6 +54,8 @@ class _LoopInputs(NamedTuple):
 
     x: Tensor  # [n, d]
     y: Tensor  # [n, 1]
+    row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for padding
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for padding
     noise_std: Tensor
     prior: Tensor  # [3]: σ₁, σ₂, π
     precision: Tensor  # curvature of −log P(w)
@@ -91,13 +94,13 @@ def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: _LoopInputs
     """U of each chain, in nats ``[chains]``; rows of a minibatch weigh M, the others 0."""
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, row_weight)
-    return likelihood - tf.reduce_sum(log_prior, axis=-1)
+    return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
 def _slope(network: MLP, kind: str, state: State, p: _LoopInputs) -> Tensor:
     """∇U at the chains' weights, estimated from the minibatch of this step."""
     rows = tf.range(p.x.shape[0])[:, None] % p.n_batches
-    in_batch = tf.cast(rows == state.step % p.n_batches, tf.float32)
+    in_batch = tf.cast(rows == state.step % p.n_batches, tf.float32) * p.row_weight
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
@@ -128,9 +131,10 @@ def _mass(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> Tensor:
         f = network(draws, p.x)  # [probes, n, 1]
         spread = 1.0 / p.noise_std if kind == "gaussian" else tf.sqrt(_variance_of_a_label(f))
         xi = tf.random.stateless_normal(f.shape, tf.stack([p.seed, -1]))
-        score = tf.reduce_sum(xi * spread * f)
+        score = tf.reduce_sum(xi * spread * f * p.row_weight)
     curvature = p.precision + tf.reduce_mean(tape.gradient(score, draws) ** 2, axis=0)
-    mass = tf.sqrt(curvature * tf.reduce_mean(curvature))
+    mean = tf.reduce_sum(curvature * p.unit_mask) / tf.reduce_sum(p.unit_mask)
+    mass = tf.sqrt(curvature * mean)
     return tf.where(p.preconditioned > 0, mass, tf.ones_like(mass))
 
 
@@ -145,7 +149,7 @@ def _descend(
     """Bring each chain to a mode by Adam, and weigh the weights there."""
 
     def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
-        u = _loss(network, kind, parameters[0], tf.ones_like(p.y), p)
+        u = _loss(network, kind, parameters[0], p.row_weight, p)
         return tf.reduce_sum(u), u
 
     (w,) = optimise.adam(objective, [start], schedule, n_records=1).parameters
@@ -169,7 +173,7 @@ def _advance(
             lambda state: (_move(network, kind, state, noise, p),),
             (state,),
         )
-        u = _loss(network, kind, state.w, tf.ones_like(p.y), p)
+        u = _loss(network, kind, state.w, p.row_weight, p)
         path = tf.tensor_scatter_nd_update(path, [[i]], state.w[None])
         return i + 1, state, path, tf.tensor_scatter_nd_update(potential, [[i]], u[None])
 
@@ -188,13 +192,15 @@ def _program(network: MLP, kind: str) -> tuple[Compiled, Compiled]:
 
 
 @lru_cache(maxsize=3)
-def _noise(seed: int, window: int, shape: tuple[int, int]) -> Tensor:
+def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> Tensor:
     """ξ of one window of steps ``[window, chains, n_weights]``, the same wherever a run ends.
 
-    NumPy draws them in a tenth of the time that the compiled loop would need.
+    NumPy draws them in a tenth of the time that the compiled loop would need. The weights of the
+    padding get none, so that they stay where they start, at 0.
     """
     rng = np.random.default_rng([seed, window])
-    return tf.constant(rng.standard_normal((_WINDOW, *shape), np.float32))
+    shape = (_WINDOW, n_chains, network.n_weights)
+    return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
 
 
 def fit(
@@ -214,6 +220,7 @@ def fit(
     temperature: float = 1.0,
     preconditioned: bool = True,
     seed: int = 0,
+    capacity: Capacity | None = None,
 ) -> Fit:
     """Sample the posterior of a network by SGHMC or SGLD, several chains at once.
 
@@ -239,6 +246,8 @@ def fit(
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
         seed: Seed of the starts and of the noise.
+        capacity: Compile for these sizes instead of exactly this problem's; its ``n_samples`` is
+            of no meaning. With room for more points the mass comes from other made-up data.
 
     Returns:
         A :class:`Fit`; ``longer`` goes on from where it ends.
@@ -252,9 +261,10 @@ def fit(
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     steps, cycles = checks.count("steps", steps, EVERY), checks.count("n_cycles", n_cycles, 0)
     sigma1, sigma2, pi = prior.mixture
+    plan = lay_out(x, y, network, 1, steps, seed, capacity, draws_weights=False)
     inputs = _LoopInputs(
-        x=as_float(x),
-        y=as_float(y),
+        **{name: _unchunked(plan.fields[name]) for name in ("x", "y", "row_weight")},
+        unit_mask=plan.embed(np.ones(network.n_weights)),
         noise_std=as_float(checks.positive("noise_std", noise_std)),
         prior=as_float(prior.mixture),
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
@@ -268,11 +278,17 @@ def fit(
     )
     shape = (checks.count("n_chains", n_chains), network.n_weights)
     draw = np.random.default_rng(seed).standard_normal(shape)
-    start = as_float(draw * np.sqrt(2.0 / network.fan_in))
-    descend, _ = _program(network, likelihood)
+    start = plan.embed(draw * np.sqrt(2.0 / network.fan_in))
+    descend, _ = _program(plan.padded, likelihood)
     state = descend(start, optimise.schedule(_DESCENT, _RATE, 0.25), inputs)
     nothing = np.zeros((0, *shape)), np.zeros((0, len(draw)))
-    return Fit(*nothing, network, float(noise_std), likelihood, inputs, state).longer(steps)
+    sizes = network, plan.padded
+    return Fit(*nothing, *sizes, float(noise_std), likelihood, inputs, state).longer(steps)
+
+
+def _unchunked(values: Tensor) -> Tensor:
+    """``[chunks, rows, d]`` as ``[rows, d]``."""
+    return tf.reshape(values, [-1, values.shape[-1]])
 
 
 def _batches(n_batches: int, n: int) -> int:
@@ -290,6 +306,7 @@ class Fit:
         path: Weights every tenth step ``[draws, chains, n_weights]``, in the order of ``network``.
         potential: U there, in nats ``[draws, chains]``.
         network: The network that the weights belong to.
+        padded: The network that the chains are compiled for.
         noise_std: Standard deviation of the observation noise.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
         inputs: What the compiled loop is told.
@@ -299,6 +316,7 @@ class Fit:
     path: Array
     potential: Array
     network: MLP
+    padded: MLP
     noise_std: float
     likelihood: str
     inputs: _LoopInputs
@@ -317,16 +335,19 @@ class Fit:
             ValueError: ``steps`` < 1.
             DivergedError: A chain left the finite numbers.
         """
-        _, advance = _program(self.network, self.likelihood)
+        _, advance = _program(self.padded, self.likelihood)
+        used = self.network.positions_in(self.padded)
         at, state = int(self.state.step), self.state
         end = at + checks.count("steps", steps)
         paths, potentials = [self.path], [self.potential]
         while at < end:
             stop = min(end, (at // _WINDOW + 1) * _WINDOW)
-            noise = _noise(int(self.inputs.seed), at // _WINDOW, tuple(state.w.shape))
+            noise = _noise(
+                int(self.inputs.seed), at // _WINDOW, len(state.w), self.network, self.padded
+            )
             state, path, potential = advance(state, tf.constant(stop), noise, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
-            paths.append(path.numpy()[:new].astype(np.float64))
+            paths.append(path.numpy()[:new, :, used].astype(np.float64))
             potentials.append(potential.numpy()[:new].astype(np.float64))
             at = stop
         path, potential = np.concatenate(paths), np.concatenate(potentials)
@@ -356,7 +377,7 @@ class Fit:
         Raises:
             ValueError: There are fewer than 2 chains, or than 4 draws of each.
         """
-        x = self.inputs.x.numpy().astype(np.float64)
+        x = self.inputs.x.numpy()[self.inputs.row_weight.numpy()[:, 0] > 0].astype(np.float64)
         f = [predictive.evaluate_weights(self.network, chain, x) for chain in self._by_chain]
         return diagnose(np.stack(f))[0]
 
@@ -392,5 +413,6 @@ class Fit:
         n_samples, samples = checks.count("n_samples", n_samples), self.samples
         rng = np.random.default_rng(checks.count("seed", seed, 0))
         picked = rng.choice(len(samples), n_samples, replace=n_samples > len(samples))
-        f = predictive.evaluate_weights(self.network, samples[picked], x)
+        weights = embed(samples[picked], self.network, self.padded)
+        f = predictive.evaluate_weights(self.padded, weights, x)
         return likelihoods.predict(self.likelihood, f, self.noise_std)

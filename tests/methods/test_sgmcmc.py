@@ -10,7 +10,7 @@ from bdl_teach import DivergedError, datasets, densities
 from bdl_teach._support import compiled
 from bdl_teach.backend import as_float, tf
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import exact, point, sgmcmc
+from bdl_teach.methods import _loop, exact, point, sgmcmc
 
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 2)) * [1.0, 3.0]
 Y = X @ [[0.8], [-1.5]] + 0.4 + 0.3 * np.random.default_rng(1).normal(size=(20, 1))
@@ -237,3 +237,37 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
     wanted = np.column_stack([np.zeros(2), (grid - mean).T @ (p[:, None] * (grid - mean))])
     assert (np.abs(found - wanted) < 5 * error + 0.01 * np.abs(wanted)).all()
     assert fit.predict(x).probability.shape == (30,)
+
+
+# Room for other sizes
+
+
+ROOM = _loop.Capacity(16, (7,), 1, chunk=8)
+
+
+def test_units_that_are_not_there_change_nothing_but_rounding():
+    exactly = small(n_batches=2)
+    roomy = small(n_batches=2, capacity=_loop.Capacity(8, (7,), 1))
+    np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)
+    np.testing.assert_allclose(roomy.potential, exactly.potential, rtol=1e-3)
+    np.testing.assert_allclose(roomy.predict(DATA.x).mean, exactly.predict(DATA.x).mean, atol=2e-3)
+
+
+def test_points_that_are_not_there_do_not_count():
+    """The mass is an estimate from other draws; nothing else may depend on the room."""
+    options = {"preconditioned": False, "learning_rate": 1e-4, "n_batches": 2}
+    exactly, roomy = small(**options), small(**options, capacity=ROOM)
+    np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)
+    np.testing.assert_allclose(roomy.potential, exactly.potential, rtol=1e-3)
+    np.testing.assert_allclose(roomy.r_hat, exactly.r_hat, rtol=0.05)
+
+
+def test_sizes_within_the_room_compile_nothing():
+    small(capacity=ROOM).longer(20).predict(DATA.x)
+    traces = compiled.trace_count()
+    for n, width in ((16, 7), (5, 2)):
+        data = datasets.sinusoid(n=n)
+        fit = sgmcmc.fit(data.x, data.y, hidden_units=(width,), steps=60, n_chains=2, capacity=ROOM)
+        assert fit.path.shape == (6, 2, 3 * width + 1)
+        assert fit.longer(20).predict(data.x).samples.shape == (500, n)
+    assert compiled.trace_count() == traces

@@ -51,6 +51,14 @@ def choice_slider(label: str, value: object, options: Iterable[object], hint: st
     )  # fmt: skip
 
 
+def menu(label: str, value: object, options: Iterable[object], hint: str) -> Widget:
+    """A menu of given values, or of (words, value)."""
+    return ipywidgets.Dropdown(
+        value=value, options=list(options), description=label, tooltip=hint,
+        style=_STYLE, layout=_WIDE,
+    )  # fmt: skip
+
+
 def toggle(label: str, hint: str) -> Widget:
     """A button that stays down."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)

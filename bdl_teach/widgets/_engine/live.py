@@ -121,6 +121,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ``_linked(result, panel, x, y) -> hashable``: What a hand points at in a panel that is
             interested in it (``hover``), or ``None``. On the kernel's own thread.
         ``_mark(result, linked)``: On the worker, with ``RENDER_LOCK`` held: mark that, or nothing.
+        ``_shares(result) -> str``: Behind the time of a tick in the status line, and in no still:
+            what it went into.
         ``_chores() -> functions``: In the background, after the first picture. Each compiles
             something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
@@ -269,6 +271,10 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _mark(self, result: Any, linked: Any) -> None:
         """Mark in all panels what a hand points at in one."""
+
+    def _shares(self, result: Any) -> str:
+        """What the time of a tick went into."""
+        return ""
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Yield what to compile in the background once the first picture is there."""
@@ -943,8 +949,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         computed = time.perf_counter()
         self._paint(result, values)
         self.ticks += 1
-        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms" if self.ticks > 1 else ""
-        self._said = self._said[0], spent
+        spent = f" · {self.WORK} {1e3 * (computed - start):.0f} ms{self._shares(result)}"
+        self._said = self._said[0], spent if self.ticks > 1 else ""
         self._say_what_is_shown()
 
     def _play(self) -> tuple[int, _Job] | None:

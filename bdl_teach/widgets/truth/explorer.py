@@ -244,7 +244,7 @@ class TruthExplorer(Explorer[TruthResult]):
         return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> TruthResult:
-        model = _model(values)
+        model = model_of(values)
         result = truth_fits.refit(model, values["starts"])
         if values["prior_functions"]:
             weights = model.prior.sample((10, result.fit.network.n_weights), values["seed"])
@@ -291,7 +291,7 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile what draws prior functions, and the fit to a table."""
-        model = _model(_DEFAULTS)
+        model = model_of(_DEFAULTS)
 
         def draw() -> None:
             result = truth_fits.refit(model, 1)
@@ -308,7 +308,7 @@ class TruthExplorer(Explorer[TruthResult]):
         super().close()
 
 
-def _model(values: controls.Values) -> Model:
+def model_of(values: controls.Values) -> Model:
     """The model that these values of the controls ask for."""
     names = ("n", "noise_std", "gap", "seed")
     problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
@@ -317,7 +317,7 @@ def _model(values: controls.Values) -> Model:
 
 def nuts_run(values: controls.Values) -> Run:
     """The run of NUTS that these values ask for."""
-    model = _model(values)
+    model = model_of(values)
     return Run(X_GRID, truth_fits.chains(model), partial(truth_fits.sample, model))
 
 

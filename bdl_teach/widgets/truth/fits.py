@@ -57,6 +57,33 @@ class Model:
 
         return Gaussian(self.prior_std)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The problem and the prior, as every method takes them."""
+        return {
+            **self.problem.given,
+            "prior": self.prior,
+            "hidden_units": (self.width,),
+            "seed": self.problem.seed,
+        }
+
+    @property
+    def capacity(self) -> bbb.Capacity:
+        """Sizes to compile for: room for every problem of the sliders, or for any table."""
+        from bdl_teach.methods import bbb
+
+        n = len(self.problem.data.x)
+        return bbb.Capacity(ROOM if n <= ROOM else points.MOST, (MAX_WIDTH,), 1)
+
+    def evaluate(self, weights: Array, x: Array) -> Array:
+        """Outputs ``[s, m]`` of the network with given weights ``[s, n_weights]``."""
+        from bdl_teach import predictive
+        from bdl_teach.methods._loop import embed
+        from bdl_teach.mlp import MLP
+
+        network, padded = MLP(1, (self.width,)), MLP(1, (MAX_WIDTH,))
+        return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
+
     def seed(self, k: int) -> int:
         """Seed of the k-th start: those of ``starts=`` everywhere."""
         from bdl_teach import optimise
@@ -70,7 +97,7 @@ class Model:
         in on a mode.
         """
         from bdl_teach.densities import Gaussian
-        from bdl_teach.methods import bbb, local_reparam
+        from bdl_teach.methods import local_reparam
 
         data, root = self.problem.data, math.sqrt(temperature)
         settings: dict[str, Any] = {**local_reparam.QUIET, "seed": self.seed(0), **changes}
@@ -80,7 +107,7 @@ class Model:
             prior=Gaussian(self.prior_std * root),
             noise_std=self.problem.noise_std * root,
             hidden_units=(self.width,),
-            capacity=bbb.Capacity(ROOM if len(data.x) <= ROOM else points.MOST, (MAX_WIDTH,), 1),
+            capacity=self.capacity,
             **settings,
         )
 

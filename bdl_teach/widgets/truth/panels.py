@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -139,20 +139,27 @@ class PartsPanel(plots.Artists):
 
 
 class SpreadPanel(plots.Artists):
-    """Epistemic standard deviation along x: of the fit, the best fit and NUTS."""
+    """Epistemic standard deviation along x: of the fit, the best fit and NUTS.
+
+    Args:
+        ax: An empty panel.
+        x: Inputs ``[m, 1]``, in rising order, the same for every update.
+        styles: Line style and colour of each that may be shown, by its name.
+    """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
-    def __init__(self, ax: Axes, x: Array) -> None:
+    STYLES: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "fit": ("-", plots.BLUE),
+        "best fit": ("--", plots.PURPLE),
+        "NUTS": ("-.", plots.GREEN),
+    }
+
+    def __init__(self, ax: Axes, x: Array, styles: Mapping[str, tuple[str, str]] = STYLES) -> None:
         plots.tidy(ax, "How sure each is", "x", "epistemic sd")
         self._ax, self._x, self._limit = ax, x[:, 0], self.LIMITS[0]
         ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
         self._gap = GapStripe(ax)
-        styles = {
-            "fit": ("-", plots.BLUE),
-            "best fit": ("--", plots.PURPLE),
-            "NUTS": ("-.", plots.GREEN),
-        }
         self._lines = {
             name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
             for name, (style, colour) in styles.items()

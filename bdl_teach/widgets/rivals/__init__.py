@@ -1,0 +1,1 @@
+"""The explorer of the rivals: any two methods beside NUTS."""

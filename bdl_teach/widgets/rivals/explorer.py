@@ -1,0 +1,360 @@
+"""The rivals: any two ways to a posterior side by side, refitted on every tick, beside NUTS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import ipywidgets
+
+from bdl_teach import datasets, plots
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.points import Points
+from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets.rivals import fits as rivals_fits
+from bdl_teach.widgets.rivals.fits import METHODS, N_FUNCTIONS, Options, Rival, RivalsResult
+from bdl_teach.widgets.rivals.panels import RivalPanel, height_of
+from bdl_teach.widgets.truth.explorer import model_of, nuts_run
+from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model
+from bdl_teach.widgets.truth.panels import SpreadPanel
+
+_Key = tuple[str, Model, tuple[object, ...]]  # method, model, the options that it heeds
+
+_KEPT = 60  # fits kept, over all values of the controls
+_PLACES = ("first", "second")
+_STYLES = {
+    "first": ("-", plots.BLUE),
+    "second": ("--", plots.ORANGE),
+    "NUTS": ("-.", plots.GREEN),
+}
+_DEFAULTS: controls.Values = {
+    "first": "ensemble",
+    "second": "dropout",
+    **Options()._asdict(),
+    "prior_std": 3.0,
+    "noise_std": 1.0,
+    "width": MAX_WIDTH,
+    "gap": 0.3,
+    "n": 32,
+    "seed": 0,
+    "nuts": False,
+}
+
+
+class RivalsExplorer(Explorer[RivalsResult]):
+    """Choose any two methods, and move the problem, the prior and their own options under them.
+
+    What a movement does not touch is not fitted again. While the controls rest, the chains of SGHMC
+    run on. A last layer alone belongs to a network that was trained at σ_p = 3 and stays as it is
+    while the slider of the prior moves: its posterior is then exact, and chapter 1's.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    TITLE: ClassVar[str] = "Two rivals beside the truth"
+    ALT: ClassVar[str] = (
+        "Two large plots, one for each of the two methods: points of a sine with a gap in them, "
+        "the mean, the ±2 sd bands, drawn functions or members of an ensemble, and NUTS if chosen; "
+        "below them the epistemic sd of both and of NUTS along x."
+    )
+    STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
+    # claim: laplace-explodes-where-it-is-not-linearised
+    QUESTION: ClassVar[Question] = Question(
+        "Laplace puts a Gaussian round the best weights, and predicts with the model that is "
+        "linear in them. You switch “linearised” off, so that the same draws go through the "
+        "network itself. How wide is the band among the data then?",
+        ("about as wide", "twice as wide", "more than twenty times as wide"),
+        2,
+        "A draw leaves the region where the parabola holds: many weights are hardly told anything "
+        "each for itself, and only together, and linearly, do they keep to the data.",
+        "linearised",
+        target=False,
+        before=(("first", "laplace"), ("structure", "full")),
+    )
+    PRESETS: ClassVar[controls.Presets] = {
+        # claim: an-ensemble-opens-in-the-gap, dropout-hardly-opens-in-the-gap
+        "start": (
+            "The ensemble's band opens in the gap; that of dropout is hardly wider there than "
+            "among the data",
+            _DEFAULTS,
+        ),
+        # claim: anchors-keep-the-members-apart-among-the-data
+        "with anchors and without": (
+            "Among the data the anchored members keep apart, the plain ones nearly agree",
+            {**_DEFAULTS, "second": "anchored"},
+        ),
+        # claim: laplace-explodes-where-it-is-not-linearised
+        "Laplace explodes": (
+            "Not linearised, Laplace's draws leave the data that their mode goes through: MAP",
+            {**_DEFAULTS, "first": "laplace", "second": "map", "linearised": False},
+        ),
+        # claim: a-full-laplace-opens-in-the-gap, a-diagonal-laplace-hardly-opens-in-the-gap
+        "Laplace's diagonal": (
+            "Its band is hardly wider in the gap than among the data; make the structure full, and "
+            "it opens",
+            {**_DEFAULTS, "first": "laplace", "second": "sghmc", "structure": "diagonal"},
+        ),
+        # claim: a-last-layer-alone-is-too-sure-in-the-gap
+        "the last layer alone": (
+            "Exact for the last layer, and surer in the gap than the chains that move all weights",
+            {**_DEFAULTS, "first": "laplace", "second": "sghmc", "structure": "last_layer"},
+        ),
+        # claim: cold-chains-are-too-sure-among-the-data
+        "temperature 0": (
+            "Chains without noise rest at their modes, and nearly agree among the data; raise T",
+            {**_DEFAULTS, "first": "sghmc", "temperature": 0.0, "second": "ensemble"},
+        ),
+        # claim: eight-columns-do-not-open-the-gap
+        "eight columns": (
+            "Move the rank from 8 to 0: in the gap the band stays about as wide",
+            {**_DEFAULTS, "first": "low_rank", "second": "mean_field"},
+        ),
+        # claim: the-limit-is-surer-in-the-gap-than-chains
+        "infinitely wide": (
+            "The limit is a Gaussian process, surer in the gap than the chains at width 20",
+            {**_DEFAULTS, "first": "infinite", "second": "sghmc"},
+        ),
+    }
+
+    def _make_controls(self) -> dict[str, controls.Widget]:
+        made = {
+            **self._make_choices(),
+            **self._make_options(),
+            **self._make_problem(),
+            "data": Points(),
+            "nuts": controls.toggle(
+                "NUTS", "the true posterior: of a preset at once, else in ten seconds or more"
+            ),
+        }
+        for place in _PLACES:
+            made[place].observe(lambda _: self._disable_what_does_nothing(made), names="value")
+        self._disable_what_does_nothing(made)
+        return made
+
+    def _make_choices(self) -> dict[str, controls.Widget]:
+        """The menus of the two methods."""
+        options = [(method.label, name) for name, method in METHODS.items()]
+        return {
+            place: controls.menu(
+                place, _DEFAULTS[place], options, f"the {place} of the two methods"
+            )
+            for place in _PLACES
+        }
+
+    def _make_options(self) -> dict[str, controls.Widget]:
+        """What single methods are told."""
+        d = _DEFAULTS
+        made = {
+            "members": controls.count_slider(
+                "members", d["members"], 1, N_FUNCTIONS, "networks of an ensemble"
+            ),
+            "rate": controls.slider(
+                "dropout", d["rate"], 0.0, 0.5, 0.05, "probability that a unit is left out"
+            ),
+            "temperature": controls.slider(
+                "T", d["temperature"], 0.0, 1.0, 0.05, "SGHMC: 1 is the posterior, 0 its modes"
+            ),
+            "rank": controls.count_slider(
+                "rank", d["rank"], 0, 20, "columns of a covariance of low rank; 0 is a diagonal"
+            ),
+            "structure": ipywidgets.ToggleButtons(
+                options=[("full", "full"), ("diagonal", "diagonal"), ("last layer", "last_layer")],
+                value=d["structure"],
+                description="Laplace",
+                tooltips=[
+                    "all weights, with their covariance",
+                    "all weights, each for itself",
+                    "the last layer of a network trained at σ_p = 3: exact for it",
+                ],
+            ),
+            "linearised": controls.toggle(
+                "linearised", "Laplace predicts with the model that is linear in the weights"
+            ),
+        }
+        made["linearised"].value = d["linearised"]
+        return made
+
+    def _make_problem(self) -> dict[str, controls.Widget]:
+        """The model, and the data."""
+        d = _DEFAULTS
+        return {
+            "prior_std": controls.slider(
+                "σ_p", d["prior_std"], 0.3, 5.0, 0.1, "sd of the Gaussian prior of a weight"
+            ),
+            "noise_std": controls.slider(
+                "noise σ", d["noise_std"], 0.3, 3.0, 0.1, "sd of the noise, in data and models"
+            ),
+            "width": controls.count_slider(
+                "width", d["width"], 2, MAX_WIDTH, "units of the one hidden layer"
+            ),
+            "gap": controls.slider("gap", d["gap"], 0.0, 0.4, 0.05, "no data around x = ¼"),
+            "n": controls.choice_slider(
+                "points N", d["n"], (8, 16, 32), "points on [−½, ½] without the gap"
+            ),
+            "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and noise"),
+        }
+
+    def _disable_what_does_nothing(self, made: Mapping[str, controls.Widget]) -> None:
+        """Disable the options that neither of the two methods is told."""
+        told = {name for place in _PLACES for name in METHODS[made[place].value].heeds}
+        for name in Options._fields:
+            made[name].disabled = name not in told
+            (made[name].remove_class if name in told else made[name].add_class)("bdl-idle")
+
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
+        self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
+        self._fits: dict[_Key, Rival] = {}
+        c = self._controls
+        resample = controls.button("resample", "next seed: other data and starts", self._resample)
+        return {
+            "METHODS": [
+                *(c[name] for name in _PLACES), c["members"], c["rate"], c["temperature"],
+                c["rank"], c["structure"], c["linearised"], c["nuts"], self._nuts.row,
+            ],
+            "MODEL AND DATA": [
+                c["prior_std"], c["noise_std"], c["width"], c["gap"], c["n"], c["seed"],
+                resample, *self._hand_buttons(),
+            ],
+        }  # fmt: skip
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        self._panels = {
+            place: RivalPanel(canvas.figure.add_subplot(grid[0, i]), X_GRID, TRUTH, place)
+            for i, place in enumerate(_PLACES)
+        }
+        canvas.figure.legend(
+            *self._panels["first"].legend(), loc="outside upper left", ncols=4,
+            fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
+        )  # fmt: skip
+        self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, :]), X_GRID, _STYLES)
+        for panel in (*self._panels.values(), self._spread):
+            canvas.animate(panel.artists)
+        return canvas
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [touch.Panel(panel.axes, panel.room) for panel in self._panels.values()]
+
+    def _data(self, result: RivalsResult) -> datasets.Regression1D:
+        return result.model.problem.data
+
+    def _doubt(self, result: RivalsResult) -> tuple[Array, Array]:
+        return X_GRID[:, 0], result.prediction.epistemic_std
+
+    def _compute(self, values: controls.Values) -> RivalsResult:
+        model = model_of(values)
+        options = Options(**{name: values[name] for name in Options._fields})
+        rivals = {place: self._keep(values[place], model, options) for place in _PLACES}
+        regions = model.problem.regions(X_GRID[:, 0])
+        gold = self._nuts.ask(values["nuts"], nuts_run(values))
+        result = RivalsResult(model, regions, rivals)
+        return rivals_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _keep(self, name: str, model: Model, options: Options) -> Rival:
+        """Return what a method says, fitted unless it has been before."""
+        key = name, model, rivals_fits.heeded(name, options)
+        if (kept := self._fits.get(key)) is not None:
+            return replace(kept, seconds=0.0)
+        self._fits[key] = rivals_fits.fit(name, model, options)
+        while len(self._fits) > _KEPT:
+            self._fits.pop(next(iter(self._fits)))
+        return self._fits[key]
+
+    def _improve(self, values: controls.Values, result: RivalsResult) -> RivalsResult | None:
+        for rival in result.rivals.values():
+            if (better := rivals_fits.refined(rival)) is not None:
+                rivals = {
+                    p: better if r.shown is rival.shown else r for p, r in result.rivals.items()
+                }
+                return rivals_fits.beside_nuts(
+                    replace(result, rivals=rivals), result.nuts, result.nuts_report
+                )
+        return None
+
+    def _draw(self, result: RivalsResult) -> None:
+        shown = {place: rival.prediction for place, rival in result.rivals.items()}
+        height = max(map(height_of, (*shown.values(), *([result.nuts] if result.nuts else []))))
+        gap, data = result.regions["gap"], self._data(result)
+        changed = [
+            self._panels[place].update(
+                f"{place}: {_name(rival)}", data, gap, rival, result.nuts, height
+            )
+            for place, rival in result.rivals.items()
+        ]
+        changed.append(self._spread.update(gap, {**shown, "NUTS": result.nuts}))
+        if any(changed):
+            self._canvas.redraw_background(arrange=True)
+
+    def _describe(self, result: RivalsResult) -> str:
+        from bdl_teach import calibration
+
+        spreads = {
+            place: {
+                region: calibration.average(rival.prediction.epistemic_std, mask)
+                for region, mask in result.regions.items()
+            }
+            for place, rival in result.rivals.items()
+        }
+        said = [f"Epistemic sd of {_each(result.rivals, spreads)}."]
+        if result.distances:
+            said.append(f"Distance to NUTS of {_each(result.rivals, result.distances)}.")
+        return " ".join([*said, result.nuts_report]).strip()
+
+    def _shares(self, result: RivalsResult) -> str:
+        each = (f"{p} {1e3 * r.seconds:.0f} ms" for p, r in result.rivals.items())
+        return f" ({', '.join(each)})"
+
+    def _chores(self) -> Iterator[Callable[[], object]]:
+        """Compile every method, for what the sliders ask for and for a table."""
+        model = model_of(_DEFAULTS)
+        table = replace(model, problem=replace(model.problem, n=points.MOST))
+        for problem in (model, table):
+            for name in METHODS:
+                yield partial(_warm, name, problem)
+
+    def close(self) -> None:
+        """Stop the worker, and NUTS with it, and take the widgets away."""
+        self._nuts.close()
+        super().close()
+
+
+def _warm(name: str, model: Model) -> None:
+    """Compile all that a method may need."""
+    for options in _ALL_PROGRAMS.get(name, (Options(),)):
+        rivals_fits.refined(rivals_fits.fit(name, model, options))
+
+
+# Of methods that have more than one program: options that need each of them.
+_ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
+    "laplace": (Options(linearised=False),),
+    "low_rank": (Options(rank=8), Options(rank=20)),
+}
+
+
+def _name(rival: Rival) -> str:
+    """What a rival is called; of chains that run on, how far they are."""
+    label = METHODS[rival.method].label
+    if rival.method != "sghmc":
+        return label
+    fit: Any = rival.shown.fit
+    return f"{label}, {fit.history['step'][-1]} steps"
+
+
+def _each(rivals: Mapping[str, Rival], figures: Mapping[str, Mapping[str, float]]) -> str:
+    """Write figures by region of both, a dash where a region is empty."""
+    return "; ".join(
+        f"the {place} ({_name(rivals[place])}): "
+        + ", ".join(f"{r} {'–' if v != v else f'{v:.2f}'}" for r, v in by_region.items())
+        for place, by_region in figures.items()
+    )

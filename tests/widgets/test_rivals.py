@@ -1,0 +1,391 @@
+"""The rivals' explorer: its artists and its status hold its result, its presets keep word.
+
+What its presets and its answer say of methods are claims over worlds; here they are looked at for
+one seed, by moving the controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import (
+    PRESET_RULE,
+    artist,
+    as_printed,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_the_picture_is_not_stale,
+    band,
+    curves,
+    line,
+    panel,
+    pixels,
+    said,
+)
+
+from bdl_teach import calibration, datasets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.densities import Gaussian
+from bdl_teach.methods import ensemble, infinite_width, laplace, mc_dropout, point
+from bdl_teach.predictive import Predictive
+from bdl_teach.widgets import RivalsExplorer
+from bdl_teach.widgets._engine import live
+from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets.comparison.fits import GapProblem
+from bdl_teach.widgets.rivals import fits
+from bdl_teach.widgets.rivals.fits import METHODS, Options
+from bdl_teach.widgets.truth.fits import Model
+
+X = np.linspace(-0.7, 0.7, 71)
+SINE = 10 * np.sin(2 * np.pi * X)
+PLACES = ("first", "second")
+START: dict[str, Any] = {
+    "first": "ensemble",
+    "second": "dropout",
+    "members": 10,
+    "rate": 0.1,
+    "structure": "full",
+    "linearised": True,
+    "temperature": 1.0,
+    "rank": 8,
+    "prior_std": 3.0,
+    "noise_std": 1.0,
+    "width": 20,
+    "gap": 0.3,
+    "n": 32,
+    "seed": 0,
+    "nuts": False,
+}
+MOVES: dict[str, Any] = {  # an option while a method that heeds it is shown
+    "members": 4,
+    "rate": 0.3,
+    "first": "laplace",
+    "second": "sghmc",
+    "structure": "last_layer",
+    "linearised": False,
+    "temperature": 0.2,
+    "prior_std": 1.0,
+    "noise_std": 2.0,
+    "width": 7,
+    "gap": 0.2,
+    "n": 16,
+    "seed": 3,
+}
+PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the start
+    "start": {},
+    "with anchors and without": {"second": "anchored"},
+    "Laplace explodes": {"first": "laplace", "second": "map", "linearised": False},
+    "Laplace's diagonal": {"first": "laplace", "second": "sghmc", "structure": "diagonal"},
+    "the last layer alone": {"first": "laplace", "second": "sghmc", "structure": "last_layer"},
+    "temperature 0": {"first": "sghmc", "temperature": 0.0, "second": "ensemble"},
+    "eight columns": {"first": "low_rank", "second": "mean_field"},
+    "infinitely wide": {"first": "infinite", "second": "sghmc"},
+}
+DATA = datasets.sinusoid(gap=(0.1, 0.4))
+GIVEN: dict[str, Any] = {"prior": Gaussian(3.0), "noise_std": 1.0, "hidden_units": (20,)}
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[RivalsExplorer]:
+    one = RivalsExplorer().warm()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def explorer(made: RivalsExplorer, monkeypatch: pytest.MonkeyPatch) -> RivalsExplorer:
+    """An explorer whose chains do not run on by themselves: what a tick shows stays."""
+    monkeypatch.setattr(live, "REST", 3600.0)
+    return made.set(**START, data=None)
+
+
+@pytest.fixture
+def nuts(explorer: RivalsExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A stand-in for NUTS; what it was asked for is kept."""
+    drawn = 0.6 * SINE + np.random.default_rng(7).normal(0, 1 + np.abs(X), (40, 71))
+    asked: dict[str, Any] = {"gold": Predictive.from_samples(drawn, 1.0)}
+
+    def ask(wanted: bool, run: Run) -> GoldStandard:
+        asked["run"] = run
+        return GoldStandard(asked["gold"], "R-hat is 1.01.") if wanted else GoldStandard()
+
+    monkeypatch.setattr(explorer._nuts, "ask", ask)
+    return asked
+
+
+def spread(explorer: RivalsExplorer, place: str, region: str) -> float:
+    result = explorer.result
+    std = result.rivals[place].prediction.epistemic_std
+    return float(std[result.regions[region]].mean())
+
+
+# What the picture holds.
+
+
+@pytest.mark.parametrize("values", [{}, {"first": "laplace", "second": "infinite", "gap": 0.0}])
+def test_both_panels_hold_their_method_the_data_and_the_truth(
+    explorer: RivalsExplorer, values: dict[str, Any]
+) -> None:
+    result = explorer.set(**values).result
+    below = panel(explorer, "How sure each is")
+    for place in PLACES:
+        name = METHODS[explorer.state()[place]].label
+        ax, p = panel(explorer, f"{place}: {name}"), result.rivals[place].prediction
+        np.testing.assert_allclose(line(ax, "mean"), [X, p.mean])
+        for label, std in (("epistemic", p.epistemic_std), ("total", p.total_std)):
+            _, low, high = band(ax, f"±2 sd {label}")
+            np.testing.assert_allclose([low, high], p.mean + np.array([[-2], [2]]) * std)
+        drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
+        np.testing.assert_array_equal(drawn, result.rivals[place].shown.functions)
+        np.testing.assert_allclose(line(ax, "truth"), [X, SINE], atol=1e-12)
+        data = result.model.problem.data
+        np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
+        np.testing.assert_allclose(line(below, place), [X, p.epistemic_std])
+        assert not artist(ax, "NUTS mean").get_visible()
+    assert np.isnan(line(below, "NUTS")[1]).all()
+    assert_the_picture_is_not_stale(explorer)
+
+
+def test_nuts_comes_beside_with_its_distances(
+    explorer: RivalsExplorer, nuts: dict[str, Any]
+) -> None:
+    result, gold = explorer.set(nuts=True).result, nuts["gold"]
+    for place in PLACES:
+        np.testing.assert_allclose(line(panel(explorer, place), "NUTS mean"), [X, gold.mean])
+        off = [
+            calibration.distance(result.rivals[place].prediction, gold, mask)
+            for mask in result.regions.values()
+        ]
+        words = f"the {place} ({METHODS[START[place]].label}): data #, gap #, outside #"
+        status = explorer.status.partition("Distance to NUTS of ")[2]
+        assert said(status, words) == [as_printed(value, 2) for value in off]
+    np.testing.assert_allclose(line(panel(explorer, "How sure"), "NUTS")[1], gold.epistemic_std)
+    assert "R-hat is 1.01." in explorer.status
+    assert nuts["run"].sample.args == (Model(GapProblem()),)
+
+
+def test_the_status_says_each_spread_and_what_took_how_long(explorer: RivalsExplorer) -> None:
+    explorer.set(seed=41)
+    for place in PLACES:
+        words = f"the {place} ({METHODS[START[place]].label}): data #, gap #, outside #"
+        expected = [spread(explorer, place, region) for region in ("data", "gap", "outside")]
+        assert said(explorer.status, words) == [as_printed(value, 2) for value in expected]
+    assert all(rival.seconds > 0 for rival in explorer.result.rivals.values())
+    explorer.set(rate=0.35)
+    rivals = explorer.result.rivals
+    assert rivals["first"].seconds == 0.0 < rivals["second"].seconds, "what stays is kept"
+    took = said(explorer.status, "(first # ms, second # ms)")
+    assert took == [0, as_printed(1e3 * rivals["second"].seconds, 0)]
+    assert "gap –," in explorer.set(gap=0.0).status
+
+
+def test_both_panels_have_one_height(explorer: RivalsExplorer) -> None:
+    explorer.preset("Laplace explodes")
+    heights = {panel(explorer, place).get_ylim()[1] for place in PLACES}
+    assert len(heights) == 1 and heights.pop() > 50
+
+
+def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -> None:
+    rng = np.random.default_rng(0)
+    explorer.set(data=(rng.normal(50, 10, 40), rng.normal(5, 2, 40)))
+    for place in PLACES:
+        ax = panel(explorer, place)
+        assert not artist(ax, "truth").get_visible() and len(line(ax, "data")[0]) == 40
+    explorer.set(data=None)
+    assert artist(panel(explorer, "first"), "truth").get_visible()
+
+
+# What is fitted: the methods themselves, asked for in another way.
+
+
+def shown(method: str, **options: Any) -> fits.Shown:
+    return fits.fit(method, Model(GapProblem()), Options(**options)).shown
+
+
+def test_an_ensemble_is_the_package_s_with_as_many_members() -> None:
+    for name, anchored in (("ensemble", False), ("anchored", True)):
+        expected = ensemble.fit(DATA.x, DATA.y, n_members=3, anchored=anchored, **GIVEN)
+        found = shown(name, members=3)
+        assert found.functions.shape == (3, 71)
+        np.testing.assert_allclose(found.fit.weights, expected.weights, rtol=0.02, atol=0.02)
+
+
+def test_dropout_and_rank_are_the_slider_s() -> None:
+    found = shown("dropout", rate=0.25)
+    assert isinstance(found.fit, mc_dropout.Fit) and found.fit.rate == 0.25
+    assert shown("low_rank", rank=3).fit.columns.shape == (61, 3)
+    assert float(shown("sghmc", temperature=0.4).fit.inputs.temperature) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+@pytest.mark.parametrize("linearised", [True, False])
+def test_laplace_predicts_as_the_package_s_does(structure: str, linearised: bool) -> None:
+    found = shown("laplace", structure=structure, linearised=linearised)
+    expected = found.fit.predict(X[:, None], 500)
+    np.testing.assert_allclose(found.prediction.mean, expected.mean, rtol=1e-3, atol=1e-3)
+    std = expected.epistemic_std
+    np.testing.assert_allclose(found.prediction.epistemic_std, std, rtol=1e-3)
+    problem = found.fit.problem
+    assert (problem.structure, problem.linearised) == (structure, linearised)
+    mode = point.fit(DATA.x, DATA.y, **GIVEN)
+    np.testing.assert_allclose(found.fit.mean, mode.weights, rtol=0.02, atol=0.02)
+
+
+def test_a_last_layer_keeps_its_network_while_the_prior_moves() -> None:
+    """And is exact for it: the same features, the prior of the slider."""
+    wide, narrow = (
+        fits.fit("laplace", Model(GapProblem(), std), Options(structure="last_layer")).shown.fit
+        for std in (3.0, 0.5)
+    )
+    assert isinstance(wide, laplace.Fit) and isinstance(narrow, laplace.Fit)
+    np.testing.assert_array_equal(wide.mean[:40], narrow.mean[:40])
+    assert wide.problem.mode is narrow.problem.mode
+    assert np.abs(narrow.mean[40:]).sum() < np.abs(wide.mean[40:]).sum()
+    assert narrow.prior == Gaussian(0.5)
+
+
+def test_drawn_functions_have_the_spread_of_the_band() -> None:
+    """Twenty of them: their sd is known to a sixth, and its mean over x better than to a third."""
+    for method in ("laplace", "infinite"):
+        found = shown(method)
+        ratio = found.functions.std(axis=0, ddof=1) / found.prediction.epistemic_std
+        assert 0.67 < ratio.mean() < 1.33, method
+
+
+def test_infinite_width_is_the_limit_of_the_slider_s_width() -> None:
+    found = fits.fit("infinite", Model(GapProblem(), 2.0, 7), Options()).shown
+    expected = infinite_width.fit(DATA.x, DATA.y, prior=Gaussian(2.0), hidden_units=(7,))
+    assert found.fit.log_evidence == expected.log_evidence
+
+
+def test_while_all_rests_the_chains_run_on(explorer: RivalsExplorer) -> None:
+    explorer.set(first="sghmc", second="sghmc")
+    result, steps = explorer.result, []
+    assert "SGHMC, 300 steps" in explorer.status
+    while (better := explorer._improve(explorer.state(), result)) is not None:
+        result = better
+        assert result.rivals["first"].shown is result.rivals["second"].shown
+        steps.append(result.fit.history["step"][-1])
+    assert steps == [1300, 2300, 3300, 4300, 5300, 6300]
+    assert explorer.set(first="map", second="infinite").result is not None
+    assert explorer._improve(explorer.state(), explorer.result) is None
+
+
+# How it moves.
+
+
+def test_what_neither_method_heeds_is_disabled(explorer: RivalsExplorer) -> None:
+    def live_ones() -> set[str]:
+        idle = {n for n in Options._fields if "bdl-idle" in explorer._controls[n]._dom_classes}
+        off = {n for n in Options._fields if explorer._controls[n].disabled}
+        assert idle == off
+        return set(Options._fields) - off
+
+    assert live_ones() == {"members", "rate"}
+    explorer.set(first="laplace", second="low_rank")
+    assert live_ones() == {"structure", "linearised", "rank"}
+    explorer.set(first="mean_field", second="sghmc")
+    assert live_ones() == {"temperature"}
+
+
+def test_every_control_moves_the_picture(explorer: RivalsExplorer) -> None:
+    """The rank while there is one, and points by hand have tests of their own."""
+    assert_every_control_moves_the_picture(explorer, MOVES, frozenset({"nuts", "rank"}))
+    before = pixels(explorer.set(second="low_rank"))
+    assert (pixels(explorer.set(rank=0)) != before).any()
+
+
+def test_the_state_rebuilds_the_picture(explorer: RivalsExplorer) -> None:
+    before = pixels(explorer.set(**MOVES))
+    explorer.set(**START)
+    explorer._fits.clear()
+    assert (pixels(explorer.set(**MOVES)) == before).all()
+
+
+def test_no_value_of_any_control_traces_again(explorer: RivalsExplorer) -> None:
+    traces = trace_count()
+    for name in METHODS:
+        explorer.set(**{**START, "first": name, "second": name})
+        explorer.set(width=2, n=8, prior_std=0.5, noise_std=2.0, gap=0.0, seed=9)
+        explorer._improve(explorer.state(), explorer.result)
+    for values in (
+        {"first": "ensemble", "members": 20},
+        {"first": "dropout", "rate": 0.5},
+        {"first": "low_rank", "rank": 0},
+        {"first": "low_rank", "rank": 20},
+        {"first": "laplace", "structure": "last_layer", "linearised": False},
+        {"first": "sghmc", "temperature": 0.0},
+    ):
+        explorer.set(**{**START, **values, "width": 3})
+    assert trace_count() == traces
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"first": "vae"}, "first: expected one of ensemble, anchored, dropout"),
+        ({"members": 21}, "members: expected a value between 1 and 20"),
+        ({"structure": "block"}, "structure: expected one of full, diagonal, last_layer"),
+        ({"rank": -1}, "rank: expected a value between 0 and 20"),
+    ],
+)
+def test_values_out_of_range_are_refused(
+    explorer: RivalsExplorer, values: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        explorer.set(**values)
+    assert explorer.state() == START
+
+
+# Presets, and the question.
+
+
+def test_presets_are_the_start_but_for_what_they_name(explorer: RivalsExplorer) -> None:
+    assert list(RivalsExplorer.PRESETS) == list(PRESETS), PRESET_RULE
+    for name, (_, values) in RivalsExplorer.PRESETS.items():
+        assert values == {**START, **PRESETS[name]}, name
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
+
+
+def test_what_the_presets_say_is_seen(explorer: RivalsExplorer) -> None:
+    def sd(place: str, region: str, **changes: Any) -> float:
+        return spread(explorer.set(**changes), place, region)
+
+    explorer.preset("start")
+    assert sd("first", "gap") > 3 * sd("first", "data")
+    assert sd("second", "gap") < 1.5 * sd("second", "data")
+    explorer.preset("with anchors and without")
+    assert sd("second", "data") > 1.5 * sd("first", "data")
+    explorer.preset("Laplace explodes")
+    assert sd("first", "data") > 20 * sd("first", "data", linearised=True)
+    explorer.preset("Laplace's diagonal")
+    assert sd("first", "gap") < 1.5 * sd("first", "data")
+    assert sd("first", "gap", structure="full") > 3 * sd("first", "data")
+    explorer.preset("the last layer alone")
+    assert sd("first", "gap") < sd("second", "gap")
+    explorer.preset("temperature 0")
+    assert sd("first", "data") < 2 / 3 * sd("first", "data", temperature=1.0)
+    explorer.preset("eight columns")
+    assert sd("first", "gap") == pytest.approx(sd("first", "gap", rank=0), rel=1 / 3)
+    explorer.preset("infinitely wide")
+    assert sd("first", "gap") < sd("second", "gap")
+
+
+def test_the_answer_is_seen_where_the_question_leads(explorer: RivalsExplorer) -> None:
+    asked = RivalsExplorer.QUESTION
+    assert asked.choices[asked.answer] == "more than twenty times as wide"
+    before = spread(explorer.set(**dict(asked.before)), "first", "data")
+    explorer.set(**{asked.control: asked.target})
+    assert spread(explorer, "first", "data") > 20 * before
+
+
+def test_the_time_of_a_kept_fit_is_none_of_this_tick(explorer: RivalsExplorer) -> None:
+    first = explorer.result.rivals["first"]
+    again = explorer.set(second="map").set(second="dropout").result.rivals["first"]
+    assert again == replace(first, seconds=0.0)
