@@ -386,7 +386,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
         for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
-        yield partial(sinusoid_fits.warm_improvements, **_fit_values(_DEFAULTS | table))
+        yield lambda: sinusoid_fits.warm(sinusoid_fits.refit(**_fit_values(_DEFAULTS | table)))
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 

@@ -220,9 +220,8 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
     return replace(result, gap=gap, gap_outside=outside)
 
 
-def warm_improvements(**values: Any) -> None:
-    """Compile what ``improve`` runs for these values."""
-    result = refit(**values)
+def warm(result: SinusoidResult) -> None:
+    """Compile what ``improve`` runs."""
     improve(improve(result, 1.0) or result, 1.0)  # one run trains on, another starts elsewhere
 
 
