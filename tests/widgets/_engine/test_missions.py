@@ -115,7 +115,7 @@ def verdict(explorer: Explorer[Any]) -> str:
 
 
 def said(explorer: Explorer[Any], words: str) -> bool:
-    until(lambda: text(box(explorer)._verdict) == words, words)
+    until(lambda: text(box(explorer)._verdict) == words, words, seconds=10.0)
     return True
 
 
