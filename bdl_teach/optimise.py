@@ -6,6 +6,7 @@ tensors, so that changing them never compiles anything again.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,11 @@ Fitted = TypeVar("Fitted")
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-7
 _NEXT_START = 10**6  # from the seed of one start to that of the next
+# Of a path: the steps before the first record that it holds, how many records it keeps, the closer
+# together the earlier, since most of the way is gone at first; and the numbers that it may hold.
+_EARLY = (0, 1, 2, 4, 8)
+_KEPT = 36
+_MOST_NUMBERS = 2**21
 
 # (parameters, step, block) -> (this block's part of the loss, and of what is recorded)
 Objective = Callable[[Sequence[Tensor], Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -59,6 +65,20 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
     )
 
 
+class Path(NamedTuple):
+    """How a run came to its end: what it had after some of its steps, its frames.
+
+    Attributes:
+        steps: Steps taken at each frame, ``[f]``: 0 at the first, all of them at the last.
+        records: The recorded quantities then, ``[f, k]``.
+        parameters: The tensors then, each with the frames first, ``[f, ...]``.
+    """
+
+    steps: Tensor
+    records: Tensor
+    parameters: list[Tensor]
+
+
 class Trace(NamedTuple):
     """What a run of the loop leaves behind.
 
@@ -66,11 +86,13 @@ class Trace(NamedTuple):
         parameters: The optimised tensors, in the order in which they were given.
         steps: Step numbers at which the objective was recorded, ``[r]``.
         records: The recorded quantities, ``[r, k]``.
+        path: The way there, if it was kept.
     """
 
     parameters: list[Tensor]
     steps: Tensor
     records: Tensor
+    path: Path | None = None
 
 
 class _Adam(NamedTuple):
@@ -87,6 +109,7 @@ def adam(
     *,
     n_blocks: Tensor = None,
     n_records: int = 100,
+    keep_path: bool = False,
 ) -> Trace:
     """Minimise the sum of ``objective`` over its blocks with Adam, recording it as it goes.
 
@@ -96,6 +119,7 @@ def adam(
         schedule: Number of steps and their size.
         n_blocks: Number of blocks, an int32 tensor; ``None`` is one block without a loop.
         n_records: How many times to record; fixed, since it is a shape.
+        keep_path: Whether to keep some forty frames of the way, where they are of a bearable size.
 
     Source: Kingma & Ba 2015, algorithm 1, in the form with one corrected step size.
     """
@@ -106,15 +130,54 @@ def adam(
     start = _Adam(tf.constant(0), list(parameters), *(_zeros(parameters) for _ in range(2)))
     width = objective(parameters, start.step, 0)[1].shape[0]
     stops = (tf.range(1, n_records + 1) * schedule.steps + n_records - 1) // n_records
+    frames = _frames(n_records)
+    film = _film(parameters, frames[-1] + 1) if keep_path else []
+    early = tf.minimum(tf.constant(_EARLY if film else (), tf.int32), stops[0])
+    looks = tf.concat([early, stops], axis=0)
 
-    def record(i: Tensor, state: _Adam, records: Tensor) -> tuple[Tensor, _Adam, Tensor]:
-        state = _run_until(stops[i], gradient, state, schedule)
-        _, now = gradient(state.parameters, state.step - 1)
-        return i + 1, state, tf.tensor_scatter_nd_update(records, [[i]], now[None])
+    def look(
+        i: Tensor, state: _Adam, records: Tensor, film: list[Tensor]
+    ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
+        state = _run_until(looks[i], gradient, state, schedule)
+        _, now = gradient(state.parameters, tf.maximum(state.step - 1, 0))
+        film = [
+            _put(f, tf.gather(frames, i), p) for f, p in zip(film, state.parameters, strict=False)
+        ]
+        return i + 1, state, _put(records, i, now), film
 
-    begin = (tf.constant(0), start, tf.zeros([n_records, width]))
-    _, state, records = tf.while_loop(lambda i, *_: i < n_records, record, begin)
-    return Trace(state.parameters, stops, records)
+    n_looks = looks.shape[0]
+    begin = (tf.constant(0), start, tf.zeros([n_looks, width]), film)
+    _, state, records, film = tf.while_loop(lambda i, *_: i < n_looks, look, begin)
+    path = _path(frames, looks, records, film)
+    return Trace(state.parameters, stops, records[-n_records:], path)
+
+
+def _frames(n_records: int) -> Array:
+    """The frame of a path that each look is written to; the last look written to one stays."""
+    n = min(_KEPT, n_records)
+    kept = np.unique(np.ceil(n_records * (np.arange(1, n + 1) / n) ** 1.5))  # counted from 1
+    later = len(_EARLY) + np.searchsorted(kept, np.arange(1, n_records + 1))
+    return np.concatenate([np.arange(len(_EARLY)), later]).astype(np.int32)
+
+
+def _film(parameters: Sequence[Tensor], n_frames: int) -> list[Tensor]:
+    """Room for the frames of each tensor; none where it would be too much."""
+    if n_frames * sum(math.prod(p.shape) for p in parameters) > _MOST_NUMBERS:
+        return []
+    return [tf.zeros([n_frames, *p.shape]) for p in parameters]
+
+
+def _put(rows: Tensor, i: Tensor, row: Tensor) -> Tensor:
+    """Replace row ``i``."""
+    return tf.tensor_scatter_nd_update(rows, [[i]], row[None])
+
+
+def _path(frames: Array, looks: Tensor, records: Tensor, film: list[Tensor]) -> Path | None:
+    """Put each frame's step and record beside it."""
+    if not film:
+        return None
+    last = np.flatnonzero(np.diff(frames, append=frames[-1] + 1))  # look that stayed in a frame
+    return Path(tf.gather(looks, last), tf.gather(records, last), film)
 
 
 def _sum_over_blocks(
@@ -195,6 +258,45 @@ def history(trace: Trace, names: Sequence[str], remedy: str) -> dict[str, Array]
     kept = np.flatnonzero(np.diff(steps, prepend=0))  # fewer steps than records repeat a step
     columns = dict(zip(names, records[kept].T, strict=True))
     return {"step": steps[kept], **columns}
+
+
+def path(trace: Trace) -> Path | None:
+    """Return the path of a run as arrays, if it was kept; a short run has fewer frames."""
+    if trace.path is None:
+        return None
+    steps = trace.path.steps.numpy()
+    kept = np.flatnonzero(np.diff(steps, append=-1))  # of frames of the same step the last
+    tensors = [p.numpy()[kept] for p in trace.path.parameters]
+    return Path(steps[kept], trace.path.records.numpy()[kept], tensors)
+
+
+def with_frame(path: Path | None, frame: int) -> Path:
+    """Return a path after making sure that it has a frame.
+
+    Raises:
+        ValueError: It has not.
+    """
+    n = 0 if path is None else len(path.steps)
+    if path is None or not -n <= frame < n:
+        kept = f"one of the {n} frames kept" if n else "a fit whose path was kept"
+        raise ValueError(f"frame: expected {kept}, got {frame}")
+    return path
+
+
+def history_until(frame: int, path: Path, history: dict[str, Array]) -> dict[str, Array]:
+    """Return what was recorded until a frame of the path, and at it.
+
+    Args:
+        frame: Number of the frame, from 0; from −1 backwards.
+        path: What :func:`path` returned.
+        history: What :func:`history` returned of the same run.
+    """
+    before = history["step"] < path.steps[frame]
+    now = [path.steps[frame], *path.records[frame]]
+    return {
+        name: np.append(values[before], value)
+        for (name, values), value in zip(history.items(), now, strict=True)
+    }
 
 
 def start_seeds(seed: int, starts: int) -> list[int]:

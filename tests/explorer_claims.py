@@ -65,6 +65,50 @@ def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     assert (pixels(explorer) == blitted).all()
 
 
+def held(explorer: Explorer) -> list[Any]:
+    """All that the artists of a picture hold, and its panels' limits, to the last bit."""
+    figure = explorer._canvas.figure
+    parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
+    for artist in explorer._canvas._moving:
+        parts.append(artist.get_visible())
+        for name in ("get_data", "get_segments", "get_paths", "get_bbox", "get_text"):
+            if hasattr(artist, name):
+                parts.append(_bits(getattr(artist, name)()))
+    return parts
+
+
+def _bits(part: Any) -> Any:
+    """Something that can be compared: arrays as bytes."""
+    if isinstance(part, list | tuple):
+        return [_bits(p) for p in part]
+    part = getattr(part, "vertices", part)
+    return part.tobytes() if isinstance(part, np.ndarray) else repr(part)
+
+
+def assert_the_replay_leads_to_the_fit(explorer: Explorer) -> None:
+    """From the start of the training to the fit, to the last bit; and nothing compiles for it."""
+    from bdl_teach._support.compiled import trace_count
+
+    end, words, still = held(explorer), explorer.status.partition(" · ")[0], explorer.png()
+    state, result, past = explorer.state(), explorer.result, explorer._past.behind
+    steps = list(explorer._frames(result))
+    assert steps[0] == 0 and len(steps) > 30
+    explorer.replay(0)
+    traces, seen = trace_count(), [held(explorer)]
+    for step in (steps[6], steps[-2]):
+        explorer.replay(step)
+        assert explorer.status.startswith(f"Step {step} of {steps[-1]}: ")
+        seen.append(held(explorer))
+    assert all(one != other for one, other in itertools.combinations([*seen, end], 2))
+    explorer.replay(steps[-1])
+    assert held(explorer) == end
+    assert explorer.status == words
+    assert explorer.png() == still
+    assert (explorer.state(), explorer._past.behind) == (state, past)
+    assert explorer.result is result
+    assert trace_count() == traces
+
+
 def panel(explorer: Explorer, title: str) -> Axes:
     """The one panel whose title holds ``title``."""
     axes = explorer._canvas.figure.axes

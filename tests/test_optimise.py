@@ -1,5 +1,7 @@
 """The one compiled loop: Adam as Keras has it, a schedule, and a record of how it went."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -178,6 +180,71 @@ def test_a_parameter_that_left_the_finite_numbers_is_a_divergence_too(place):
     with pytest.raises(DivergedError) as caught:
         optimise.history(trace._replace(parameters=parameters), ("a",), "walk slower")
     assert caught.value.step == 20
+
+
+# The path
+
+
+def along(steps: int) -> Trace:
+    """Run with the path kept; any number of steps in one program."""
+    return _along()(*(tf.constant(p) for p in START), *schedule(steps, 0.05))
+
+
+@lru_cache
+def _along() -> Compiled:
+    return Compiled(
+        lambda a, b, *plan: optimise.adam(bowl, [a, b], Schedule(*plan), keep_path=True)
+    )
+
+
+def test_a_path_leads_from_the_start_to_the_end_and_is_dense_at_first():
+    trace = along(1500)
+    path = optimise.path(trace)
+    assert list(path.steps[:7]) == [0, 1, 2, 4, 8, 15, 30]
+    assert path.steps[-1] == 1500 and len(path.steps) == 41
+    assert (np.diff(path.steps) > 0).all() and np.diff(path.steps).max() <= 90
+    for frames, start, end in zip(path.parameters, START, trace.parameters, strict=True):
+        np.testing.assert_array_equal(frames[0], start)
+        np.testing.assert_array_equal(frames[-1], end)
+    np.testing.assert_array_equal(path.records[-1], trace.records[-1])
+
+
+def test_a_frame_is_what_a_run_of_so_many_steps_ends_with():
+    path = optimise.path(along(1500))
+    for i in (1, 3, 6, 20):
+        short = along(int(path.steps[i]))
+        for frames, end in zip(path.parameters, short.parameters, strict=True):
+            np.testing.assert_array_equal(frames[i], end)
+        np.testing.assert_array_equal(path.records[i], short.records[-1])
+
+
+@pytest.mark.parametrize("steps", [1, 3, 60])
+def test_the_path_of_a_short_run_holds_no_step_twice(steps):
+    trace = along(steps)
+    path = optimise.path(trace)
+    assert path.steps[0] == 0 and path.steps[-1] == steps
+    assert (np.diff(path.steps) > 0).all()
+    np.testing.assert_array_equal(path.parameters[0][-1], trace.parameters[0])
+    np.testing.assert_array_equal(path.parameters[0][0], START[0])
+
+
+def test_no_path_is_kept_unasked_or_of_too_many_numbers(monkeypatch):
+    assert optimise.path(minimise(bowl, schedule(5, 0.1))) is None
+    monkeypatch.setattr(optimise, "_MOST_NUMBERS", 41 * 5 - 1)
+    assert minimise(bowl, schedule(5, 0.1), keep_path=True).path is None
+
+
+def test_the_history_of_a_frame_ends_with_it():
+    history = {"step": np.array([10, 20, 30]), "loss": np.array([3.0, 2.0, 1.0])}
+    path = optimise.Path(np.array([0, 4, 20, 30]), np.array([[9.0], [5.0], [2.0], [1.0]]), [])
+    for frame, steps, losses in (
+        (0, [0], [9.0]),
+        (1, [4], [5.0]),
+        (2, [10, 20], [3.0, 2.0]),
+        (-1, [10, 20, 30], [3.0, 2.0, 1.0]),
+    ):
+        until = optimise.history_until(frame, path, history)
+        assert (list(until["step"]), list(until["loss"])) == (steps, losses)
 
 
 # Several starts

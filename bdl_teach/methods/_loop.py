@@ -208,6 +208,7 @@ def run(objective: Callable[..., Tensor]) -> Callable[..., Tensor]:
             [mu, rho],
             schedule,
             n_blocks=n_blocks,
+            keep_path=True,
         )
 
     return loop

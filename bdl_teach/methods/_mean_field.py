@@ -8,10 +8,10 @@ and whether training on would lower it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -282,9 +282,27 @@ def _fitted(trace: optimise.Trace, plan: Plan, noise_std: float, problem: Proble
     """Turn the loop's tensors into a :class:`Fit`, or raise ``DivergedError``."""
     history = optimise.history(trace, RECORDED, REMEDY)
     used = plan.network.positions_in(plan.padded)
-    mean, rho = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
-    std = np.logaddexp(0.0, rho)
-    return Fit(mean, std, plan.network, noise_std, history, plan.capacity, problem)
+    return Fit(
+        **_posterior(p.numpy()[used] for p in trace.parameters),
+        network=plan.network,
+        noise_std=noise_std,
+        history=history,
+        capacity=plan.capacity,
+        problem=problem,
+        path=path_of(trace, used),
+    )
+
+
+def _posterior(parameters: Iterable[Array]) -> dict[str, Any]:
+    """The fields of a fit that follow from (μ, ρ), each ``[n_weights]`` of float32."""
+    mean, rho = (p.astype(np.float64) for p in parameters)
+    return {"mean": mean, "std": np.logaddexp(0.0, rho)}
+
+
+def path_of(trace: optimise.Trace, used: Array) -> optimise.Path | None:
+    """The path of the weights at the positions ``used`` among the padding, as arrays."""
+    path = optimise.path(trace)
+    return path and path._replace(parameters=[p[:, used] for p in path.parameters])
 
 
 def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike) -> Array:
@@ -313,6 +331,7 @@ class Fit(Variational):
             ``kl_weight``.
         capacity: Sizes that it was compiled for.
         problem: The data and the prior that it was fitted to.
+        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     mean: Array
@@ -322,6 +341,26 @@ class Fit(Variational):
     history: dict[str, Array]
     capacity: Capacity
     problem: Problem
+    path: optimise.Path | None = field(default=None, kw_only=True, repr=False)
+
+    def at(self, frame: int) -> Self:
+        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
+
+        Args:
+            frame: 0 for the start, −1 for the end, which is the fit itself.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        history = optimise.history_until(frame, path, self.history)
+        return replace(
+            self, history=history, **self._posterior_at([p[frame] for p in path.parameters])
+        )
+
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        """The fields that follow from what the loop moves."""
+        return _posterior(parameters)
 
     def cost(self, n_draws: int = 1000, seed: int = 1) -> FreeEnergy:
         """Average both parts of F over fresh draws of the weights, on all data points.

@@ -16,7 +16,7 @@ Molchanov & Vetrov 2018, "Variational dropout via empirical Bayes" (arXiv 1811.0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -275,7 +275,7 @@ def _program(network: MLP, likelihood: str, own_priors: bool, walk: Walk) -> Com
             parts /= tf.cast(p.shared.n_samples, tf.float32)
             return parts[0], parts
 
-        return optimise.adam(objective, [place, rho], schedule, n_blocks=n_blocks)
+        return optimise.adam(objective, [place, rho], schedule, n_blocks=n_blocks, keep_path=True)
 
     return Compiled(run)
 
@@ -415,24 +415,28 @@ def _fitted(
     names = ("free_energy", "complexity_cost", "likelihood_cost")
     history = optimise.history(trace, names, REMEDY)
     at = model.network.positions_in(plan.padded)
-    place, rho = (p.numpy()[at].astype(np.float64) for p in trace.parameters)
-    std = np.logaddexp(0.0, rho)
-    gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
-    std *= model.used * model.unit
-    used, prior_std = model.used, np.zeros_like(std)
-    prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], model.groups[used])
     return Fit(
-        mean=gamma * std,
-        std=std,
+        **_posterior((p.numpy()[at] for p in trace.parameters), model, walk),
         network=model.network,
         noise_std=noise_std,
         history=history,
         capacity=plan.capacity,
         problem=problem,
-        gamma=gamma,
-        prior_std=prior_std,
+        path=_mean_field.path_of(trace, at),
         model=model,
+        walk=walk,
     )
+
+
+def _posterior(parameters: Iterable[Array], model: Model, walk: Walk) -> dict[str, Any]:
+    """The fields of a fit that follow from what the loop moves, ``[n_weights]`` of float32 each."""
+    place, rho = (p.astype(np.float64) for p in parameters)
+    std = np.logaddexp(0.0, rho)
+    gamma = model.used * (place if walk.coordinates == "gamma" else place / std)
+    std *= model.used * model.unit
+    used, prior_std = model.used, np.zeros_like(std)
+    prior_std[used] = optimal_prior_std((gamma * std)[used], std[used], model.groups[used])
+    return {"mean": gamma * std, "std": std, "gamma": gamma, "prior_std": prior_std}
 
 
 @dataclass(frozen=True)
@@ -444,11 +448,17 @@ class Fit(_mean_field.Fit):
         prior_std: Learnt σ_p of each weight's prior ``[n_weights]``.
         model: What was chosen: the likelihood (``"bernoulli"`` has no use for ``noise_std``),
             which weights there are and which share a prior.
+        walk: How the minimum was looked for.
     """
 
     gamma: Array
     prior_std: Array
     model: Model
+    walk: Walk = Walk("local", "mu")
+
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        """The fields that follow from what the loop moves."""
+        return _posterior(parameters, self.model, self.walk)
 
     @property
     def signal_to_noise(self) -> Array:

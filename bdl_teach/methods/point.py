@@ -8,7 +8,7 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.methods._loop import Capacity
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -32,6 +33,7 @@ class _LoopInputs(NamedTuple):
 
     x: Tensor  # [n, d]
     y: Tensor  # [n, 1]
+    row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for what fills the room
     noise_std: Tensor
     prior: Tensor  # [3]: σ₁, σ₂, π
     prior_weight: Tensor  # 1 for MAP with a prior, 0 without
@@ -42,7 +44,7 @@ def _loss(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> tuple[Tensor, T
     """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
     log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
     prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
-    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std)
+    likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, p.row_weight)
     loss = prior_cost + likelihood
     return loss, tf.stack([loss, prior_cost, likelihood])
 
@@ -53,7 +55,7 @@ def _program(network: MLP, likelihood: str) -> Compiled:
         def objective(parameters: Tensor, _step: Tensor, _block: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(network, likelihood, parameters[0], inputs)
 
-        return optimise.adam(objective, [start], schedule)
+        return optimise.adam(objective, [start], schedule, keep_path=True)
 
     return Compiled(run)
 
@@ -71,6 +73,7 @@ def fit(
     learning_rate: float = 0.02,
     starts: int = 1,
     seed: int = 0,
+    capacity: Capacity | None = None,
 ) -> Fit:
     """Fit one network: MLE, or MAP when a ``prior`` or ``weight_decay`` is given.
 
@@ -87,6 +90,8 @@ def fit(
         starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
             k-th has the seed ``seed + 10⁶ k``.
         seed: Seed of the starting point.
+        capacity: Compile for as many points as its ``n`` instead of exactly these; the network is
+            the one asked for.
 
     Returns:
         A :class:`Fit`.
@@ -100,9 +105,13 @@ def fit(
     decay = checks.non_negative("weight_decay", weight_decay)
     if prior is not None and decay:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
+    room = len(x) if capacity is None else capacity.n
+    if room < len(x):
+        raise ValueError(f"capacity: expected room for {len(x)} points, got {room}")
     inputs = _LoopInputs(
-        x=as_float(x),
-        y=as_float(y),
+        x=_filled(x, room),
+        y=_filled(y, room),
+        row_weight=_filled(np.ones((len(x), 1)), room),
         noise_std=as_float(checks.positive("noise_std", noise_std)),
         prior=as_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
         prior_weight=as_float(float(prior is not None)),
@@ -120,10 +129,15 @@ def fit(
     return optimise.best_of(fit_once, seeds, lambda fitted: float(fitted.history["loss"][-1]))
 
 
+def _filled(rows: Array, room: int) -> Tensor:
+    """Fill rows ``[n, k]`` up with zeros to ``[room, k]``."""
+    return as_float(np.pad(rows, ((0, room - len(rows)), (0, 0))))
+
+
 def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     weights = trace.parameters[0].numpy().astype(np.float64)
-    return Fit(weights, network, noise_std, history, likelihood)
+    return Fit(weights, network, noise_std, history, likelihood, optimise.path(trace))
 
 
 @dataclass(frozen=True)
@@ -136,6 +150,7 @@ class Fit:
         noise_std: Standard deviation of the observation noise.
         history: ``step``, ``loss``, ``prior_cost`` and ``likelihood_cost`` in nats.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     weights: Array
@@ -143,6 +158,21 @@ class Fit:
     noise_std: float
     history: dict[str, Array]
     likelihood: str = "gaussian"
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the network was at a frame of its training, ``path.steps[frame]`` steps long.
+
+        Args:
+            frame: 0 for the start, −1 for the end, which is the fit itself.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        weights = path.parameters[0][frame].astype(np.float64)
+        history = optimise.history_until(frame, path, self.history)
+        return replace(self, weights=weights, history=history)
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Evaluate the one network; its epistemic standard deviation is 0 everywhere.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +13,12 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import error, untouched
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import COST_DRAWS
@@ -72,6 +74,25 @@ class EmpiricalBayesResult:
     likelihood: float
     off: float
     arrival: Arrival = Arrival()
+
+
+def _follows(state: controls.Values, result: EmpiricalBayesResult) -> bool:
+    """Whether the mean follows the sine, whose points and noise were left alone."""
+    return untouched(state, _DEFAULTS, "n", "noise_std") and error(result, X_GRID) < 2.0
+
+
+def _is_its_own_best(state: controls.Values, result: EmpiricalBayesResult) -> bool:
+    excess = result.complexity - result.least_complexity
+    return state["prior"] == "fixed" and excess < 0.5 and _follows(state, result)
+
+
+def _is_switched_off(state: controls.Values, result: EmpiricalBayesResult) -> bool:
+    enough = len(result.data.x) >= 4 and state["noise_std"] <= 1.0
+    return state["prior"] != "fixed" and enough and result.off == 1.0 and result.complexity < 0.5
+
+
+def _is_thrifty(state: controls.Values, result: EmpiricalBayesResult) -> bool:
+    return state["prior"] == "per weight" and result.off <= 0.55 and _follows(state, result)
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
@@ -138,6 +159,53 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             {**_DEFAULTS, "prior": "per weight", "noise_std": 3.0, "n": 8},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "empirical-bayes-own-best",
+            "Set the prior by hand so that its σ is the best one for the weights that are found "
+            "under it (less than half a nat could be saved), and the mean still follows the sine "
+            "through the 32 points.",
+            (
+                "The star says which σ these weights would like. What happens to the weights if "
+                "they get it?",
+                "Leave “prior” at fixed and take “σ” to 5.012; pressing “σ ← best” a few times "
+                "comes near it.",
+            ),
+            _is_its_own_best,
+            {"prior": "fixed", "prior_std": 10**0.7},
+        ),
+        Mission(
+            "empirical-bayes-nothing-to-learn",
+            "With a learnt prior, at least four points, and noise of at most 1, have every weight "
+            "switched off, at a complexity below half a nat.",
+            (
+                "A weight is in use where it saves more likelihood than its KL costs. Which "
+                "points ask for no function at all?",
+                "Take “prior” to per weight and “points N” to 4; then drag all four points "
+                "down or up to y = 0.",
+            ),
+            _is_switched_off,
+            {
+                "prior": "per weight",
+                "n": 4,
+                "data": ((-0.5, -0.167, 0.167, 0.5), (0.2, -0.1, 0.1, -0.2), points.COURSE),
+            },
+        ),
+        Mission(
+            "empirical-bayes-no-idle-weights",
+            "With a prior learnt for each weight, on the 32 points, let no more than 55 % of "
+            "the weights be switched off, and the mean still follow the sine.",
+            (
+                "How many weights are in use, in numbers and not in shares? What of that depends "
+                "on the width?",
+                "Take “prior” to per weight and “width” to 6: about as many weights do the work, "
+                "and fewer are idle.",
+            ),
+            _is_thrifty,
+            {"prior": "per weight", "width": 6},
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
@@ -218,6 +286,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             return None
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
 
+    def _frames(self, result: EmpiricalBayesResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
+        return at(result, frame)
+
     def _draw(self, result: EmpiricalBayesResult) -> None:
         if self._fit.update(result.data, result.prediction):
             self._canvas.redraw_background()
@@ -257,10 +331,20 @@ def refit(
     data: points.Value | None = None,
 ) -> EmpiricalBayesResult:  # fmt: skip
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
+    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
+    return _result(shown, *_fit(shown, prior_std, width, seed, MODES[prior]))
+
+
+def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
+    """Return the fit of ``result``, and a prior that is learnt, as at a frame of its training."""
+    fit = result.fit.at(frame)
+    return _result(result.data, fit, getattr(fit, "prior_std", result.prior_std))
+
+
+def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> EmpiricalBayesResult:
+    """Say of a posterior and the σ_p of its weights what there is to see."""
     from bdl_teach.methods.empirical_bayes import optimal_prior_std, tied_kl
 
-    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
-    fit, std = _fit(shown, prior_std, width, seed, MODES[prior])
     used = std > 0
     mean, spread = fit.mean[used], np.maximum(fit.std[used], 1e-30)
     group = np.zeros(len(mean), int)
@@ -268,7 +352,7 @@ def refit(
     wanted = optimal_prior_std(mean, spread)
     kl = np.log(std[used] / spread) + 0.5 * (wanted / std[used]) ** 2 - 0.5
     return EmpiricalBayesResult(
-        data=shown,
+        data=data,
         fit=fit,
         x_grid=X_GRID,
         prediction=fit.predict(X_GRID, n_samples=200),

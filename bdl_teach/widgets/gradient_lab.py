@@ -14,6 +14,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 REPEATS = 250  # estimates drawn of each kind
 COUNTS = np.unique(np.round(10 ** np.linspace(0, 3, 31)).astype(int))  # what S can be
+_MOST_FOR_THE_SIGN = 650  # draws that the mission grants
 _Z = np.linspace(-4.0, 4.0, 801)
 _EDGE = 90.0  # where the cloud panel shows what lies beyond its frame
 _COLOURS = {"score": plots.ORANGE, "pathwise": plots.BLUE}
@@ -61,6 +63,30 @@ class GradientResult:
     exact: float
     estimates: dict[str, Array]
     variances: dict[str, float]
+
+
+def _has_a_baseline(state: controls.Values, result: GradientResult) -> bool:
+    """Whether the score function comes as near to the other as it can over a bowl, by μ."""
+    least = 1.6 * result.variances["pathwise"]  # 1.5 is the least that there is
+    by_mean = state["parameter"] == "μ" and state["ripple"] == 0.0
+    return bool(by_mean and result.variances["score"] < least)
+
+
+def _knows_the_sign(state: controls.Values, result: GradientResult) -> bool:
+    """Whether 95 % of the score function's estimates have the right sign, at an offset of 10."""
+    asked = {**_DEFAULTS, "offset": 10.0, "n_draws": state["n_draws"], "seed": state["seed"]}
+    right = np.sign(result.estimates["score"]) == np.sign(result.exact)
+    return (
+        controls.same(state, asked)
+        and result.n_draws <= _MOST_FOR_THE_SIGN
+        and bool(right.mean() >= 0.95)
+    )
+
+
+def _loses_to_a_hidden_ripple(state: controls.Values, result: GradientResult) -> bool:
+    """Whether a ripple that hardly shows makes the pathwise estimator ten times the noisier."""
+    small = state["ripple"] < 0.15
+    return bool(small and result.variances["pathwise"] > 10.0 * result.variances["score"])
 
 
 class GradientLab(Explorer[GradientResult]):
@@ -114,6 +140,46 @@ class GradientLab(Explorer[GradientResult]):
         "function multiplies the value of the cost, constant and all, with noise.",
         "offset",
         target=10.0,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "gradient-a-constant-that-helps",
+            "Over the bowl alone (no ripple), by μ, bring the score function's variance below "
+            "1.6 times that of the pathwise estimator.",
+            (
+                "The score function multiplies values of the cost with noise, and a constant "
+                "changes no gradient: it may as well make those values small. And where does the "
+                "bowl itself vary least?",
+                "Move “mean μ” to 1, the minimum, and “offset b” to -1.5.",
+            ),
+            _has_a_baseline,
+            {"mu": 1.0, "offset": -1.5},
+        ),
+        Mission(
+            "gradient-the-sign-at-least",
+            "At offset b = 10, and all else but S as at the start: spend as many draws that the "
+            "score function knows the sign of the gradient in 95 of 100 estimates, but no more "
+            f"than {_MOST_FOR_THE_SIGN}.",
+            (
+                "The sd of an estimate falls as 1/√S. It has to be well below the gradient "
+                "itself: the status line has both numbers.",
+                "Move “offset b” to 10 and “draws S” to 631.",
+            ),
+            _knows_the_sign,
+            {"offset": 10.0, "n_draws": 631},
+        ),
+        Mission(
+            "gradient-a-ripple-nobody-sees",
+            "With a ripple a of 0.1 at most, which hardly shows in the cost, make the pathwise "
+            "estimator ten times as noisy as the score function.",
+            (
+                "One of them sees the slope of the cost, the other its values: make the values "
+                "small everywhere, so that only a slope is left.",
+                "Move “ripple a” to 0.1, “bowl c” down to 0.10 and “mean μ” to 1.",
+            ),
+            _loses_to_a_hidden_ripple,
+            {"ripple": 0.1, "curvature": 0.1, "mu": 1.0},
+        ),
     )
     WORK: ClassVar[str] = "drawn in"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -13,10 +13,12 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import at, at_start, untouched, with_more
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, TABLE_ROOM, X_GRID
@@ -49,6 +51,22 @@ class KLBudgetResult:
     prediction: Predictive
     cost: FreeEnergy
     arrival: Arrival = Arrival()
+
+
+def _is_divided_twice(state: controls.Values, result: KLBudgetResult) -> bool:
+    m, left = len(result.shares), state["kl_weight"] * result.shares
+    return m >= 8 and untouched(state, _DEFAULTS) and bool((abs(left * m**2 - 1) < 0.1).all())
+
+
+def _first_pays_once(state: controls.Values, result: KLBudgetResult) -> bool:
+    first, *others = state["kl_weight"] * result.shares
+    even = abs(first - 1) < 0.03 and abs(sum(others) - 1) < 0.03
+    return len(result.shares) >= 8 and untouched(state, _DEFAULTS) and even
+
+
+def _is_sure_at_1(state: controls.Values, result: KLBudgetResult) -> bool:
+    few, sd = len(result.data.x) <= 40, at(X_GRID, result.prediction.epistemic_std, 1.0)
+    return at_start(state, _DEFAULTS, "kl_weight") and few and sd < 1.0
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):
@@ -92,6 +110,44 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             {**_DEFAULTS, "kl_weight": 10**0.9},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "kl-budget-divided-twice",
+            "Somebody divides by M once too often: each of M batches, eight or more, is given "
+            "1/M² of the KL. Show what is fitted then, on the 32 points.",
+            (
+                "What do the batches of an epoch pay together? Which KL weight is that?",
+                "Leave “batches M” at 8 and “shares” at uniform; take “KL weight” to 0.126, "
+                "which is ⅛.",
+            ),
+            _is_divided_twice,
+            {"n_batches": 8, "scheme": "uniform", "kl_weight": 10**-0.9},
+        ),
+        Mission(
+            "kl-budget-first-pays-once",
+            "On the 32 points in eight batches or more, let the first batch alone pay the whole "
+            "KL, and all the others together the whole KL once more.",
+            (
+                "The KL is paid twice over; which shares give half of it to one batch?",
+                "Take “batches M” to 16, “shares” to geometric and “KL weight” to 1.995: the "
+                "first of the halving shares is nearly ½.",
+            ),
+            _first_pays_once,
+            {"n_batches": 16, "scheme": "geometric", "kl_weight": 10**0.3},
+        ),
+        Mission(
+            "kl-budget-sure-at-1",
+            "Bring the epistemic sd at x = 1 below 1 without touching the KL weight, with at "
+            "most 40 points in all.",
+            (
+                "Who pays the KL is the same for all x. What says something about x = 1?",
+                "Leave all sliders; click eight points into the upper plot, all near (1, 0).",
+            ),
+            _is_sure_at_1,
+            {"data": with_more(datasets.sinusoid(), *[(1.0, 0.0)] * 8)},
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
@@ -160,7 +216,9 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         from bdl_teach.densities import ScaleMixture
         from bdl_teach.methods import bbb
 
-        data, prior = points.chosen(values.get("data"), 1.0, datasets.sinusoid), ScaleMixture()
+        seed = values.get("seed", 0)  # no control has it: a mission asks for others
+        drawn, prior = partial(datasets.sinusoid, seed=seed), ScaleMixture()
+        data = points.chosen(values.get("data"), 1.0, drawn)
         room = SMALL_ROOM if len(data.x) <= SMALL_ROOM[0] else TABLE_ROOM
         fit = bbb.fit(
             data.x,
@@ -169,11 +227,11 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             kl_weight=values["kl_weight"],
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
+            seed=seed,
             capacity=bbb.Capacity(*room),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
-        cost = fit.cost(COST_DRAWS)
-        return KLBudgetResult(data, shares, fit, fit.predict(X_GRID, n_samples=200), cost)
+        return _result(data, shares, fit)
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the fit to a table."""
@@ -185,6 +243,12 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         if result.arrival.over:
             return None
         return replace(result, arrival=result.arrival.after_one_more(result.fit))
+
+    def _frames(self, result: KLBudgetResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: KLBudgetResult, frame: int) -> KLBudgetResult:
+        return _result(result.data, result.shares, result.fit.at(frame))
 
     def _draw(self, result: KLBudgetResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])
@@ -203,3 +267,9 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         paid = f"the {carry} {100 * result.shares[:first].sum():.1f} % of the KL"
         said = f"{m} minibatch{'es' * (m > 1)}: {paid}; on all points {result.cost}."
         return f"{said} {result.arrival}".rstrip()
+
+
+def _result(data: datasets.Regression1D, shares: Array, fit: bbb.Fit) -> KLBudgetResult:
+    """Put a posterior beside the points and the shares that it was fitted with."""
+    prediction = fit.predict(X_GRID, n_samples=200)
+    return KLBudgetResult(data, shares, fit, prediction, fit.cost(COST_DRAWS))

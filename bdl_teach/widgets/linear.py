@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +18,7 @@ from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import Question
 
@@ -72,6 +74,35 @@ class LinearResult:
     log_evidence: float
     evidence_by_prior: Array
     evidence_by_count: Array
+
+
+def _is_sure_at_both_ends(state: controls.Values, result: LinearResult) -> bool:
+    """Whether three points at most make the band narrow at x = ±1, with the model of the start."""
+    model = ("prior_std", "noise_std", "n_features", "kind")
+    ends = result.prediction.epistemic_std[[0, -1]]
+    return (
+        isinstance(result.data, points.OwnPoints)
+        and len(result.data.x) <= 3
+        and controls.same(*({name: of[name] for name in model} for of in (state, _DEFAULTS)))
+        and bool((ends < 2.5).all())
+    )
+
+
+def _has_nothing_to_learn(state: controls.Values, result: LinearResult) -> bool:
+    """Whether the evidence likes best the prior that leaves the weights next to nothing."""
+    return (
+        isinstance(result.data, points.OwnPoints)
+        and len(result.data.x) >= 5
+        and math.isclose(state["noise_std"], _DEFAULTS["noise_std"])
+        and int(np.argmax(result.evidence_by_prior)) == 0
+    )
+
+
+def _ties_two_weights(_state: controls.Values, result: LinearResult) -> bool:
+    """Whether a single point has left the two weights that are shown on a line."""
+    pair = list(result.pair)
+    (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
+    return len(result.data.x) == 1 and bool(b < -0.97 * np.sqrt(a * c))
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):
@@ -131,6 +162,44 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         "A point adds to the precision of the weights and takes nothing away; its height moves "
         "the mean, not the band. This holds for the Gaussian linear model, not in general.",
         "n",
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "linear-sure-at-both-ends",
+            "With three points of your own at most, and the prior, the noise and the features of "
+            "the start, make the model sure at both ends: an epistemic sd below 2.5 at x = ±1.",
+            (
+                "Whether the band is narrow depends on where you measure, not on what comes out.",
+                "Take “points N” down to 2, then drag one of the two to x = −1 and the other to "
+                "x = 1; their heights do not matter.",
+            ),
+            _is_sure_at_both_ends,
+            {"n": 2, "data": ((-1.0, 1.0), (0.0, 0.0), points.COURSE)},
+        ),
+        Mission(
+            "linear-nothing-to-learn",
+            "With five points of your own or more, and noise σ 1, make the evidence prefer the "
+            "narrowest of all priors: its curve by σ is highest at 0.10.",
+            (
+                "The evidence likes the prior that would have drawn weights as large as the data "
+                "ask for. Which data ask for none?",
+                "Take “points N” to 5 and drag all of them down, or up, to y = 0.",
+            ),
+            _has_nothing_to_learn,
+            {"n": 5, "data": ((-0.4, -0.2, 0.0, 0.2, 0.4), (0.0,) * 5, points.COURSE)},
+        ),
+        Mission(
+            "linear-two-weights-on-a-line",
+            "With a single point, make the posterior of the two weights that are shown a thin "
+            "falling stroke: what is known is their sum alone (a correlation below −0.97).",
+            (
+                "One point measures one combination of all weights that reach it. How many "
+                "weights may share it, if two are to pay for each other?",
+                "Take “points N” to 1, and “how many d” to 2: two bumps, one point between them.",
+            ),
+            _ties_two_weights,
+            {"n": 1, "n_features": 2},
+        ),
     )
 
     def _make_controls(self) -> dict[str, controls.Widget]:

@@ -15,6 +15,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.question import Question
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -110,6 +111,33 @@ class VarianceResult:
     correlation: dict[str, float]
 
 
+def _gains_nothing(state: controls.Values, result: VarianceResult) -> bool:
+    """Whether Flipout has the noise of one shared W at M = 256, and local draws a hundredth."""
+    end = {kind: variances[-1] for kind, variances in result.theory.items()}
+    return (
+        {"shared", "flipout", "local"} <= end.keys()
+        and result.size == N_DATA
+        and bool(abs(end["flipout"] / end["shared"] - 1.0) < 0.05)
+        and bool(end["local"] < 0.01 * end["shared"])
+    )
+
+
+def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -> bool:
+    """Whether local draws make the noise that one shared W made at σ = 0.05, at M = 256, by μ."""
+    if not {"shared", "local"} <= result.theory.keys():
+        return False
+    sure = result.theory["shared"][-1] * (0.05 / state["sigma"]) ** 2  # it goes with σ²
+    near = bool(abs(result.theory["local"][-1] / sure - 1.0) < 0.12)
+    return near and result.size == N_DATA and state["parameter"] == "μ"
+
+
+def _beats_a_w_per_example(_state: controls.Values, result: VarianceResult) -> bool:
+    """Whether, these two alone shown, local draws have under 0.4 of the noise, at M = 256."""
+    if set(result.theory) != {"local", "per_example"} or result.size != N_DATA:
+        return False
+    return bool(result.theory["local"][-1] < 0.4 * result.theory["per_example"][-1])
+
+
 class LocalReparamLab(Explorer[VarianceResult]):
     """Batch size, σ of the weights, inputs, draws: each movement draws all gradients anew.
 
@@ -135,6 +163,53 @@ class LocalReparamLab(Explorer[VarianceResult]):
         "Only noise that is drawn for each point falls as 1/M.",
         "size",
         target=128,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "local-flipout-gains-nothing",
+            "At the largest batch, show that all of Flipout's signs can be in vain: within 5 % the "
+            "noise of one shared W, while local draws have less than a hundredth of it.",
+            (
+                "Flipout gives each row signs of its own, but all rows share how large the draw "
+                "is. Which of the two derivatives hears that alone, and with how many inputs?",
+                "Move “batch M” to 256 and “weights' σ” to 1, leave “inputs d” at 1, choose “for” "
+                "σ, and show “Flipout” beside the two that are there.",
+            ),
+            _gains_nothing,
+            {"size": 256, "sigma": 1.0, "n_inputs": 1, "parameter": "σ", "flipout": True},
+        ),
+        Mission(
+            "local-what-256-rows-are-worth",
+            "At M = 256, for μ, make the weights so unsure that local draws are as noisy as one "
+            "shared W was with weights' σ 0.05. Show both; within a tenth will do.",
+            (
+                "For μ both variances go with σ², and local draws divide theirs by about the "
+                "number of rows. How much larger may σ be, then?",
+                "Move “batch M” to 256. Read the shared W's variance at “weights' σ” 0.05, then "
+                "move that to 0.7: fourteen times 0.05, and 14² is about what the rows are worth.",
+            ),
+            _is_as_noisy_as_a_sure_one,
+            {"size": 256, "sigma": 0.7},
+        ),
+        Mission(
+            "local-better-than-own-weights",
+            "For μ, local draws are as noisy as a W for each example. Find where they have less "
+            "than 0.4 of its noise at the largest batch, and show these two alone.",
+            (
+                "Local draws know nothing of single weights, so that they cannot pass on the noise "
+                "of one weight that the unit never felt. Where is there such a noise?",
+                "Move “batch M” to 256 and “inputs d” to 4, choose “for” σ, switch “a W per "
+                "example” on and “one shared W” off.",
+            ),
+            _beats_a_w_per_example,
+            {
+                "size": 256,
+                "n_inputs": 4,
+                "parameter": "σ",
+                "per_example": True,
+                "shared": False,
+            },
+        ),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "shared or local": (

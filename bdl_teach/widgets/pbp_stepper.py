@@ -16,6 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background, controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 
@@ -29,6 +30,7 @@ MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
 _FRAMES = 12.0  # pictures a second while playing
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
+_TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
 _SIX = math.log10(6.0)  # α of the paper: its slider can stand there
 _DEFAULTS: controls.Values = {
     "step": 33,
@@ -64,6 +66,31 @@ class StepperResult:
     x_grid: Array = field(default_factory=lambda: X_GRID)
 
 
+def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> bool:
+    """Whether one point alone has raised α by 20."""
+    alpha = result.replay.noise[:, 0]
+    return len(result.data.x) == 1 and bool(alpha[-1] - alpha[0] >= 20.0)
+
+
+def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> bool:
+    """Whether a guess of twice y's spread has come down below 4 in 20 epochs."""
+    asked = {name: _DEFAULTS[name] for name in ("n", "noise_std")}
+    return (
+        controls.same({name: state[name] for name in asked}, asked)
+        and not isinstance(result.data, points.OwnPoints)
+        and math.isclose(state["guess"], 2.0)
+        and state["step"] <= _TWENTY_EPOCHS
+        and bool(result.replay.noise_std[-1] < 4.0)
+    )
+
+
+def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> bool:
+    """Whether the step that learned one of the learner's points has widened the band by 3 %."""
+    before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
+    learned = result.replay.point is not None and isinstance(result.data, points.OwnPoints)
+    return learned and bool(now > 1.03 * before)
+
+
 class PBPStepper(Explorer[StepperResult]):
     """Steps taken, speed, N, noise, noise prior, seed, order: probabilistic backpropagation.
 
@@ -95,6 +122,58 @@ class PBPStepper(Explorer[StepperResult]):
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
         target=330,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "pbp-one-point-counted-often",
+            "One single point, and PBP believes that it has seen dozens: let α end 20 above where "
+            "it began.",
+            (
+                "α counts the points that were learned, about a half for each visit, and it does "
+                "not ask whether they are new.",
+                "Take “points N” down to 4, remove three of them (Shift and a click), and move "
+                "“steps” to 200.",
+            ),
+            _counts_one_point_often,
+            {"n": 4, "data": ((0.0,), (3.0,), points.COURSE), "step": 200},
+        ),
+        Mission(
+            "pbp-unlearn-a-guess",
+            "The first guess of the noise is twice the spread of y: guess 2.00. With N = 32 and "
+            "noise σ 1, let PBP come down to a noise sd below 4 in 20 epochs: "
+            f"{_TWENTY_EPOCHS} steps at most.",
+            (
+                "A guess is worth as many points as its α says. What is this one to be worth?",
+                "Move “guess” to 2.00, “prior α” all the way down to 1.9, and “steps” to "
+                f"{_TWENTY_EPOCHS}.",
+            ),
+            _has_unlearned_its_guess,
+            {"guess": 2.0, "alpha": 10.0 ** (_SIX - 0.5), "step": _TWENTY_EPOCHS},
+        ),
+        Mission(
+            "pbp-a-surprise-widens",
+            "With points of your own, find a step that makes PBP less sure: it learns a point, and "
+            "the epistemic sd among the data grows by 3 % or more.",
+            (
+                "The bracket of (7.5) may be negative: that takes a point much further off than "
+                "the band and the noise that is believed in allow, and many before it that agree.",
+                "Take “points N” to 9 and drag eight of them to y = 0, the ninth far up at x = "
+                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9, the step "
+                "that learns the ninth.",
+            ),
+            _widens_by_a_surprise,
+            {
+                "n": 9,
+                "data": (
+                    (-0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5),
+                    (*(0.0,) * 8, 15.0),
+                    points.COURSE,
+                ),
+                "sorted": True,
+                "guess": 0.1,
+                "step": 9,
+            },
+        ),
     )
     PRESETS: ClassVar[controls.Presets] = {
         "before any data": ("Step 0: the prior, wide everywhere", {**_DEFAULTS, "step": 0}),

@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,41 @@ def fitted() -> Any:
         return made[name]
 
     return get
+
+
+@pytest.mark.parametrize("name", ["map", "bbb", "local", "eb"])
+def test_the_frames_of_a_fit_lead_from_its_start_to_itself(name, fitted):
+    one = fitted(name)
+    end, start = one.at(-1), one.at(0)
+    for field in ("mean", "std", "gamma", "prior_std", "weights"):
+        if hasattr(one, field):
+            np.testing.assert_array_equal(getattr(end, field), getattr(one, field))
+            assert (getattr(start, field) != getattr(one, field)).any()
+    assert end.history.keys() == one.history.keys()
+    for key, column in one.history.items():
+        np.testing.assert_array_equal(end.history[key], column)
+    assert list(start.history["step"]) == [0]
+    np.testing.assert_array_equal(end.predict(X, 50).mean, one.predict(X, 50).mean)
+    middle = one.at(20)
+    assert middle.history["step"][-1] == one.path.steps[20] < 1500
+    assert type(middle) is type(one) and middle.noise_std == one.noise_std
+    for frame in (len(one.path.steps), -len(one.path.steps) - 1):
+        with pytest.raises(ValueError, match=r"^frame: expected one of the 41 frames kept, got"):
+            one.at(frame)
+    with pytest.raises(ValueError, match=r"^frame: expected a fit whose path was kept, got 0"):
+        replace(one, path=None).at(0)
+
+
+def test_the_start_of_a_posterior_is_where_its_method_starts(fitted):
+    """ρ = −1 everywhere; of empirical Bayes in units of 1/√(inputs), and γ as it was drawn."""
+    for name in ("bbb", "local"):
+        np.testing.assert_allclose(fitted(name).at(0).std, np.log1p(np.exp(-1.0)), rtol=1e-6)
+    learnt = fitted("eb")
+    start = learnt.at(0)
+    unit = learnt.network.fan_in**-0.5
+    np.testing.assert_allclose(start.std, unit * np.log1p(np.exp(-1.0)), rtol=1e-6)
+    draw = np.random.default_rng(0).standard_normal(len(start.gamma))
+    np.testing.assert_allclose(start.gamma, 8.0 * draw, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -7,6 +7,7 @@ from bdl_teach import DivergedError, datasets, densities
 from bdl_teach._support import compiled
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact, point
+from bdl_teach.methods.bbb import Capacity
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
@@ -152,3 +153,16 @@ def test_a_linear_classifier_is_logistic_regression_with_a_ridge(decay):
 def test_labels_other_than_0_and_1_are_refused():
     with pytest.raises(ValueError, match="y: expected labels 0 and 1"):
         point.fit(LABEL_X, 2 * LABELS, **LOGISTIC)
+
+
+def test_room_for_more_points_changes_nothing_but_rounding():
+    for prior in (None, Gaussian(1.0)):
+        exactly = small(prior=prior, steps=15)
+        roomy = small(prior=prior, steps=15, capacity=Capacity(20, (3,), 1))
+        np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-5)
+        np.testing.assert_allclose(roomy.history["loss"], exactly.history["loss"], rtol=1e-5)
+
+
+def test_too_little_room_is_refused():
+    with pytest.raises(ValueError, match="capacity: expected room for 8 points, got 7"):
+        small(capacity=Capacity(7, (3,), 1))

@@ -8,12 +8,12 @@
   };
   const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.title || e.className;
   const parts = {};
-  for (const part of ["head", "question", "stage", "controls", "status"]) {
+  for (const part of ["head", "question", "stage", "film", "controls", "status"]) {
     const element = box.querySelector(`.bdl-${part}`);
     if (element) parts[part] = place(element);
   }
   const controls = all(
-    ".bdl-controls :is(.widget-inline-hbox:not(.bdl-name), .widget-toggle-buttons), .bdl-buttons > button",
+    ".bdl-controls :is(.widget-inline-hbox:not(.bdl-name), .widget-toggle-buttons), .bdl-buttons > button, .bdl-film > *",
   ).filter((e) => seen(e) && !e.parentElement.closest(".widget-inline-hbox"));
   const written = ".widget-label, .widget-readout, button, .widget-html-content, .widget-radio label";
   const stops = (e) => all("*", e).filter((x) => x.tabIndex >= 0 && seen(x)).length;

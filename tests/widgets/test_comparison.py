@@ -22,6 +22,7 @@ from explorer_claims import (
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
     assert_the_picture_is_not_stale,
+    assert_the_replay_leads_to_the_fit,
     band,
     line,
     panel,
@@ -340,6 +341,37 @@ def assert_it_is_the_stored_run(made: Predictive) -> None:
 # What the picture holds, and what the status line says of it.
 
 
+# Points by hand
+
+
+def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    before = explorer.result
+    explorer._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
+    after = explorer.wait().result
+    assert len(after.data.x) == 32 and after.data.x[20, 0] == 0.6 and after.data.y[20, 0] == 9.0
+    for name, shown in explorer._panels.items():
+        x, y = shown._points.get_data()
+        assert (x[20], y[20]) == (0.6, 9.0)
+        if name in after.predictions:
+            moved = after.predictions[name].mean - before.predictions[name].mean
+            assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
+    assert len(explorer._picture.panels) == len(explorer._panels)
+    explorer.preset("start")
+    for name, prediction in before.predictions.items():
+        np.testing.assert_array_equal(explorer.result.predictions[name].mean, prediction.mean)
+
+
+def test_a_table_has_no_truth_to_hold_intervals_against(explorer: ComparisonExplorer) -> None:
+    explorer.preset("start")
+    explorer.set(data=((1.0, 2.0, 4.0), (5.0, 3.0, 8.0)))
+    assert explorer.status.startswith("3 points of your own. No truth of a table to hold intervals")
+    assert all(np.isnan(v) for by in explorer.result.coverage.values() for v in by.values())
+    with pytest.raises(ValueError, match="data: expected at most 64 points in this explorer"):
+        explorer.set(data=(range(65), range(65)))
+    explorer.preset("start")
+
+
 @pytest.fixture
 def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A stand-in for NUTS; what it was asked for is kept under its arguments' names."""
@@ -353,6 +385,62 @@ def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
     return asked
+
+
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_all_fits(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("all methods").set(noise_std=0.9)
+    assert_the_replay_leads_to_the_fit(explorer)
+
+
+def test_every_method_is_at_the_same_share_of_its_training(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("start").set(nuts=True, epochs=40)
+    fits, steps = explorer.result.fits, explorer._frames(explorer.result)
+    assert list(fits) == ["map", "bbb", "pbp"] and steps[-1] == 1500
+    for frame, epochs in ((0, 0.0), (25, 40 * steps[25] / 1500)):
+        explorer.replay(steps[frame])
+        taken = np.array(fits["pbp"].path.steps)
+        near = int(np.abs(taken / taken[-1] - epochs / 40).argmin())
+        assert abs(taken[near] / 33 - epochs) < 0.8
+        then = {"map": fits["map"].at(frame), "bbb": fits["bbb"].at(frame)}
+        then["pbp"] = fits["pbp"].at(near)
+        for name, fit in then.items():
+            told = fit.predict(X[:, None], 200)
+            ax = explorer._panels[name].axes
+            np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
+            apart = [
+                calibration.distance(told, nuts["gold"], m)
+                for m in explorer.result.regions.values()
+            ]
+            written = "/".join(f"{gap:.1f}" for gap in apart)
+            assert f"{METHODS[name].label} {written}" in explorer.status.partition("gap to NUTS")[2]
+        assert f"; PBP after {steps[frame] / 1500:.1%} of the epochs" in explorer.status
+    explorer.replay()
+    assert "of the epochs" not in explorer.status
+
+
+def test_pbp_alone_is_replayed_at_its_own_steps_and_nothing_without_a_method(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer.preset("start").set(map=False, bbb=False, epochs=20)
+    assert explorer._frames(explorer.result)[-1] == 20 * 33
+    explorer.replay(0)
+    assert explorer.status.startswith("Step 0 of 660: ")
+    explorer.set(pbp=False)
+    assert explorer._film._slider.disabled
+
+
+def test_a_fit_without_frames_stays_what_it_is() -> None:
+    fit = SimpleNamespace(path=None)
+    assert comparison_fits.at_share(fit, 0.3) is fit
 
 
 def regions(gap: float) -> dict[str, Any]:
@@ -586,7 +674,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         assert (given.pop("x") == np.repeat(problem.data.x, 4 if repeated else 1, axis=0)).all()
         assert (given.pop("y") == np.repeat(problem.data.y, 4 if repeated else 1, axis=0)).all()
         assert given.pop("noise_std") == pytest.approx(1.4 if repeated else 0.7)
-        assert given.pop("capacity", None) == (None if repeated else bbb.Capacity(32, (20,), 1))
+        assert given.pop("capacity") == bbb.Capacity(64, (20,), 1)
         assert given == {"hidden_units": (20,), "seed": 5, **more}, name
         assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
     gold = comparison_fits.sample(problem)
@@ -605,10 +693,11 @@ def test_pbp_is_given_as_many_passes_as_the_slider_says(monkeypatch: pytest.Monk
 
     def trail(x: Any, y: Any, **values: Any) -> Any:
         given.update(values, x=x, y=y)
-        return SimpleNamespace(at=lambda steps: at.append(steps) or SimpleNamespace(fit="fit"))
+        fit = SimpleNamespace(state="there", scaling=None, history={})
+        return SimpleNamespace(at=lambda steps: at.append(steps) or SimpleNamespace(fit=fit))
 
     monkeypatch.setattr(pbp_replay, "Trail", trail)
-    assert comparison_fits.fit("pbp", problem, 20) == "fit"
+    assert comparison_fits.fit("pbp", problem, 20).state == "there"
     assert at == [20 * 9], "8 points and a refinement an epoch"
     assert (given.pop("x") == problem.data.x).all() and (given.pop("y") == problem.data.y).all()
     assert given == {"hidden_units": (20,), "seed": 5}

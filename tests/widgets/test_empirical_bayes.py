@@ -21,12 +21,14 @@ from explorer_claims import (
     PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_the_replay_leads_to_the_fit,
     pixels,
 )
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.widgets import EmpiricalBayesExplorer
+from bdl_teach.widgets._engine import live
 
 MOVES: dict[str, Any] = {
     "prior_std": 10**0.5,
@@ -62,6 +64,26 @@ def explorer() -> Iterator[EmpiricalBayesExplorer]:
 @pytest.fixture(params=SETTINGS, ids=("home", "wide prior", "per layer", "per weight"))
 def moved(explorer: EmpiricalBayesExplorer, request: Any) -> EmpiricalBayesExplorer:
     return explorer.set(**{**HOME, **request.param})
+
+
+# The replay
+
+
+@pytest.mark.parametrize("prior", ["fixed", "per weight", "one for all"])
+def test_the_replay_leads_from_the_start_to_the_fit_and_its_prior(
+    explorer: EmpiricalBayesExplorer, monkeypatch: pytest.MonkeyPatch, prior: str
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.set(**{**HOME, "prior": prior, "width": 19})
+    assert_the_replay_leads_to_the_fit(explorer)
+    start = explorer.result.fit.at(0)
+    explorer.replay(0)
+    assert_shows(panel(explorer, "What the network believes"), start.predict(X[:, None], 200))
+    used = np.full(len(start.mean), 1.0) if prior == "fixed" else start.prior_std
+    wanted = np.sqrt(start.mean**2 + start.std**2)
+    ax = panel(explorer, "σ of each weight's prior")
+    np.testing.assert_allclose(line(ax, "in use")[1], used[np.argsort(-wanted)], rtol=1e-9)
+    np.testing.assert_allclose(line(ax, "best: √(μ² + σ²)")[1], -np.sort(-wanted), rtol=1e-9)
 
 
 def kl(result: Any, std: Any) -> float:

@@ -15,6 +15,7 @@ from explorer_claims import (
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
+    assert_the_replay_leads_to_the_fit,
     band,
     bars,
     legend_labels,
@@ -27,6 +28,7 @@ from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.widgets import KLBudgetLab, kl_budget_lab
+from bdl_teach.widgets._engine import live
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
@@ -46,6 +48,24 @@ def lab() -> Iterator[KLBudgetLab]:
     assert made.state() == START
     yield made
     made.close()
+
+
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_the_fit(
+    lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    lab.set(**{**START, "n_batches": 4})
+    assert_the_replay_leads_to_the_fit(lab)
+    start = lab.result.fit.at(0)
+    lab.replay(0)
+    ax = panel(lab, "What the network believes")
+    np.testing.assert_array_equal(line(ax, "mean")[1], start.predict(X[:, None], 200).mean)
+    assert list(line(panel(lab, "How the free energy"), "F")[0]) == [0]
+    assert str(start.cost(100)) in lab.status
+    assert lab.status.startswith("Step 0 of 1500: 4 minibatches")
 
 
 def geometric(m: int) -> Any:

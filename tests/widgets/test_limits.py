@@ -71,6 +71,9 @@ def test_mean_and_band_are_inside_the_frame_or_the_edge_says_so(explorer: Explor
         values = {name: anywhere(c, rng) for name, c in explorer._controls.items()}
         values |= {name: value for name, value in SLOW.items() if name in values}
         result = explorer._compute(values)
+        frames = list(explorer._frames(result))[:-1]
+        if frames and rng.integers(2):
+            result = explorer._replay(result, int(rng.integers(len(frames))))
         with RENDER_LOCK:
             explorer._draw(result)
         low, high = ax.get_ylim()

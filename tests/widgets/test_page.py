@@ -147,6 +147,28 @@ def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: s
     assert found["status"] == "polite"
 
 
+TRAINING = (  # those that can be replayed
+    "ComparisonExplorer",
+    "EmpiricalBayesExplorer",
+    "KLBudgetLab",
+    "SinusoidExplorer",
+    "TruthExplorer",
+)
+
+
+@everywhere
+def test_what_trains_has_a_replay_under_its_picture(
+    seen: dict[str, Any], size: str, name: str
+) -> None:
+    parts = seen[size][name]["parts"]
+    assert ("film" in parts) == (name in TRAINING)
+    if name in TRAINING:
+        film, stage = parts["film"], parts["stage"]
+        assert film["top"] >= stage["bottom"] - 1
+        assert (film["left"], film["right"]) == (stage["left"], stage["right"])
+        assert 24 <= film["bottom"] - film["top"] <= 32
+
+
 def test_axe_finds_nothing_that_is_serious(seen: dict[str, Any], notebook: Notebook) -> None:
     """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours."""
     resize(notebook, *LAPTOP)

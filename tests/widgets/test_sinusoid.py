@@ -6,6 +6,7 @@ What a preset or an answer says of Bayes by Backprop is looked at for five data 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -18,6 +19,7 @@ from explorer_claims import (
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
+    assert_the_replay_leads_to_the_fit,
     band,
     bars,
     curves,
@@ -27,15 +29,16 @@ from explorer_claims import (
     said,
 )
 
-from bdl_teach import datasets
+from bdl_teach import calibration, datasets
 from bdl_teach.densities import ScaleMixture, gaussian_kl
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, exact, local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
+from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, SinusoidResult
 
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
@@ -95,6 +98,76 @@ def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[st
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
     return asked
+
+
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_the_fit(
+    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("article").set(sigma1=1.4)
+    assert_the_replay_leads_to_the_fit(explorer)
+
+
+@pytest.mark.parametrize("frame", [0, 12])
+def test_a_frame_shows_and_says_what_the_fit_was_then(
+    explorer: SinusoidExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, frame: int
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("article").set(n_predictions=10**1.5, nuts=True)
+    whole = explorer.result.fit
+    then, step = whole.at(frame), whole.path.steps[frame]
+    told = then.predict(X[:, None], 32)
+    explorer.replay(step)
+    ax = panel(explorer, "What the network believes")
+    np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
+    _, low, high = band(ax, "±2 sd epistemic")
+    np.testing.assert_allclose(high - low, 4 * told.epistemic_std, atol=1e-9)
+    steps, f = line(panel(explorer, "How the free energy"), "F")
+    assert steps[-1] == step and len(f) == len(then.history["step"])
+    heights, _ = bars(panel(explorer, "Prior and fitted"), "fitted μ")
+    inside = np.histogram(np.clip(then.mean, -5, 5), np.linspace(-5, 5, 61), density=True)[0]
+    np.testing.assert_allclose(heights, np.maximum(inside, 1e-4))
+    cost, gold = then.cost(100), nuts["gold"].prediction
+    total, kl, nll = said(explorer.status, "free energy # nats = # (complexity) + # (likelihood)")
+    assert (kl, nll) == (as_printed(cost.complexity, 0), as_printed(cost.likelihood, 0))
+    assert total == kl + nll
+    assert explorer.status.startswith(f"Step {step} of 1500: in training, 32 points: ")
+    gaps = [calibration.distance(told, gold, mask) for mask in (INSIDE, ~INSIDE)]
+    shown = said(explorer.status, "gap to NUTS # among the data, # outside")
+    assert shown == [as_printed(gap, 2) for gap in gaps]
+    assert "below the quick fit" not in explorer.status
+
+
+def test_the_replay_of_what_was_trained_on_begins_where_all_began(
+    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would begin where next to nothing is left to move."""
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("article")
+    quick = explorer.result
+    on = replace(quick, fit=quick.fit.refined(), runs=(quick.fit, quick.fit.refined()))
+    frames = sinusoid_fits.frames(on)
+    assert [f.steps for f in frames[:41]] == list(quick.fit.path.steps)
+    assert [f.steps for f in frames[41:]] == sorted({f.steps for f in frames[41:]})
+    assert (frames[41].steps > 1500, frames[-1].steps, len(frames)) == (True, 3000, 51)
+    np.testing.assert_array_equal(frames[-1].run.at(frames[-1].frame).mean, on.fit.mean)
+    np.testing.assert_array_equal(sinusoid_fits.at(on, 0).fit.mean, quick.fit.at(0).mean)
+    np.testing.assert_array_equal(sinusoid_fits.at(on, 40).fit.mean, quick.fit.mean)
+
+
+def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training on has a run before it, another start has none."""
+    quick = sinusoid_fits.refit(**{**FIT, "noise_std": 0.3})
+    result, kinds, nats = quick, [], iter(np.arange(1000.0, 2000.0))
+    monkeypatch.setattr(bbb.Fit, "cost", lambda *_: FreeEnergy(-next(nats), 0.0))  # ever lower
+    for _ in range(sinusoid_fits.MOST_RUNS):
+        result = sinusoid_fits.improve(result, 10)
+        kinds.append(len(result.runs))
+        assert result.runs[-1] is result.fit
+    assert kinds == [2, 1, 1, 1, 1, 2]
 
 
 def outputs(weights: Any, width: int, x: Any) -> Any:

@@ -22,6 +22,7 @@ from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     assert_the_picture_is_not_stale,
+    assert_the_replay_leads_to_the_fit,
     band,
     curves,
     legend_labels,
@@ -33,7 +34,7 @@ from explorer_claims import (
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
 
-from bdl_teach import DivergedError, datasets
+from bdl_teach import DivergedError, calibration, datasets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import exact, local_reparam, point
@@ -114,6 +115,40 @@ def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
     return asked
+
+
+# The replay
+
+
+def test_the_replay_leads_from_the_start_to_the_fit(explorer: TruthExplorer) -> None:
+    assert_the_replay_leads_to_the_fit(explorer.set(gap=0.25))
+
+
+@pytest.mark.parametrize("frame", [0, 15])
+def test_a_frame_shows_the_fit_then_and_its_parts_of_the_gap(
+    explorer: TruthExplorer, nuts: dict[str, Any], frame: int
+) -> None:
+    explorer.set(nuts=True)
+    whole = explorer.result
+    explorer.result = truth_fits.beside_nuts(
+        truth_fits.improve(whole), whole.nuts, whole.nuts_report
+    )
+    then, step = whole.fit.at(frame), whole.fit.path.steps[frame]
+    told = then.predict(X[:, None], truth_fits.N_PREDICTIONS)
+    best = explorer.result.search
+    explorer.replay(step)
+    ax = panel(explorer, "What each believes")
+    np.testing.assert_array_equal(line(ax, "fit mean")[1], told.mean)
+    np.testing.assert_array_equal(line(ax, "best fit mean")[1], best.prediction.mean)
+    np.testing.assert_array_equal(line(panel(explorer, "How sure"), "fit")[1], told.epistemic_std)
+    gap = whole.regions["gap"]
+    off = calibration.distance(told, best.prediction, gap)
+    assert said(explorer.status, "optimisation #, family") == [as_printed(off, 2)]
+    f, lowest, excess = said(
+        explorer.status, "free energy # nats = # (lowest found) + # (optimisation)"
+    )
+    assert f == as_printed(then.history["free_energy"][-1], 0) == lowest + excess
+    assert then.history["step"][-1] == step
 
 
 def searched(explorer: TruthExplorer, rounds: int = 100) -> TruthResult:

@@ -205,6 +205,9 @@ explorer.set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
 for m in (1, 2, 16):
     lab.set(n_batches=m)
 lab.set(scheme="geometric")
+for trained in (explorer, lab):
+    for step in (0, 100, 1500):
+        trained.replay(step)
 print(modules() - compiled)
 """
 
@@ -348,6 +351,8 @@ def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
     for _ in range(4):  # in the first, caches fill
         for k in range(30):
             explorer.set(sigma1=0.5 + 0.1 * k, pi=0.05 * (k % 20), seed=k % 6)
+            if k % 6 == 0:
+                explorer.replay(40 * k)
         gc.collect()
         resident.append(psutil.Process().memory_info().rss)
     assert explorer.ticks - ticks == 4 * 30

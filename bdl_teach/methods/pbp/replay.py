@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -18,6 +19,7 @@ from bdl_teach.methods.pbp import _loop as pbp_loop
 from bdl_teach.methods.pbp._loop import State
 from bdl_teach.predictive import Predictive
 
+_FRAMES = 41  # of a fit's replay
 CHUNK = 256  # steps between the states that a trail keeps
 _REFINE = -1  # in a schedule, where a point's row would stand
 
@@ -157,7 +159,7 @@ def fit(
     hidden_units: tuple[int, ...] = (50,),
     epochs: int = 40,
     seed: int = 0,
-) -> pbp.Fit:
+) -> Fit:
     """Do what :func:`pbp.fit` does, many steps a call: sooner where there are few points.
 
     Args:
@@ -168,13 +170,46 @@ def fit(
         seed: Seed of the starting point and of the orders.
 
     Returns:
-        A :class:`pbp.Fit` without a history.
+        A :class:`Fit`, without a history.
 
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
     n_steps = checks.count("epochs", epochs) * (len(checks.inputs("x", x)) + 1)
-    return replay(x, y, n_steps, hidden_units=hidden_units, seed=seed).fit
+    trail = Trail(x, y, hidden_units=hidden_units, seed=seed)
+    return Fit(**vars(trail.at(n_steps).fit), trail=trail, n_steps=n_steps)
+
+
+@dataclass(frozen=True)
+class Fit(pbp.Fit):
+    """A fit that knows what it was on its way.
+
+    Attributes:
+        trail: Its steps.
+        n_steps: How many there were.
+    """
+
+    trail: Trail
+    n_steps: int
+
+    @property
+    def path(self) -> optimise.Path:
+        """Steps of the frames that ``at`` takes: the closer together, the earlier."""
+        steps = np.ceil(self.n_steps * np.linspace(0.0, 1.0, _FRAMES) ** 1.5)
+        kept = np.unique(steps.astype(int))
+        return optimise.Path(kept, np.empty((len(kept), 0)), [])
+
+    def at(self, frame: int) -> pbp.Fit:
+        """Return the posterior after ``path.steps[frame]`` steps.
+
+        Args:
+            frame: 0 for the prior, −1 for the end.
+
+        Raises:
+            ValueError: There is no such frame.
+        """
+        path = optimise.with_frame(self.path, frame)
+        return self.trail.at(int(path.steps[frame])).fit
 
 
 @lru_cache(maxsize=1)

@@ -81,8 +81,11 @@ def head(title: str, start: Start | None, acts: Iterable[Widget]) -> Widget:
     )
 
 
-def body(picture: Widget, groups: Mapping[str, Iterable[Widget]]) -> Widget:
-    """The picture, and the controls in their groups."""
+def body(
+    picture: Widget, groups: Mapping[str, Iterable[Widget]], film: Widget | None = None
+) -> Widget:
+    """The picture, under it what replays a training, and the controls in their groups."""
     panels = [controls.group(name, widgets) for name, widgets in groups.items()]
     stage = controls.box("bdl-stage", [picture])
-    return controls.box("bdl-body", [stage, controls.box("bdl-controls", panels)])
+    shown = stage if film is None else controls.box("bdl-shown", [stage, film])
+    return controls.box("bdl-body", [shown, controls.box("bdl-controls", panels)])

@@ -38,6 +38,7 @@ from bdl_teach.widgets._engine.picture import Picture, Place
 from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
+from bdl_teach.widgets._engine.replay import PACE, Film
 from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
@@ -95,6 +96,11 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
             Where it raises, what is shown already stands.
+        ``_frames(result) -> steps``: On the worker. Steps taken at each frame of the training that
+            led to ``result``, the start's first; () where there is none. Whoever defines it has a
+            row to replay the training with, under the picture.
+        ``_replay(result, frame) -> Result``: On the worker. ``result`` as it was at a frame but the
+            last, which is ``result`` itself.
         ``_touch_panels() -> [touch.Panel]``: The panels whose points a hand can move, add and
             remove; there is then a control ``data`` (``points.Points``), whose values
             ``points.chosen`` makes data of, and a result has ``data``. Called once, after
@@ -113,7 +119,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ``close()``: Stops what runs beside, then calls ``super().close()``.
 
     Attributes:
-        result: What the last tick computed; ``None`` before the first.
+        result: What the last tick computed, whatever frame of its training is shown; ``None``
+            before the first.
         ticks: How many pictures have been made.
     """
 
@@ -144,6 +151,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def __init__(self, **values: Any) -> None:
         self.result: Result | None = None
         self.ticks = 0
+        self._shown: Result | None = None  # the result, or it at a frame of its training
+        self._film = Film(self._frames, self._replay, self._draw_again)
         self._process = os.getpid()
         self._slot: LatestValue[_Job] = LatestValue()
         self._without_still: list[Any] = []  # handles of views that the notebook keeps no still of
@@ -161,6 +170,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._sketch = self._make_sketch()
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
+        self._painted: Values = {}  # the values that the picture is of
         self._said = "", ""  # of the last picture: the status line, and how long it took
         self._pin = Pin(self._canvas, self._controls, self._draw_again)
         self._start = (
@@ -221,6 +231,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Return a better result for values that rest, or ``None`` when this one is good."""
         return None
 
+    def _frames(self, result: Result) -> Sequence[int]:
+        """Say after how many steps the training that led to ``result`` can be shown."""
+        return ()
+
+    def _replay(self, result: Result, frame: int) -> Result:
+        """Return what ``result`` was at a frame of its training."""
+        return result
+
     def _touch_panels(self) -> list[touch.Panel]:
         """Say in which panels there is something to touch."""
         return []
@@ -280,6 +298,27 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if not self._warmed.wait(timeout):
             raise TimeoutError(f"expected the compilations within {timeout:g} s")
         return self
+
+    def replay(self, step: int | None = None) -> Self:
+        """Show the fit as it was at a step of its training, and wait for the picture.
+
+        Neither the controls nor ``result`` change; a movement shows the whole fit again.
+
+        Args:
+            step: Number of the step; the nearest one that was kept is shown. By default the last.
+
+        Returns:
+            The explorer itself.
+
+        Raises:
+            RuntimeError: It has been closed, or lives in another process.
+        """
+        self.wait()
+        self._film.to_end()
+        if step is not None:
+            self._film.nearest(step)
+        self._draw_again()
+        return self.wait()
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -377,7 +416,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         before, past = self._whole(self.state()), self._past
         self._past = History(self.state())  # what is recorded is nothing to undo
         try:
-            return recording.record(self, whole, **options)
+            options.setdefault("file", f"{type(self).__name__}.gif")
+            return recording.record(lambda state: self.set(**state).png(), whole, **options)
         finally:
             self.set(**before)
             self._past = past
@@ -412,7 +452,8 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._slot.close()
         if Explorer._newest.get(type(self)) is self:
             del Explorer._newest[type(self)]
-        for widget in _parts(self):
+        row = self._film.row  # which hangs on nothing where there is no training
+        for widget in (*_parts(self), *_parts(row), row):
             widget.close()
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides ours behind None
@@ -431,8 +472,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
             bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-            now = self._pin.marked(self._describe(self.result))
-            bundle["text/plain"] = f"{said}{self.ALT} {now}"
+            bundle["text/plain"] = f"{said}{self.ALT} {self._pin.marked(self._in_words())}"
         return bundle
 
     def _ipython_display_(self) -> None:
@@ -532,11 +572,13 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         asked = self.QUESTION
         question = [] if asked is None else [self._ask(asked)]
         place = controls.box("bdl-place-of-question", [*question, self._pin.box])
+        trains = type(self)._frames is not Explorer._frames
+        film = self._film.row if trains else None
         return [
             frame.head(self.TITLE, self._start, [self._pin.toggle, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
-            frame.body(self._picture, self._make_groups()),
+            frame.body(self._picture, self._make_groups(), film),
             self._status,
         ]
 
@@ -567,6 +609,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if values is not None:
             self._assign(values)
             self._past.end_movement()
+            self._film.to_end()
             self._request()
 
     def _offer_picture(self) -> None:
@@ -589,9 +632,16 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             return
         if any(change["owner"] is self._controls.get(name) for name in self._DRAWN_BY):
             self._assign({"data": None} if "data" in self._controls else {})
+        self._film.to_end()
         self._request()
 
     # Points by hand.
+
+    @property
+    def _most(self) -> int:
+        """How many points there may be."""
+        most: int = self._controls["data"].most
+        return most
 
     def _data(self, result: Any) -> datasets.Regression1D:
         """The points of a result."""
@@ -637,14 +687,14 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._show_points()
         self._draw_again()
 
-    def _line(self, said: str) -> str:
+    def _beside_drawing(self, said: str) -> str:
         """The status line: what a drawing asks for while it is drawn, and its score after it."""
         sketch = self._sketch
         if sketch is None or not sketch.stage:
             return said
         if sketch.drawing:
             return ASKS
-        x, prediction = self._doubt(self.result)[0], cast("Any", self.result).prediction
+        x, prediction = self._doubt(self._shown)[0], cast("Any", self._shown).prediction
         return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _hand_buttons(self) -> list[Widget]:
@@ -681,7 +731,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
                 self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
                 self._show_points()
-        elif now is not None and (after := touch.after(did, now)) is not None:
+        elif now is not None and (after := touch.after(did, now, self._most)) is not None:
             if act != "move":
                 self._past.end_movement()
             self._controls["data"].value = after
@@ -701,7 +751,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Have marked what the hand points at, if that is something else than before."""
         panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
         hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
-        found = None if hidden or panel < 0 else self._linked(self.result, panel, *at)
+        found = None if hidden or panel < 0 else self._linked(self._shown, panel, *at)
         if found != self._pointed:
             self._pointed = found
             self._draw_again()
@@ -726,7 +776,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _ask_for_point(self) -> None:
         """Add a point where the model is least sure; the truth answers, with its noise."""
         result, now = self.result, self._now()
-        if result is None or now is None or len(now[0]) >= points.MOST:
+        if result is None or now is None or len(now[0]) >= self._most:
             return
         data: Any = self._data(result)
         x_grid, spread = self._doubt(result)
@@ -776,11 +826,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         error: BaseException | None = None
         asked, values = job
         if asked == self._answered:
-            with RENDER_LOCK:
-                self._mark(self.result, self._pointed)
-                if self._pin.settle():
-                    self._say_what_is_shown()
-                self._show_picture(sharp=False)
+            self._repaint()
             self._slot.shown_again(version)
             return self._rest(values)
         self._answered, self._pointed = asked, None
@@ -797,13 +843,20 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, _Job] | None:
-        """Sharpen and improve what is shown until something moves, or nothing is left to do."""
+        """Sharpen and improve what is shown until something moves, or nothing is left to do.
+
+        A replay goes on first; a frame on the way is not improved.
+        """
+        if (job := self._play()) is not None or self._slot.closed:
+            return job
         if (job := self._slot.take(SHARPEN)) is not None or self._slot.closed:
             return job
         self._show_picture(sharp=True)
         self._picture.alt = f"{self.ALT} {self.status}"
         self._keep_stills()
         pause = REST - SHARPEN
+        if not self._film.at_end:
+            return None
         while (job := self._slot.take(pause)) is None and not self._slot.closed:
             shown, better = self.result, None
             with suppress(Exception):  # what is shown already stands
@@ -825,28 +878,66 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._said = self._said[0], spent if self.ticks > 1 else ""
         self._say_what_is_shown()
 
+    def _play(self) -> tuple[int, _Job] | None:
+        """Show one frame after another while the replay plays; return what moved meanwhile."""
+        spent = 0.0
+        while self._film.playing and not self._slot.closed:
+            if (job := self._slot.take(max(PACE - spent, 0.0))) is not None:
+                return job
+            began = time.perf_counter()
+            if self._film.advance():
+                self._repaint()
+            spent = time.perf_counter() - began
+        return None
+
+    def _repaint(self) -> None:
+        """Show the same at another size or marked, or another frame of its training."""
+        if self.result is None or not self._film.moved:
+            with RENDER_LOCK:
+                self._mark(self._shown, self._pointed)
+                if self._pin.settle():
+                    self._say_what_is_shown()
+                self._show_picture(sharp=False)
+            return
+        self._pointed = None
+        try:
+            self._paint(self.result, self._painted)
+            self._say_what_is_shown()
+        except Exception as error:
+            self._show_failure(error)
+
     def _paint(self, result: Result, values: Values, *, better: bool = False) -> None:
-        """Show a result of these values; a better one of what rests with all its pixels."""
-        said = self._describe(result)
+        """Show a result of these values, or the frame of its training that is chosen.
+
+        A better one of what rests is shown with all its pixels.
+        """
+        shown = self._film.develop(result)
+        said = f"{self._film.words}{self._describe(shown)}"
         with RENDER_LOCK:
             if self._label_axes(result):
                 self._pin.unset()  # A is in other units
                 self._canvas.redraw_background(arrange=True)
             if self._sketch is not None:
                 self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
-            self._draw(result)
-            self._mark(result, self._pointed)
+            self._draw(shown)
+            self._mark(shown, self._pointed)
             if self._sketch is not None and self._sketch.drawing:
                 self._sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=better)
-        self.result, self._said = result, (said, "")
+        self.result, self._shown, self._painted = result, shown, values
+        self._said = said, ""
         self._show_points()
 
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
-        self._say(f"{self._line(self._pin.marked(said))}{spent}")
+        self._say(f"{self._beside_drawing(self._pin.marked(said))}{spent}")
+
+    def _in_words(self) -> str:
+        """What is shown, in words."""
+        assert self._shown is not None
+        return f"{self._film.words}{self._describe(self._shown)}"
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
@@ -869,6 +960,7 @@ class Explorer(ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Put the failure as a sentence over the last picture; the next tick works again."""
         kind = "" if isinstance(error, DivergedError | ValueError) else f"{type(error).__name__}: "
         sentence = f"{kind}{error}"
+        self._film.empty()
         with RENDER_LOCK:
             self._notice.set_text(_sentence(sentence))
             self._notice.set_visible(True)

@@ -43,10 +43,24 @@ class Unseen(traitlets.HasTraits):
 
 
 class Points(Unseen):
-    """The control that holds the points; pointer, keys and a pasted table set it."""
+    """The control that holds the points; pointer, keys and a pasted table set it.
 
-    def __init__(self) -> None:
-        super().__init__(self.normal)
+    Args:
+        most: How many there may be.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        super().__init__(self._within)
+        self.most = most
+
+    def _within(self, given: object) -> Value | None:
+        """Return ``given`` as a value, if there is room for it here."""
+        value = self.normal(given)
+        if value is not None and len(value[0]) > self.most:
+            raise ValueError(
+                f"data: expected at most {self.most} points in this explorer, got {len(value[0])}"
+            )
+        return value
 
     @staticmethod
     def normal(given: object) -> Value | None:

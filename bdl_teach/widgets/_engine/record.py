@@ -6,9 +6,9 @@ import importlib
 import io
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -19,9 +19,6 @@ from bdl_teach._support import checks
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values, Widget
 
-if TYPE_CHECKING:
-    from bdl_teach.widgets._engine.live import Explorer
-
 _COLOURS = 128  # of a GIF, the same in all its pictures
 _WHITE = 248  # and more, of 255: the paper, which the choice of colours darkens
 _LOOKED_AT = 8  # pictures that these are chosen from
@@ -29,15 +26,23 @@ _SUFFIXES = (".gif", ".mp4")
 
 
 def record(
-    explorer: Explorer[Any],
+    show: Callable[[Values], bytes],
     states: Sequence[Values],
     *,
-    file: str | Path | None = None,
+    file: str | Path,
     seconds: float = 4.0,
     width: int = 720,
 ) -> Path:
-    """Write the pictures of some states, one after the other; see ``Explorer.record``."""
-    path = Path(file or f"{type(explorer).__name__}.gif")
+    """Write the pictures of some states, one after the other; see ``Explorer.record``.
+
+    Args:
+        show: Goes to a state and returns its picture as PNG.
+        states: Which.
+        file: What to write.
+        seconds: That it takes.
+        width: Of the pictures, in pixels.
+    """
+    path = Path(file)
     if path.suffix not in _SUFFIXES:
         raise ValueError(f"file: expected a name that ends in .gif or .mp4, got {str(path)!r}")
     if not states:
@@ -45,7 +50,7 @@ def record(
     seconds, width = checks.positive("seconds", seconds), checks.count("width", width, 100)
     ffmpeg = _ffmpeg() if path.suffix == ".mp4" else ""
     shown = tqdm(states, unit="picture", desc=path.name)
-    pictures = [_picture(explorer, state, width) for state in shown]
+    pictures = [_picture(show(state), width) for state in shown]
     if ffmpeg:
         _write_mp4(ffmpeg, path, pictures, seconds)
     else:
@@ -92,8 +97,8 @@ def _value_at(control: Widget, place: int) -> Any:
     return type(control.value)(round(height, 10))
 
 
-def _picture(explorer: Explorer[Any], state: Values, width: int) -> Image.Image:
-    still = Image.open(io.BytesIO(explorer.set(**state).png())).convert("RGB")
+def _picture(png: bytes, width: int) -> Image.Image:
+    still = Image.open(io.BytesIO(png)).convert("RGB")
     height = round(still.height * width / still.width)
     return still.resize((width, height), Image.Resampling.LANCZOS)
 
@@ -129,15 +134,14 @@ def _ffmpeg() -> str:
     return found
 
 
-def _write_mp4(ffmpeg: str, path: Path, pictures: Iterable[Image.Image], seconds: float) -> None:
-    frames = list(pictures)
-    width, height = frames[0].size
+def _write_mp4(ffmpeg: str, path: Path, pictures: list[Image.Image], seconds: float) -> None:
+    width, height = pictures[0].size
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
     even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
-    rate = ["-r", f"{len(frames) / seconds:.6g}"]
+    rate = ["-r", f"{len(pictures) / seconds:.6g}"]
     ran = subprocess.run(
         [ffmpeg, "-loglevel", "error", "-y", *raw, *rate, "-i", "-", *even, str(path)],
-        input=b"".join(frame.tobytes() for frame in frames),
+        input=b"".join(picture.tobytes() for picture in pictures),
         capture_output=True,
         check=False,
     )

@@ -3,7 +3,6 @@
 // A handle goes where the hand goes at once; the picture, with the model refitted, follows.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOST = 200; // points, as in points.py
 const CLICK = 4; // pixels that a click may wander
 const NEAR = 0.012; // of the panel: what an arrow key moves; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -194,7 +193,7 @@ class Hand {
 
   // A point comes and goes at once: the next key may be for the one that has just been added.
   add(x, y) {
-    if (this.kind || this.points.length >= MOST) return;
+    if (this.kind || this.points.length >= this.main.panel.most) return;
     this.points.push([x, y]);
     this.send("add", { x, y });
     this.choose(this.points.length - 1);

@@ -30,9 +30,10 @@ class Panel:
         axes: The panel.
         room: Its height, which stays while a point is held.
         truth: The line of the noise-free function, gone where there is none.
-        columns: Of the panel's legend.
+        columns: Of the panel's legend; 0 if it has none of its own.
         stays: What a learner sees while the edges of a band are drawn; () where none are.
         hover: Whether a hand that only points at something is of interest.
+        most: How many points there may be.
         kind: "points", or "at" where a place is all that is pointed at.
         units: In which its axes are labelled.
     """
@@ -43,6 +44,7 @@ class Panel:
     columns: int = 6
     stays: Sequence[Artist] = ()
     hover: bool = False
+    most: int = points.MOST
     kind: str = "points"
     units: Units = COURSE
 
@@ -59,7 +61,8 @@ class Panel:
         self.units = units
         if self.truth is not None:
             self.truth.set_visible(units == COURSE)
-            plots.legend_above(self.axes, self.columns)
+            if self.columns:
+                plots.legend_above(self.axes, self.columns)
         x0, x1, y0, y1 = units
         _label(self.axes.xaxis, x0, x1)
         _label(self.axes.yaxis, y0, y1)
@@ -70,6 +73,7 @@ class Panel:
         box, whole = self.axes.bbox, self.axes.figure.bbox
         return {
             "kind": self.kind,
+            "most": self.most,
             "hover": self.hover,
             "left": _share(box.x0, whole.width),
             "top": 1.0 - _share(box.y1, whole.height),
@@ -111,13 +115,14 @@ def _label(axis: Any, start: float, scale: float) -> None:
         axis.set_major_formatter(FuncFormatter(lambda at, _: f"{start + scale * at:.4g}"))
 
 
-def after(did: Mapping[str, Any], now: Value) -> Value | None:
+def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value | None:
     """The points after a hand did something to them; ``None`` if it did nothing that can be.
 
     Args:
         did: ``touch``, which is "move", "add" or "remove"; ``i``, the point's place, and ``x``
             and ``y`` in the course's units, where it needs them.
         now: The points before.
+        most: How many there may be.
     """
     x, y = points.in_course(now)
     try:
@@ -129,7 +134,7 @@ def after(did: Mapping[str, Any], now: Value) -> Value | None:
     there, finite = 0 <= i < len(x), all(map(math.isfinite, at))
     if act == "move" and there and finite:
         x[i], y[i] = at
-    elif act == "add" and finite and len(x) < points.MOST:
+    elif act == "add" and finite and len(x) < most:
         x, y = np.append(x, at[0]), np.append(y, at[1])
     elif act == "remove" and there and len(x) > 1:
         x, y = np.delete(x, i), np.delete(y, i)

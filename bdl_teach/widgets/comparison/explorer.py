@@ -12,23 +12,28 @@ import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import arrival, controls
+from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import at_start
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Kept
+from bdl_teach.widgets.comparison.fits import METHODS, OWN_ROOM, GapProblem, Kept
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.methods._variational import Variational
+    from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
 _Key = tuple[str, GapProblem, int | None]  # method, problem, epochs where it counts in them
 
 X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
+N_PREDICTIONS = 200
 _REACH = 1.96  # standard deviations of a 95 % interval
 _KEPT = 60  # fits kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
@@ -65,6 +70,8 @@ class ComparisonResult:
             x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
         arrivals: Whether the fit of each chosen variational method has converged, by its short
             name; the picture stays that of the fit.
+        fits: The fit of each chosen method, by its short name.
+        share: How much of each training is done: 1 but in a replay.
     """
 
     data: datasets.Regression1D
@@ -76,6 +83,32 @@ class ComparisonResult:
     nuts_report: str = ""
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
+    fits: Mapping[str, Fitted] = field(default_factory=dict)
+    share: float = 1.0
+
+
+def _shares(result: ComparisonResult, region: str, *names: str) -> Array:
+    """Share of new points inside the interval of each of these methods; nan if it is not shown."""
+    return np.array([result.coverage.get(name, {}).get(region, np.nan) for name in names])
+
+
+def _all_agree_and_err(state: controls.Values, result: ComparisonResult) -> bool:
+    names, loud = ("map", "bbb", "local", "eb", "pbp"), state["noise_std"] >= 1.0
+    among, gap = (_shares(result, region, *names) for region in ("data", "gap"))
+    return loud and bool(among.min() >= 2 / 3 and gap.max() <= 0.25)
+
+
+def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> bool:
+    gaussians = _shares(result, "data", "bbb", "local", "eb")
+    points = _shares(result, "data", "mle", "map")
+    return state["n"] == 8 and bool(gaussians.min() > points.max())
+
+
+def _pbp_hears_the_noise(state: controls.Values, result: ComparisonResult) -> bool:
+    if "pbp" not in result.predictions:
+        return False
+    learnt = float(result.predictions["pbp"].aleatoric_std[0])
+    return at_start(state, _DEFAULTS, "noise_std") and learnt < 1.6 and state["gap"] == 0.0
 
 
 class ComparisonExplorer(Explorer[ComparisonResult]):
@@ -137,6 +170,47 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         ),
     }
 
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "comparison-agree-and-err",
+            "Five methods agree, and all of them err: with noise of 1 or more, MAP, BBB, local, "
+            "emp. Bayes and PBP shall each hold two thirds of the new points among the data, and "
+            "none of them more than a quarter of those in the gap.",
+            (
+                "Among the data any of them is good enough. What keeps each of them from the peak?",
+                "Show “local, quiet” and “emp. Bayes” besides those that are shown, and take “gap” "
+                "to 0.40: the peak lies far from the next point.",
+            ),
+            _all_agree_and_err,
+            {"local": True, "eb": True, "gap": 0.4},
+        ),
+        Mission(
+            "comparison-few-and-clear",
+            "With 8 points BBB holds less among the data than MAP. Turn it round: with 8 points, "
+            "let BBB, local and emp. Bayes each hold more new points among the data than both MLE "
+            "and MAP do.",
+            (
+                "What a point says counts as much as n/σ²: what can stand in for more points?",
+                "Show “MLE”, “local, quiet” and “emp. Bayes” as well, take “points N” to 8 and "
+                "“noise σ” to 0.60.",
+            ),
+            _gaussians_lead,
+            {"mle": True, "local": True, "eb": True, "n": 8, "noise_std": 0.6},
+        ),
+        Mission(
+            "comparison-pbp-hears-the-noise",
+            "PBP takes the noise for far louder than it is. Without a gap, and without touching "
+            "the noise, bring what it has learnt below 1.6.",
+            (
+                "After few passes PBP calls noise what it cannot follow yet. Its light band says "
+                "how loud.",
+                "Take “gap” to 0.00 and “PBP epochs” to 400; leave the 32 points.",
+            ),
+            _pbp_hears_the_noise,
+            {"gap": 0.0, "epochs": 400},
+        ),
+    )
+
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
         made = {
@@ -151,6 +225,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             "epochs": controls.choice_slider(
                 "PBP epochs", d["epochs"], _EPOCHS, "passes over the data; moves PBP only"
             ),
+            "data": Points(OWN_ROOM),
         }
         for name, method in METHODS.items():
             made[name] = controls.toggle(method.label, method.hint)
@@ -165,7 +240,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
-            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"]],
+            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"], *self._hand_buttons()],
             "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
             "TRAIN": [c["epochs"]],
         }
@@ -189,23 +264,35 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(halves[1]), names)
         return canvas
 
+    def _touch_panels(self) -> list[touch.Panel]:
+        return [
+            touch.Panel(panel.axes, panel.room, panel.truth, columns=0, most=OWN_ROOM)
+            for panel in self._panels.values()
+        ]
+
+    def _doubt(self, result: ComparisonResult) -> tuple[Array, Array]:
+        """The doubt of the first method that has any."""
+        spreads = [p.epistemic_std for p in result.predictions.values()]
+        return X_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(X_GRID)))
+
     def _compute(self, values: controls.Values) -> ComparisonResult:
         problem = _problem(values)
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
-            if done and self.state() != values:  # the sliders moved on: their tick is next
+            if done and self._slot.waiting:  # the sliders moved on: their tick is next
                 break
             slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
-            if late or (slow and key not in self._fits):
+            if (late or (slow and key not in self._fits)) and self.state() == values:
                 self._show(_result(problem, _predictions(done)), chosen[len(done) :])
                 shown = time.perf_counter()
             fitted |= key not in self._fits
             done[name] = self._keep(key, values["epochs"])
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
         result = _result(problem, _predictions(done), gold.prediction, gold.report)
+        result = replace(result, fits={name: kept.fit for name, kept in done.items()})
         arrivals = {n: kept.arrival for n, kept in done.items() if kept.arrival is not None}
         return replace(result, arrivals=arrivals)
 
@@ -227,12 +314,24 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
                 return replace(result, arrivals={**result.arrivals, name: found})
         return None
 
+    def _frames(self, result: ComparisonResult) -> Sequence[int]:
+        """Say the steps of the first method that goes in steps: the others keep its pace."""
+        return next(filter(None, map(replay.steps_of, result.fits.values())), ())
+
+    def _replay(self, result: ComparisonResult, frame: int) -> ComparisonResult:
+        steps = self._frames(result)
+        share = steps[frame] / steps[-1]
+        then = {name: comparison_fits.at_share(fit, share) for name, fit in result.fits.items()}
+        predictions = {name: fit.predict(X_GRID, N_PREDICTIONS) for name, fit in then.items()}
+        made = _compared(result.data, result.regions, predictions, result.nuts, result.nuts_report)
+        return replace(made, share=share, fits=then)
+
     def _keep(self, key: _Key, epochs: int) -> Kept:
         """Return a method's fit and its predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
             fit = comparison_fits.fit(name, problem, epochs)
-            self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, 200))
+            self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, N_PREDICTIONS))
             while len(self._fits) > _KEPT:
                 self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
@@ -265,11 +364,16 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '.0f', 100)}%"
             for name, shares in result.coverage.items()
         ]
-        sentence = f"{len(result.data.x)} points. 95 % intervals hold (data / gap / outside): "
+        sentence = f"{points.count(result.data)}. 95 % intervals hold (data / gap / outside): "
         sentence += ", ".join(parts) or "no method chosen"
+        if points.units_of(result.data) != points.COURSE:
+            sentence = f"{points.count(result.data)}. No truth of a table to hold intervals against"
         if result.gap:
             gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
+        epochs = [METHODS[n].label for n in result.fits if "epochs" in METHODS[n].takes]
+        if result.share < 1 and epochs:
+            sentence += f"; {', '.join(epochs)} after {result.share:.1%} of the epochs"
         named = {METHODS[name].label: found for name, found in result.arrivals.items()}
         said = f"{sentence}.", arrival.of_several(named), result.nuts_report
         return " ".join(part for part in said if part)
@@ -288,7 +392,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
 
 def _problem(values: controls.Values) -> GapProblem:
     """The problem that the sliders ask for."""
-    return GapProblem(*(values[name] for name in ("n", "noise_std", "gap", "seed")))
+    names = ("n", "noise_std", "gap", "seed")
+    return GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
 
 
 def nuts_run(values: controls.Values) -> Run:
@@ -319,9 +424,20 @@ def _result(
     nuts_report: str = "",
 ) -> ComparisonResult:
     """Put the predictives beside the truth, and beside NUTS if it is there."""
+    regions = problem.regions(X_GRID[:, 0])
+    return _compared(problem.data, regions, predictions, nuts, nuts_report)
+
+
+def _compared(
+    data: datasets.Regression1D,
+    regions: Mapping[str, Array],
+    predictions: Mapping[str, Predictive],
+    nuts: Predictive | None,
+    nuts_report: str,
+) -> ComparisonResult:
+    """Say how much each predictive covers, and how far it is from NUTS."""
     from bdl_teach import calibration
 
-    data, regions = problem.data, problem.regions(X_GRID[:, 0])
     truth = data.truth(X_GRID)[:, 0]
 
     def covered(p: Predictive) -> dict[str, float]:

@@ -11,14 +11,15 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.methods.catalogue import CATALOGUE, Fitted, Method
-from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine import points, replay
 from bdl_teach.widgets._engine.arrival import Arrival
 
 if TYPE_CHECKING:
     from bdl_teach.methods.exact import NutsFit
     from bdl_teach.predictive import Predictive
 
-ROOM = 32  # points that everything is compiled for
+ROOM = 32  # points of the problem, at most
+OWN_ROOM = 64  # and of the learner's own: what everything is compiled for
 WIDTH = 20  # units of the one hidden layer
 PRIOR_STD = 3.0
 CENTRE = 0.25  # of the gap: where the sine has its peak
@@ -115,7 +116,7 @@ def _asked(
         "hidden_units": (WIDTH,),
         "epochs": epochs,
         "seed": problem.seed,
-        "capacity": bbb.Capacity(ROOM, (WIDTH,), 1),
+        "capacity": bbb.Capacity(OWN_ROOM, (WIDTH,), 1),
     }
     return replace(method, module=method.live or method.module, options=options), common
 
@@ -139,6 +140,15 @@ def kept(fit: Fitted, prediction: Predictive) -> Kept:
     from bdl_teach.methods._variational import Variational
 
     return Kept(fit, prediction, Arrival() if isinstance(fit, Variational) else None)
+
+
+def at_share(fit: Fitted, share: float) -> Fitted:
+    """Return a fit as it was after that share of its training; itself, if it has kept no frames."""
+    steps = np.array(replay.steps_of(fit))
+    if not steps.any():
+        return fit
+    frame = int(np.abs(steps / steps[-1] - share).argmin())
+    return cast("Fitted", cast("Any", fit).at(frame))
 
 
 def warm(name: str) -> None:

@@ -41,7 +41,7 @@ class MethodPanel:
     def __init__(
         self, canvas: Canvas, place: SubplotSpec, name: str, x: Array, truth: Array
     ) -> None:
-        ax = self._axes = canvas.figure.add_subplot(place)
+        ax = self.axes = canvas.figure.add_subplot(place)
         first, last = place.is_first_col(), place.is_last_row()
         plots.tidy(ax, name, "x" if last else "", "y" if first else "")
         ax.set(
@@ -55,18 +55,18 @@ class MethodPanel:
         ax.add_patch(self._gap)
         self._band = plots.PredictiveArtists(ax, x)
         self._gold = plots.OverlayArtists(ax, x, "NUTS")
-        line = plots.draw_truth(ax, x, truth)
+        self.truth = plots.draw_truth(ax, x, truth)
         self._points = plots.draw_data(ax, [], [])
         self._points.set_markersize(6)
         self._words = ax.text(
             0.5, 0.04, "not chosen", transform=ax.transAxes, ha="center", color=plots.GREY
         )
-        canvas.animate([self._gap, *self._band.artists, line, *self._gold.artists])
+        canvas.animate([self._gap, *self._band.artists, self.truth, *self._gold.artists])
         canvas.animate([self._points, self._words, *self.room.artists])
 
     def legend(self) -> tuple[list[Artist], list[str]]:
         """Handles and labels of everything that a panel can show."""
-        handles, labels = self._axes.get_legend_handles_labels()
+        handles, labels = self.axes.get_legend_handles_labels()
         shown = [copy(handle) for handle in handles]
         for handle in shown:  # a legend takes over whether an artist is hidden
             handle.set_visible(True)

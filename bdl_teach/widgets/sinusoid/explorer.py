@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -17,6 +17,14 @@ from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import (
+    at,
+    at_start,
+    error,
+    finds_both_peaks,
+    untouched,
+)
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -42,6 +50,23 @@ _DEFAULTS: controls.Values = {
 
 _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
+
+
+def _is_wide_and_cheap(state: controls.Values, result: SinusoidResult) -> bool:
+    left = untouched(state, _DEFAULTS, "n", "noise_std", "kl_weight", "width")
+    wide = at(X_GRID, result.prediction.epistemic_std, 1.0) > 3.5
+    return left and wide and result.cost.total < 200 and error(result, X_GRID) < 1.5
+
+
+def _finds_it_in_noise(state: controls.Values, result: SinusoidResult) -> bool:
+    left = untouched(state, _DEFAULTS, "n", "kl_weight")
+    return left and state["noise_std"] == 3.0 and finds_both_peaks(result, X_GRID, 3.0)
+
+
+def _finds_it_in_six(state: controls.Values, result: SinusoidResult) -> bool:
+    names = ("sigma1", "sigma2", "pi", "noise_std", "kl_weight", "width")
+    left = state["estimator"] == "quiet" and all(at_start(state, _DEFAULTS, n) for n in names)
+    return left and len(result.data.x) <= 6 and finds_both_peaks(result, X_GRID, 7.0)
 
 
 class SinusoidExplorer(Explorer[SinusoidResult]):
@@ -124,6 +149,53 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             {**_DEFAULTS, **_PAPER, "n_samples": 10},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "sinusoid-wider-at-1",
+            "Make the epistemic band at x = 1 twice as wide as at the start (its sd above 3.5), at "
+            "a free energy below 200, without touching points, noise, width or KL weight. The mean "
+            "still follows the sine.",
+            (
+                "No point lies at x = 1: what decides there? And which half of it holds most of "
+                "the weights where they are?",
+                "Take “σ₂” to 1.000: the narrow half of the prior lets the weights go, and the "
+                "free energy falls with it.",
+            ),
+            _is_wide_and_cheap,
+            {"sigma2": 1.0},
+        ),
+        Mission(
+            "sinusoid-found-in-noise",
+            "With noise of σ = 3 on 32 points the mean gives the sine up. Have it back, above 3 at "
+            "x = ¼ and below −3 at −¼, without touching points or KL weight.",
+            (
+                "The noise is not alone to blame: the points speak more softly than something "
+                "else, which wants the weights at 0.",
+                "Take “noise σ” to 3.00 and “σ₂” to 1.585: no half of the prior holds the weights "
+                "at 0 any more.",
+            ),
+            _finds_it_in_noise,
+            {"noise_std": 3.0, "sigma2": 10**0.2},
+        ),
+        Mission(
+            "sinusoid-six-points",
+            "Six drawn points lose the sine. Place six (or fewer) by hand so that the mean is "
+            "above 7 at x = ¼ and below −7 at −¼, and leave prior, noise, KL weight, width and "
+            "fit as they are.",
+            (
+                "A function other than 0 has to be paid in complexity. Where does a point of the "
+                "sine pay for most of it?",
+                "Take “points N” to 6, then drag three of the points to (0.25, 10), and the other "
+                "three to (−0.25, −10).",
+            ),
+            _finds_it_in_six,
+            {
+                "n": 6,
+                "data": ((-0.25,) * 3 + (0.25,) * 3, (-10.0,) * 3 + (10.0,) * 3, points.COURSE),
+            },
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
@@ -271,18 +343,15 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
-        from bdl_teach import calibration
-
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
-        if gold.prediction is None:
-            return replace(result, nuts_report=gold.report)
-        return replace(
-            result,
-            nuts=gold.prediction,
-            nuts_report=gold.report,
-            gap=calibration.distance(result.prediction, gold.prediction, INSIDE),
-            gap_outside=calibration.distance(result.prediction, gold.prediction, ~INSIDE),
-        )
+        return sinusoid_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: SinusoidResult) -> Sequence[int]:
+        return [frame.steps for frame in sinusoid_fits.frames(result)]
+
+    def _replay(self, result: SinusoidResult, frame: int) -> SinusoidResult:
+        then = sinusoid_fits.at(result, frame)
+        return sinusoid_fits.beside_nuts(then, result.nuts, result.nuts_report)
 
     def _draw(self, result: SinusoidResult) -> None:
         self._points.set_data(result.data.x[:, 0], result.data.y[:, 0])

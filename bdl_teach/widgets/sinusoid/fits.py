@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
+from bdl_teach.widgets._engine import points, replay
 from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -40,6 +40,14 @@ ENOUGH = 10.0  # nats that this last one may still gain from what is called refi
 COST_DRAWS = 100  # networks that a free energy is averaged over: 2 nats of standard error
 
 
+class Frame(NamedTuple):
+    """A frame of one of the runs that led to a fit, and the steps of all until then."""
+
+    run: bbb.Fit
+    frame: int
+    steps: int
+
+
 @dataclass(frozen=True)
 class Stage:
     """How far the fit of a tick has come.
@@ -49,12 +57,14 @@ class Stage:
         quick: Free energy of the tick's own fit, in nats.
         runs: How many longer runs it has been compared with, then trained on for.
         gain: Nats by which the last of them lowered the free energy.
+        trained: Whether this is the end of a training, and not a frame of it.
     """
 
     estimator: str
     quick: float
     runs: int = 0
     gain: float = 0.0
+    trained: bool = True
 
     @property
     def over(self) -> bool:
@@ -64,7 +74,7 @@ class Stage:
     @property
     def refined(self) -> bool:
         """Whether longer runs have been made, and all of them."""
-        return self.over and self.runs > 0
+        return self.trained and self.over and self.runs > 0
 
     def after(self, gain: float) -> Stage:
         """The stage after one more run."""
@@ -74,6 +84,8 @@ class Stage:
         """Say it, as the beginning of a status line."""
         if self.estimator != "quiet":
             return {"weights": "weights drawn", "article": "the article's recipe"}[self.estimator]
+        if not self.trained:
+            return "in training"
         if not self.over:
             return "quick fit"
         return "refined" if self.gain <= ENOUGH else "not converged"
@@ -97,6 +109,7 @@ class SinusoidResult:
         gap: Distance to NUTS where there are data, in the units of y: the root mean square over
             x of the 2-Wasserstein distance between the two predictives taken as Gaussians.
         gap_outside: The same outside the data.
+        runs: The fit as the last of its runs, each trained on from the one before it.
     """
 
     data: datasets.Regression1D
@@ -111,6 +124,7 @@ class SinusoidResult:
     nuts_report: str = ""
     gap: float | None = None
     gap_outside: float | None = None
+    runs: tuple[bbb.Fit, ...] = ()
 
 
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
@@ -141,7 +155,8 @@ def refit(
         recipe = bbb.ARTICLE if estimator == "article" else {}
         fit = bbb.fit(shown.x, shown.y, **common, **recipe)
     prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
-    return SinusoidResult(shown, prior, fit, X_GRID, prediction, cost, Stage(estimator, cost.total))
+    stage = Stage(estimator, cost.total)
+    return SinusoidResult(shown, prior, fit, X_GRID, prediction, cost, stage, runs=(fit,))
 
 
 def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
@@ -156,7 +171,53 @@ def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | No
     if gain <= 0:
         return replace(result, stage=stage.after(0.0))
     prediction = fit.predict(X_GRID, n_samples=round(n_predictions))
-    return replace(result, fit=fit, prediction=prediction, cost=cost, stage=stage.after(gain))
+    trains_on = last or stage.runs == 0  # and does not start elsewhere
+    return replace(
+        result,
+        fit=fit,
+        prediction=prediction,
+        cost=cost,
+        stage=stage.after(gain),
+        runs=(*result.runs, fit) if trains_on else (fit,),
+    )
+
+
+def frames(result: SinusoidResult) -> list[Frame]:
+    """Say what can be shown, run by run; training on moves less, and has fewer frames."""
+    found: list[Frame] = []
+    done = 0
+    for run in result.runs:
+        steps = replay.steps_of(run)
+        kept = range(len(steps) - 1, 0, -4)[::-1] if done else range(len(steps))
+        found += [Frame(run, i, done + steps[i]) for i in kept]
+        done = found[-1].steps
+    return found
+
+
+def at(result: SinusoidResult, frame: int) -> SinusoidResult:
+    """Return the fit of ``result`` as it was at a frame of its training."""
+    run, i, _ = frames(result)[frame]
+    fit, n_predictions = run.at(i), len(cast("Array", result.prediction.samples))
+    return replace(
+        result,
+        fit=fit,
+        prediction=fit.predict(X_GRID, n_predictions),
+        cost=fit.cost(COST_DRAWS),
+        stage=replace(result.stage, trained=False),
+    )
+
+
+def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) -> SinusoidResult:
+    """Add the gold standard, if there is one, and the distance to it."""
+    from bdl_teach import calibration
+
+    result = replace(result, nuts=nuts, nuts_report=report)
+    if nuts is None:
+        return result
+    gap, outside = (
+        calibration.distance(result.prediction, nuts, mask) for mask in (INSIDE, ~INSIDE)
+    )
+    return replace(result, gap=gap, gap_outside=outside)
 
 
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import at_start, error, untouched, with_more
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -31,6 +34,34 @@ _DEFAULTS: controls.Values = {
     "prior_functions": False,
     "nuts": False,
 }
+
+
+def _points_mend_the_prior(state: controls.Values, result: TruthResult) -> bool:
+    kept = state["prior_std"] <= 1.0 and state["noise_std"] >= 1.0 and state["gap"] >= 0.3
+    few = len(result.model.problem.data.x) <= 35
+    return kept and few and result.prior_miss is not None and result.prior_miss < 2.0
+
+
+def _one_point_mends_all(state: controls.Values, result: TruthResult) -> bool:
+    names = ("gap", "prior_std", "noise_std", "width")
+    left = all(at_start(state, _DEFAULTS, name) for name in names)
+    few = len(result.model.problem.data.x) <= 33
+    return left and few and error(result, X_GRID, result.regions["gap"]) < 1.7
+
+
+def prior_height(prior_std: float, width: int) -> float:
+    """Standard deviation at x = ¼ of the functions of the prior N(0, σ_p²) on all weights.
+
+    f = Σ v_k max(0, a_k x + b_k) + c: each unit has the variance σ_p⁴ (1 + x²)/2.
+    """
+    units = width * prior_std**4 * (1 + 0.25**2) / 2
+    return math.sqrt(units + prior_std**2)
+
+
+def _few_units_reach_as_far(state: controls.Values, result: TruthResult) -> bool:
+    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n") and state["width"] <= 5
+    as_far = prior_height(state["prior_std"], state["width"]) / prior_height(3.0, MAX_WIDTH)
+    return left and result.prior_functions is not None and abs(as_far - 1) < 0.1
 
 
 class TruthExplorer(Explorer[TruthResult]):
@@ -105,6 +136,51 @@ class TruthExplorer(Explorer[TruthResult]):
             {**_DEFAULTS, "prior_std": 0.5, "prior_functions": True},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "truth-points-mend-the-prior",
+            "At σ_p = 1 or less NUTS itself misses the sine. With noise and gap as they are, and "
+            "at most three points more, bring the prior's bar below 2.",
+            (
+                "The prior's part is what no better inference mends. What else does the posterior "
+                "hear besides the prior?",
+                "Take “σ_p” to 1.00, press “NUTS”, and click three points into the gap, at "
+                "(0.2, 9.5), (0.25, 10) and (0.3, 9.5).",
+            ),
+            _points_mend_the_prior,
+            {
+                "prior_std": 1.0,
+                "nuts": True,
+                "data": with_more(GapProblem().data, (0.2, 9.5), (0.25, 10.0), (0.3, 9.5)),
+            },
+        ),
+        Mission(
+            "truth-one-point",
+            "With one point more, and gap, prior, noise and width as they are, bring the mean of "
+            "the quick fit to within 1.7 of the sine over the gap (root mean square).",
+            (
+                "Its band in the gap does not say where it is most wrong. Where is the sine "
+                "furthest from a straight line across the gap?",
+                "Click one point into the middle of the gap, at (0.25, 10).",
+            ),
+            _one_point_mends_all,
+            {"data": with_more(GapProblem().data, (0.25, 10.0))},
+        ),
+        Mission(
+            "truth-few-units-reach-as-far",
+            "Show the prior functions of a network of 5 units or fewer that reach as far as those "
+            "of 20 units under σ_p = 3 (their sd at x = ¼, give or take a tenth); leave data, gap "
+            "and noise.",
+            (
+                "A unit adds σ_p⁴ to the variance of the function, and there are fewer of them.",
+                "Take “width” to 5 and “σ_p” to 4.20, for 20·3⁴ is about 5·4.2⁴, and press “prior "
+                "functions”.",
+            ),
+            _few_units_reach_as_far,
+            {"width": 5, "prior_std": 4.2, "prior_functions": True},
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
@@ -183,6 +259,12 @@ class TruthExplorer(Explorer[TruthResult]):
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
         return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+
+    def _frames(self, result: TruthResult) -> Sequence[int]:
+        return replay.steps_of(result.fit)
+
+    def _replay(self, result: TruthResult, frame: int) -> TruthResult:
+        return truth_fits.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
         data, gap = result.model.problem.data, result.regions["gap"]

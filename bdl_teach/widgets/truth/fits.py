@@ -58,16 +58,6 @@ class Model:
         return Gaussian(self.prior_std)
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The problem and the prior, as every method takes them."""
-        return {
-            **self.problem.given,
-            "prior": self.prior,
-            "hidden_units": (self.width,),
-            "seed": self.problem.seed,
-        }
-
-    @property
     def capacity(self) -> bbb.Capacity:
         """Sizes to compile for: room for every problem of the sliders, or for any table."""
         from bdl_teach.methods import bbb
@@ -76,7 +66,15 @@ class Model:
         return bbb.Capacity(ROOM if n <= ROOM else points.MOST, (MAX_WIDTH,), 1)
 
     def evaluate(self, weights: Array, x: Array) -> Array:
-        """Outputs ``[s, m]`` of the network with given weights ``[s, n_weights]``."""
+        """Evaluate the network for given weights, in a program that has room for every width.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of a network of this width.
+            x: Inputs ``[m, 1]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+        """
         from bdl_teach import predictive
         from bdl_teach.methods._loop import embed
         from bdl_teach.mlp import MLP
@@ -245,6 +243,13 @@ def mode(model: Model, k: int) -> Array:
     rho = math.log(math.expm1(model.prior_std * math.sqrt(COLD) / 10))
     cold = model.fit(COLD, steps=LONG_STEPS, seed=model.seed(k), initial_rho=rho)
     return cold.mean
+
+
+def at(result: TruthResult, frame: int) -> TruthResult:
+    """Return the tick's fit as it was at a frame of its training; the search stays where it is."""
+    fit = result.fit.at(frame)
+    then = replace(result, fit=fit, prediction=fit.predict(X_GRID, N_PREDICTIONS))
+    return beside_nuts(then, result.nuts, result.nuts_report)
 
 
 def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> TruthResult:

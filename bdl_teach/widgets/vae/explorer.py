@@ -16,6 +16,7 @@ from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
@@ -76,6 +77,38 @@ class VAEResult:
         return f"{training}, step {STEPS * done} of {STEPS * len(RATES)} …"
 
 
+def _kl(result: VAEResult) -> float | None:
+    """Nats that a held-out digit's code costs, of a VAE that has been trained to the end."""
+    if not result.finished or result.trained is None or result.trained.scores is None:
+        return None
+    return result.trained.scores[2]
+
+
+def _off_the_mean(result: VAEResult) -> float:
+    """Root mean square distance of the picture under z from the mean of the digits trained on."""
+    mean = pictures()[0][:N_TRAIN].mean(axis=0)
+    return float(np.sqrt(((result.image.ravel() - mean) ** 2).mean()))
+
+
+def _is_deaf_everywhere(state: controls.Values, result: VAEResult) -> bool:
+    """Whether a VAE with a β not far beyond the fall writes the mean digit in a corner."""
+    cornered = bool((np.abs(result.z) > REACH - 0.15).all())
+    fallen = _kl(result) is not None and state["beta"] < 6.0
+    return cornered and fallen and _off_the_mean(result) < 0.03
+
+
+def _whispers(_state: controls.Values, result: VAEResult) -> bool:
+    """Whether little is said, but something, and z is where the mean digit is all the same."""
+    kl = _kl(result)
+    return kl is not None and 0.1 < kl < 1.0 and _off_the_mean(result) < 0.07
+
+
+def _pays_the_distance(_state: controls.Values, result: VAEResult) -> bool:
+    """Whether a code costs 4.5 nats, and the distance of z from the origin as much."""
+    kl, distance = _kl(result), 0.5 * float(result.z @ result.z)
+    return kl is not None and abs(kl - 4.5) < 0.3 and abs(distance - 4.5) < 0.1
+
+
 class VAEExplorer(Explorer[VAEResult]):
     """z₁ and z₂ decode at once; β, the seed and the kind of model train in the background.
 
@@ -125,6 +158,44 @@ class VAEExplorer(Explorer[VAEResult]):
         "posterior collapse.",
         "beta",
         target=10.0,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "vae-a-deaf-decoder",
+            "Make the decoder deaf: in a corner of the map, as far out as z goes, it is to write "
+            "the mean of all digits. Take no more β than that needs: below 6.",
+            (
+                "If the encoder says nothing, the decoder learns not to listen. What drives the "
+                "encoder into silence?",
+                "Move “β” to 3.98, and “z₁” and “z₂” to 3.5 each.",
+            ),
+            _is_deaf_everywhere,
+            {"beta": 10.0**0.6, "z1": REACH, "z2": REACH},
+        ),
+        Mission(
+            "vae-a-whisper",
+            "Let the encoder whisper: a KL below 1 nat, but above a tenth. And show where on the "
+            "map the decoder still writes the mean digit.",
+            (
+                "The code falls silent between β = 2 and 4. A code that says nothing is the "
+                "prior: where is its mean?",
+                "Move “β” to 2.51, and leave “z₁” and “z₂” at 0.",
+            ),
+            _whispers,
+            {"beta": 10.0**0.4, "z1": 0.0, "z2": 0.0},
+        ),
+        Mission(
+            "vae-what-a-distance-costs",
+            "Let a held-out digit's code cost 4.5 nats of KL (4.2 to 4.8), and put your z where "
+            "the distance from the origin costs as much, whatever the spread: within a tenth.",
+            (
+                "The KL is cheaper, and so there will be more of it, where it counts for less. "
+                "Of its terms, which one knows the mean of the code?",
+                "Move “β” to 0.398; and “z₁” to 3 with “z₂” at 0, since ½ (z₁² + z₂²) is then 4.5.",
+            ),
+            _pays_the_distance,
+            {"beta": 10.0**-0.4, "z1": 3.0, "z2": 0.0},
+        ),
     )
     WORK: ClassVar[str] = "decoded in"
 

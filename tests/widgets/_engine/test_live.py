@@ -287,7 +287,7 @@ def test_a_class_that_leaves_out_a_part_of_the_contract_is_refused_by_name(name:
 def test_the_contract_names_all_that_can_be_defined() -> None:
     words = str(Explorer.__doc__)
     names = ("ALT", "TITLE", "PRESETS", "QUESTION", "WORK", "WIDE", *REQUIRED)
-    for name in (*names, "_check", "_improve", "_chores", "close"):
+    for name in (*names, "_check", "_improve", "_frames", "_replay", "_chores", "close"):
         assert re.search(rf"^        (``)?{name}(\(|:)", words, re.MULTILINE), name
 
 

@@ -44,9 +44,9 @@ class Slope(Explorer[float]):
         canvas = Canvas(300, 200)
         ax = canvas.figure.add_subplot()
         self._room = plots.Room(ax, (25.0, 100.0))
-        (self._line,) = ax.plot([0, 1], [0, 0], label="line")
+        (self._rising,) = ax.plot([0, 1], [0, 0], label="line")
         (self._zero,) = ax.plot([0, 1], [0, 0], ":", label="zero")
-        canvas.animate([self._zero, self._line, *self._room.artists])
+        canvas.animate([self._zero, self._rising, *self._room.artists])
         return canvas
 
     def _compute(self, values: dict[str, Any]) -> float:
@@ -58,7 +58,7 @@ class Slope(Explorer[float]):
         return None if result % 1 else result + 0.5
 
     def _draw(self, result: float) -> None:
-        self._line.set_ydata([0, result])
+        self._rising.set_ydata([0, result])
         if self._room.hold({"line": [result]}):
             self._canvas.redraw_background()
 
@@ -97,7 +97,7 @@ def test_what_was_pinned_stays_in_grey_and_each_figure_says_its_change(slope: Sl
     assert slope.pin() is slope
     assert [0, 2] in ghosts(slope) and said(slope) == "Height 2.0 after 1 step."
     slope.set(times=5)
-    assert [0, 2] in ghosts(slope) and slope._line.get_ydata()[1] == 5
+    assert [0, 2] in ghosts(slope) and slope._rising.get_ydata()[1] == 5
     assert said(slope) == "Height 5.0 (+3.0) after 1 step."
     assert "ms" in slope.status
     assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5.0 (+3.0) after 1 step.")

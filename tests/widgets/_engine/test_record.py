@@ -232,3 +232,12 @@ def test_a_closed_one_records_nothing(dial: Dial) -> None:
 def test_a_row_of_choices_can_be_gone_through_too() -> None:
     row = ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")])
     assert recording.sweep("row", row, "a", "b", 5) == [{"row": "a"}, {"row": "b"}]
+
+
+def test_of_many_colours_each_is_the_same_in_all_pictures(tmp_path: Path) -> None:
+    still = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    moving = (np.full((40, 40, 3), shade, np.uint8) for shade in (0, 60, 120, 180))
+    pictures = [Image.fromarray(np.hstack([still, part])) for part in moving]
+    recording._write_gif(tmp_path / "a.gif", pictures, 1.0)
+    shown = [np.asarray(picture)[:, :40] for picture in frames(tmp_path / "a.gif")]
+    assert len(shown) == 4 and all((part == shown[0]).all() for part in shown)

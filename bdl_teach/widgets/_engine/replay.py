@@ -1,0 +1,160 @@
+"""Replay: a slider over the frames of a training, and a button that plays them.
+
+A frame is what the fit was after some of its steps; the last one is the fit itself. The worker
+draws frames, and plays them between two jobs of its own, so that play goes as fast as pictures can
+be made, and ends when anything else is asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from bdl_teach.widgets._engine import controls
+
+Result = TypeVar("Result")
+
+PACE = 0.12  # seconds from one frame to the next
+_PLAY, _PAUSE = "▶ replay", "‖ pause"
+
+
+class Film(Generic[Result]):
+    """Which frame of the training is shown.
+
+    Args:
+        frames: Steps taken at each frame of the training that led to a result; () for none.
+        replay: A result as it was at a frame, by its number.
+        ask: Has the worker draw again.
+
+    Attributes:
+        row: The button and the slider.
+        words: Of the frame that is shown, before the rest of the status line; none at the end.
+        playing: Whether the worker goes on to the next frame by itself.
+    """
+
+    def __init__(
+        self,
+        frames: Callable[[Result], Sequence[int]],
+        replay: Callable[[Result, int], Result],
+        ask: Callable[[], object],
+    ) -> None:
+        self._frames, self._replay, self._ask = frames, replay, ask
+        self._lock = threading.RLock()  # the page moves what the worker moves while it plays
+        self._steps: tuple[int, ...] = (0,)
+        self._frame = self._shown = 0
+        self.words, self.playing, self._quiet = "", False, False
+        self._button = controls.toggle(_PLAY, "watch the training that led here, from its start")
+        self._slider = controls.choice_slider(
+            "training step", 0, _options(self._steps), "how long the fit that is shown was trained"
+        )
+        self._slider.style.description_width = "initial"
+        self.row = controls.box("bdl-film", [self._button, self._slider])
+        self._enable(False)
+        self._slider.observe(self._on_slider, names="value")
+        self._button.observe(self._on_button, names="value")
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the fit itself is to be shown."""
+        return self._frame == len(self._steps) - 1
+
+    @property
+    def moved(self) -> bool:
+        """Whether another frame is to be shown than the one that is."""
+        return self._frame != self._shown
+
+    def develop(self, result: Result) -> Result:
+        """Return ``result`` at the frame that is to be shown; on the worker."""
+        with self._lock:
+            self._load(self._frames(result))
+            self._shown = frame = self._frame
+            at_end, step, steps = self.at_end, self._steps[frame], self._steps[-1]
+        self.words = "" if at_end else f"Step {step} of {steps}: "
+        return result if at_end else self._replay(result, frame)
+
+    def nearest(self, step: int) -> None:
+        """Go to the frame that is nearest to a step."""
+        with self._lock:
+            distances = [abs(step - other) for other in self._steps]
+            self._move(distances.index(min(distances)))
+
+    def to_end(self) -> None:
+        """Go back to the fit itself: something else was asked for."""
+        with self._lock:
+            self._play(False)
+            self._move(len(self._steps) - 1)
+
+    def advance(self) -> bool:
+        """Go on by a frame if it plays, to the last; says whether it did."""
+        with self._lock:
+            if not self.playing:
+                return False
+            self._move(self._frame + 1)
+            if self.at_end:
+                self._play(False)
+            return True
+
+    def empty(self) -> None:
+        """Have nothing to replay: the result is not there."""
+        with self._lock:
+            self._play(False)
+            self._load(())
+
+    def _load(self, steps: Sequence[int]) -> None:
+        """Take over the steps of another training, and stay at its end, or where one is."""
+        loaded = tuple(map(int, steps)) or (0,)
+        if loaded != self._steps:
+            at_end, self._steps = self.at_end, loaded
+            last = len(loaded) - 1
+            self._frame = last if at_end else min(self._frame, last)
+            # One after another, by way of the first place: the page's slider would clip a place
+            # that it has not got yet, and send that back as if a hand had gone there.
+            self._quiet = True
+            self._slider.index = 0
+            self._slider.options = _options(loaded)
+            self._slider.index = self._frame
+            self._quiet = False
+        self._enable(len(loaded) > 1)
+
+    def _enable(self, enabled: bool) -> None:
+        self._button.disabled = self._slider.disabled = not enabled
+
+    def _move(self, frame: int) -> None:
+        self._frame = frame
+        self._slider.index = frame
+
+    def _play(self, playing: bool) -> None:
+        self.playing = playing
+        self._button.value = playing
+        self._button.description = _PAUSE if playing else _PLAY
+
+    def _on_slider(self, change: Any) -> None:
+        """Answer a hand on the slider; where it was moved from here, nothing is left to do."""
+        with self._lock:
+            if self._quiet or change["new"] == self._frame:
+                return
+            self._play(False)
+            self._move(change["new"])
+        self._ask()
+
+    def _on_button(self, change: Any) -> None:
+        """Answer a hand on the button: from the end it plays from the start."""
+        with self._lock:
+            if change["new"] == self.playing:
+                return
+            self._play(change["new"])
+            if self.playing and self.at_end:
+                self._move(0)
+        self._ask()
+
+
+def steps_of(fit: Any) -> Sequence[int]:
+    """Steps taken at each frame that a fit has kept of its training; () if it has none."""
+    path = getattr(fit, "path", None)
+    return () if path is None else tuple(path.steps.tolist())
+
+
+def _options(steps: Sequence[int]) -> list[tuple[str, int]]:
+    """A slider's options, by step; at least two, which its page needs to draw it."""
+    return [(str(step), i) for i, step in enumerate(steps if len(steps) > 1 else (0, 1))]

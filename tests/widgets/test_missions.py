@@ -1,0 +1,171 @@
+"""Missions: what an explorer asks for can be done as its hint says, and is not done by itself.
+
+Nothing is drawn: the explorers are made without their workers. A mission at NUTS is checked with a
+prediction that is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+
+from bdl_teach import datasets, widgets
+from bdl_teach.widgets._engine import background, controls, mission_checks, points
+from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import SEEDS, Mission
+from bdl_teach.widgets.truth import fits as truth_fits
+
+WITH_MISSIONS = [name for name in widgets.__all__ if hasattr(getattr(widgets, name), "MISSIONS")]
+
+
+@pytest.fixture(scope="module", params=WITH_MISSIONS)
+def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
+    """An explorer whose worker has not been started, for whom nothing waits, at another seed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, request.param)()
+    made._slot.take()
+    made._assign({"seed": 99} if "seed" in made._controls else {})
+    yield made
+    made.close()
+
+
+def missions_of(explorer: Explorer[Any]) -> tuple[Mission, ...]:
+    found: tuple[Mission, ...] = explorer.MISSIONS  # type: ignore[attr-defined]
+    return found
+
+
+def taken(explorer: Explorer[Any], values: Values) -> Values:
+    """A state, as the controls hold it."""
+    known = explorer._controls
+    state = {n: controls.take(n, known[n], value) for n, value in values.items()}
+    return {**explorer._defaults, **state}
+
+
+def holds(explorer: Explorer[Any], mission: Mission, values: Values) -> bool:
+    """Whether a mission is done in this state for the first seeds; no other state is shown."""
+    states = [{**taken(explorer, values), "seed": seed} for seed in range(SEEDS)]
+    return all(mission.check(state, explorer._compute(state)) for state in states)
+
+
+def said(control: Any, value: Any) -> set[str]:
+    """Ways to write a value in a hint, as its slider shows it among them."""
+    if isinstance(value, bool):
+        return {control.description}
+    if isinstance(value, float):
+        return {f"{value:g}", f"{value:{getattr(control, 'readout_format', '.2f')}}"}
+    return {str(value)}
+
+
+def test_each_explorer_has_three_missions_and_every_id_is_there_once() -> None:
+    ids = [m.id for name in WITH_MISSIONS for m in getattr(widgets, name).MISSIONS]
+    assert len(ids) == len(set(ids)) >= 3 * len(WITH_MISSIONS) > 0
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", one) for one in ids)
+
+
+def test_the_second_hint_names_what_to_move_and_nothing_before_it_does(
+    idle: Explorer[Any],
+) -> None:
+    for mission in missions_of(idle):
+        first, second = mission.hints
+        assert "“" not in mission.text + first, mission.id  # the labels of controls stand in these
+        for name, value in mission.way.items():
+            if name == "data":
+                assert re.search(r"click|drag", second, re.IGNORECASE), mission.id
+                continue
+            control = idle._controls[name]
+            assert f"“{control.description}”" in second, (mission.id, name)
+            assert any(one in second for one in said(control, value)), (mission.id, name, value)
+
+
+def test_the_controls_can_stand_where_the_way_takes_them(idle: Explorer[Any]) -> None:
+    for mission in missions_of(idle):
+        assert mission.way
+        taken(idle, mission.way)
+        for name, value in mission.way.items():
+            control = idle._controls[name]
+            if isinstance(control, ipywidgets.FloatSlider | ipywidgets.FloatLogSlider):
+                at = np.log10(value) if isinstance(control, ipywidgets.FloatLogSlider) else value
+                steps = (at - control.min) / control.step
+                assert abs(steps - round(steps)) < 1e-6, (mission.id, name)
+
+
+def test_a_mission_is_done_by_its_second_hint_and_not_at_the_start(
+    idle: Explorer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No picture is drawn of what is computed for other seeds."""
+    monkeypatch.setattr(type(idle), "_draw", lambda *_: pytest.fail("it was drawn"))
+    for mission in missions_of(idle):
+        if mission.way.get("nuts"):
+            continue
+        assert holds(idle, mission, mission.way), mission.id
+        assert not holds(idle, mission, {}), mission.id
+        without = {name: value for name, value in mission.way.items() if name != "data"}
+        if without != mission.way:
+            assert not holds(idle, mission, without), f"{mission.id} needs no points"
+
+
+@pytest.mark.parametrize(("off", "done"), [(0.5, True), (4.0, False)])
+def test_the_prior_is_mended_when_nuts_comes_near_the_sine(off: float, done: bool) -> None:
+    mission = next(m for m in widgets.TruthExplorer.MISSIONS if m.way.get("nuts"))
+    x = truth_fits.X_GRID[:, 0]
+    model = truth_fits.Model(
+        truth_fits.GapProblem(own=mission.way["data"]), mission.way["prior_std"]
+    )
+    assert len(model.problem.data.x) == 35
+    regions = model.problem.regions(x)
+    band = SimpleNamespace(mean=truth_fits.TRUTH - off, epistemic_std=np.full(len(x), 0.1))
+    bare = truth_fits.TruthResult(model, regions, *[SimpleNamespace(prediction=band, tried=0)] * 3)  # type: ignore[arg-type]
+    result = truth_fits.beside_nuts(bare, band, "")  # type: ignore[arg-type]
+    state = {"gap": 0.3, "prior_std": 1.0, "noise_std": 1.0, **mission.way}
+    assert mission.check(state, result) is done
+    assert not mission.check({**state, "prior_std": 3.0}, result)
+    assert not mission.check(state, replace(result, prior_miss=None))  # before NUTS has come
+
+
+def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
+    shown = {"data": 0.9, "gap": 0.1, "outside": 0.2}
+    agree, few, _ = widgets.ComparisonExplorer.MISSIONS
+    for mission, names, state in (
+        (agree, ("map", "bbb", "local", "eb", "pbp"), {"noise_std": 1.0}),
+        (few, ("mle", "map", "bbb", "local", "eb"), {"n": 8}),
+    ):
+        less = {name: {**shown, "data": 0.8} for name in ("mle", "map") if mission is few}
+        coverage = {**dict.fromkeys(names, shown), **less}
+        assert mission.check(state, SimpleNamespace(coverage=coverage))
+        for name in names:
+            without = {other: c for other, c in coverage.items() if other != name}
+            assert not mission.check(state, SimpleNamespace(coverage=without)), name
+
+
+def test_points_that_were_moved_are_not_untouched() -> None:
+    start = {"n": 32, "noise_std": 1.0}
+    moved = mission_checks.with_more(datasets.sinusoid(), (1.0, 0.0))
+    assert len(moved[0]) == 33 and moved[2] == points.COURSE
+    assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std")
+    assert not mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
+    assert not mission_checks.untouched({**start, "data": moved}, start)
+
+
+def test_both_peaks_are_two() -> None:
+    x = np.linspace(-1.5, 1.5, 121)[:, None]
+    for mean, found in ((x, True), (np.abs(x), False), (-np.abs(x), False), (x / 2, False)):
+        result = SimpleNamespace(prediction=SimpleNamespace(mean=mean[:, 0]))
+        assert mission_checks.finds_both_peaks(result, x, 0.2) is found
+
+
+def test_the_height_of_a_prior_is_that_of_its_functions() -> None:
+    from bdl_teach.widgets.truth.explorer import prior_height
+
+    rng = np.random.default_rng(0)
+    a, b, v = 2.0 * rng.standard_normal((3, 20_000, 5))
+    f = (v * np.maximum(0.0, a * 0.25 + b)).sum(axis=1) + 2.0 * rng.standard_normal(20_000)
+    assert abs(f.std() / prior_height(2.0, 5) - 1) < 0.03
