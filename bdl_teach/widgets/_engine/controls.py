@@ -54,7 +54,7 @@ def choice_slider(label: str, value: object, options: Iterable[object], hint: st
 def menu(label: str, value: object, options: Iterable[object], hint: str) -> Widget:
     """A menu of given values, or of (words, value)."""
     return ipywidgets.Dropdown(
-        value=value, options=list(options), description=label, tooltip=hint,
+        options=list(options), value=value, description=label, tooltip=hint,
         style=_STYLE, layout=_WIDE,
     )  # fmt: skip
 

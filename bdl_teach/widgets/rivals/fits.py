@@ -131,6 +131,17 @@ class RivalsResult:
         return self.rivals["first"].prediction
 
 
+def _given(model: Model) -> dict[str, Any]:
+    """The problem and the prior, as every method takes them, and room for other sizes."""
+    return {
+        **model.problem.given,
+        "prior": model.prior,
+        "hidden_units": (model.width,),
+        "seed": model.problem.seed,
+        "capacity": model.capacity,
+    }
+
+
 def _of_draws(fit: Fitted) -> Shown:
     """Show a fit that predicts with draws."""
     prediction = fit.predict(X_GRID, N_PREDICTIONS)
@@ -149,14 +160,14 @@ def _anchored(model: Model, options: Options) -> Shown:
 def _members(model: Model, **changes: Any) -> Shown:
     from bdl_teach.methods import ensemble
 
-    return _of_draws(ensemble.fit(**model.given, capacity=model.capacity, **changes))
+    return _of_draws(ensemble.fit(**_given(model), **changes))
 
 
 def _dropout(model: Model, options: Options) -> Shown:
     from bdl_teach.methods import mc_dropout
 
-    given = {**model.given, "rate": options.rate}
-    return _of_draws(mc_dropout.fit(**given, capacity=model.capacity))
+    given = {**_given(model), "rate": options.rate}
+    return _of_draws(mc_dropout.fit(**given))
 
 
 def _laplace(model: Model, options: Options) -> Shown:
@@ -187,7 +198,7 @@ def _mode(model: Model) -> point.Fit:
     """MAP: the one member of an ensemble, whose program has room for every problem."""
     from bdl_teach.methods import ensemble, point
 
-    one = ensemble.fit(**model.given, n_members=1, capacity=model.capacity)
+    one = ensemble.fit(**_given(model), n_members=1)
     return point.Fit(one.weights[0], one.network, one.noise_std, one.history)
 
 
@@ -210,8 +221,8 @@ def _of_laplace(model: Model, fit: laplace.Fit) -> Shown:
 def _sghmc(model: Model, options: Options) -> Shown:
     from bdl_teach.methods import sgmcmc
 
-    given = {**model.given, "temperature": options.temperature}
-    return _of_draws(sgmcmc.fit(**given, steps=SGHMC_FIRST, capacity=model.capacity))
+    given = {**_given(model), "temperature": options.temperature}
+    return _of_draws(sgmcmc.fit(**given, steps=SGHMC_FIRST))
 
 
 def _mean_field(model: Model, _: Options) -> Shown:
@@ -222,7 +233,7 @@ def _low_rank(model: Model, options: Options) -> Shown:
     from bdl_teach.methods import low_rank
 
     most = 3 * model.width + 1  # columns, where there are no more weights
-    given = {**model.given, "rank": min(options.rank, most), "capacity": model.capacity}
+    given = {**_given(model), "rank": min(options.rank, most)}
     return _of_draws(low_rank.fit(given.pop("x"), given.pop("y"), **given))
 
 

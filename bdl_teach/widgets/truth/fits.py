@@ -58,16 +58,6 @@ class Model:
         return Gaussian(self.prior_std)
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The problem and the prior, as every method takes them."""
-        return {
-            **self.problem.given,
-            "prior": self.prior,
-            "hidden_units": (self.width,),
-            "seed": self.problem.seed,
-        }
-
-    @property
     def capacity(self) -> bbb.Capacity:
         """Sizes to compile for: room for every problem of the sliders, or for any table."""
         from bdl_teach.methods import bbb
@@ -76,7 +66,15 @@ class Model:
         return bbb.Capacity(ROOM if n <= ROOM else points.MOST, (MAX_WIDTH,), 1)
 
     def evaluate(self, weights: Array, x: Array) -> Array:
-        """Outputs ``[s, m]`` of the network with given weights ``[s, n_weights]``."""
+        """Evaluate the network for given weights, in a program that has room for every width.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of a network of this width.
+            x: Inputs ``[m, 1]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+        """
         from bdl_teach import predictive
         from bdl_teach.methods._loop import embed
         from bdl_teach.mlp import MLP
