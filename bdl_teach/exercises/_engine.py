@@ -359,7 +359,7 @@ class Session:
         missions = self._missions() if chapter is None else ()
         done = sum(marks.get(id_) == SOLVED for id_ in missions)
         self._progress.forget([*wanted, *missions])
-        counted = f", and {done} missions of {len(missions)}" if missions else ""
+        counted = f", and {done} of {len(missions)} missions" if missions else ""
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _of(self, chapter: int | None) -> list[str]:

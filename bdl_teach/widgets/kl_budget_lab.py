@@ -245,6 +245,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
 
         yield fit_and_improve
 
+    def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
+        """Other data and starts; no slider of the lab moves them."""
+        return [{**values, "seed": seed} for seed in (1, 2)]
+
     def _improve(self, values: controls.Values, result: KLBudgetResult) -> KLBudgetResult | None:
         if result.arrival.over:
             return None

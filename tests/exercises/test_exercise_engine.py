@@ -333,7 +333,7 @@ def test_missions_are_counted_in_a_line_of_their_own_and_forgotten_with_all(file
     assert session.table(1).endswith("\nsolved 1 of 2"), "no chapter has them for its own"
     assert session.reset(1) == "Forgotten: 1 solved of 2."
     assert session.table().endswith("missions: 1 of 2")
-    assert session.reset() == "Forgotten: 0 solved of 3, and 1 missions of 2."
+    assert session.reset() == "Forgotten: 0 solved of 3, and 1 of 2 missions."
     assert session.table().endswith("missions: 0 of 2")
 
 
