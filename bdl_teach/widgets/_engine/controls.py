@@ -71,6 +71,10 @@ def button(label: str, hint: str, on_click: Callable[[], object]) -> Widget:
     return widget
 
 
+def in_the_page() -> None:
+    """Nothing: the page's script answers this button."""
+
+
 def same(one: Values, other: Values) -> bool:
     """Whether both give the same controls the same values, but for what a page rounds."""
     return one.keys() == other.keys() and all(

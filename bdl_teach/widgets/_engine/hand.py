@@ -1,0 +1,229 @@
+"""What a hand does in the picture of an explorer: points, a table, a band that is drawn.
+
+The page says what the hand did (``touch.js``); here it becomes values of controls, and what the
+picture then marks or hides.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
+from bdl_teach.widgets._engine.controls import Values, Widget
+from bdl_teach.widgets._engine.history import History
+from bdl_teach.widgets._engine.picture import Picture
+from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
+
+
+class Touched:
+    """The part of an explorer that answers a hand; ``Explorer`` says what a subclass defines."""
+
+    # Of the explorer.
+    result: Any
+    _shown: Any
+    _controls: dict[str, Widget]
+    _canvas: Canvas
+    _picture: Picture
+    _past: History
+    _touched: list[touch.Panel]  # the panels where there is something to touch
+    _sketch: Sketch | None  # edges that are drawn by hand
+    _pointed: object  # what a hand points at
+    _heard: int  # number of the page's last message about points
+
+    if TYPE_CHECKING:
+
+        def state(self) -> Values: ...
+        def _go(self, values: Values | None) -> None: ...
+        def _request(self) -> None: ...
+        def _draw_again(self) -> None: ...
+        def _say(self, sentence: str) -> None: ...
+        def _say_what_is_shown(self) -> None: ...
+
+    # What a subclass defines.
+
+    def _touch_panels(self) -> list[touch.Panel]:
+        """Say in which panels there is something to touch."""
+        return []
+
+    def _doubt(self, result: Any) -> tuple[Array, Array]:
+        """Where a point may be asked for, and how unsure the model is there."""
+        return result.x_grid[:, 0], result.prediction.epistemic_std
+
+    def _point_at(self, panel: int, x: float, y: float, begins: bool) -> None:
+        """Answer a hand that points at a place of a panel of the kind "at"."""
+
+    def _linked(self, result: Any, panel: int, x: float, y: float) -> object:
+        """What a hand points at, if it is anything."""
+        return None
+
+    def _mark(self, result: Any, linked: Any) -> None:
+        """Mark in all panels what a hand points at in one."""
+
+    # Points by hand.
+
+    @property
+    def _most(self) -> int:
+        """How many points there may be."""
+        most: int = self._controls["data"].most
+        return most
+
+    def _data(self, result: Any) -> datasets.Regression1D:
+        """The points of a result."""
+        data: datasets.Regression1D = result.data
+        return data
+
+    def _label_axes(self, result: Any) -> bool:
+        """Label what can be touched in the units of the points; says whether that changed."""
+        if "data" not in self._controls:
+            return False
+        data = self._data(result)
+        return any([panel.label(data) for panel in self._touched])
+
+    def _make_sketch(self) -> Sketch | None:
+        """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
+        for panel in self._touched:
+            if panel.stays:
+                sketch = Sketch(panel.axes, panel.stays)
+                self._canvas.animate(sketch.artists)
+                return sketch
+        return None
+
+    def _draw_button(self) -> Widget:
+        """The button that begins a drawing, shows the fit, and takes the drawing away."""
+        self._drawn = controls.button(
+            "draw it", "draw the band yourself, before you see it", self._on_draw
+        )
+        return self._drawn
+
+    def _on_draw(self) -> None:
+        """Go on with the drawing: begin, show the fit beside it, take it away."""
+        sketch = self._sketch
+        if sketch is None or self.result is None:
+            return
+        with RENDER_LOCK:
+            sketch.uncover()
+            sketch.advance()
+            if sketch.drawing:
+                sketch.hide(self._canvas.moving)
+        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
+        self._drawn.description = words[sketch.stage]
+        self._say_what_is_shown()
+        self._show_points()
+        self._draw_again()
+
+    def _beside_drawing(self, said: str) -> str:
+        """The status line: what a drawing asks for while it is drawn, and its score after it."""
+        sketch = self._sketch
+        if sketch is None or not sketch.stage:
+            return said
+        if sketch.drawing:
+            return ASKS
+        x, prediction = self._doubt(self._shown)[0], self._shown.prediction
+        return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
+
+    def _hand_buttons(self) -> list[Widget]:
+        """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
+        own = controls.button(
+            "my data", "paste or drop a table of two columns", controls.in_the_page
+        )
+        own.add_class("bdl-own")
+        ask = controls.button(
+            "ask where unsure", "a new point where the epistemic sd is largest", self._ask_for_point
+        )
+        return [own, ask]
+
+    def _now(self) -> points.Value | None:
+        """The points that are shown, as a value of their control."""
+        if (set_by_hand := self._controls["data"].value) is not None:
+            value: points.Value = set_by_hand
+            return value
+        data = None if self.result is None else self._data(self.result)
+        return None if data is None else points.from_course(data.x[:, 0], data.y[:, 0])
+
+    def _on_touch(self, did: dict[str, Any]) -> None:
+        """Do to the points what the hand did in the page."""
+        act, now = did["touch"], self._now() if "data" in self._controls else None
+        self._heard = int(did.get("number", self._heard))
+        if act == "hover":
+            self._on_hover(did)
+            return
+        if act in ("down", "up"):
+            self._hold(act == "down")
+        if "panel" in did:
+            x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
+            self._point_at(int(did["panel"]), x, y, act == "down")
+        elif act == "table":
+            self._picture.refuse(self._take_table(str(did.get("text"))))
+        elif self._sketch is not None and self._sketch.drawing:
+            if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
+                self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                self._show_points()
+        elif now is not None:
+            self._edit_points(did, now)
+
+    def _edit_points(self, did: dict[str, Any], now: points.Value) -> None:
+        """Do to the points what can be done to them; all but a way is a movement of its own."""
+        after = touch.after(did, now, self._most)
+        if after is not None:
+            if did["touch"] != "move":
+                self._past.end_movement()
+            self._controls["data"].value = after
+            self._show_points()
+
+    def _show_points(self) -> None:
+        """Tell the page where the points are."""
+        if self._sketch is not None and self._sketch.drawing:
+            self._picture.points = {
+                "at": self._sketch.handles(), "answers": self._heard, "kind": "edges"
+            }  # fmt: skip
+        elif "data" in self._controls and (now := self._now()) is not None:
+            at = np.stack(points.in_course(now), axis=1).round(4).tolist()
+            self._picture.points = {"at": at, "answers": self._heard}
+
+    def _on_hover(self, did: dict[str, Any]) -> None:
+        """Have marked what the hand points at, if that is something else than before."""
+        panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
+        hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
+        found = None if hidden or panel < 0 else self._linked(self._shown, panel, *at)
+        if found != self._pointed:
+            self._pointed = found
+            self._draw_again()
+
+    def _hold(self, held: bool) -> None:
+        """Keep limits still while a hand holds a point, and take its way for one movement."""
+        self._past.end_movement()
+        self._past.held = held
+        for panel in self._touched:
+            panel.hold(held)
+        if not held and not (self._sketch is not None and self._sketch.drawing):
+            self._request()
+
+    def _take_table(self, text: str) -> str:
+        """Take a table that was pasted, or return what is wrong with it."""
+        try:
+            self._go({"data": points.parse(text)})
+        except ValueError as error:
+            return str(error).removeprefix("data: ")
+        return ""
+
+    def _ask_for_point(self) -> None:
+        """Add a point where the model is least sure; the truth answers, with its noise."""
+        result, now = self.result, self._now()
+        if result is None or now is None or len(now[0]) >= self._most:
+            return
+        data: Any = self._data(result)
+        x_grid, spread = self._doubt(result)
+        at = touch.least_sure(x_grid, spread, data.x[:, 0])
+        y = float(data.truth(at))
+        if math.isnan(y):
+            self._say(f"A table cannot answer: measure y at x = {now[2][0] + now[2][1] * at:.3g}.")
+            return
+        rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
+        y += data.noise_std * rng.standard_normal()
+        self._edit_points({"touch": "add", "x": at, "y": y}, now)
