@@ -18,6 +18,7 @@ from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.picture import Picture
+from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
 
 
@@ -31,6 +32,7 @@ class Touched:
     _canvas: Canvas
     _picture: Picture
     _past: History
+    _pin: Pin
     _touched: list[touch.Panel]  # the panels where there is something to touch
     _sketch: Sketch | None  # edges that are drawn by hand
     _pointed: object  # what a hand points at
@@ -110,6 +112,7 @@ class Touched:
             sketch.uncover()
             sketch.advance()
             if sketch.drawing:
+                self._pin.unset()  # its ghost would give the band away
                 sketch.hide(self._canvas.moving)
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._drawn.description = words[sketch.stage]

@@ -346,6 +346,14 @@ def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
     assert drawn.status.startswith("5 points.") and drawn._drawn.description == "draw it"
 
 
+def test_a_pinned_state_does_not_give_the_band_away(drawn: Drawn) -> None:
+    drawn.pin()
+    assert drawn.wait()._pin.toggle.value
+    drawn._drawn.click()
+    assert not drawn.wait()._pin.toggle.value
+    assert not any("grey" in t.get_text() for t in drawn._canvas.figure.texts if t.get_visible())
+
+
 def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Drawn) -> None:
     drawn._drawn.click()
     before = drawn._picture.points

@@ -1,0 +1,152 @@
+"""Random walks of a hand through every explorer: nothing raises, and the picture is the state's.
+
+A longer walk: BDL_TEACH_WALK=500 steps of each explorer.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import psutil
+import pytest
+
+from bdl_teach import widgets
+from bdl_teach.widgets._engine import controls, points
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points, Unseen
+
+STEPS = int(os.environ.get("BDL_TEACH_WALK", "12"))
+SLOW = {"n_samples", "starts", "play", "nuts", "beta"}  # what only costs time
+TRAINS_APART = {"VAEExplorer": {"seed", "kind"}}  # for seconds, in a thread of its own
+MEMORY = 20e6  # bytes that a walk may leave behind, once all has been compiled
+
+Act = Callable[[Explorer[Any], np.random.Generator], object]
+
+
+def value_of(control: Any, rng: np.random.Generator) -> Any:
+    """A value that the control can be moved to."""
+    if isinstance(control, ipywidgets.ToggleButton):
+        return bool(rng.integers(2))
+    if hasattr(control, "options"):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        return values[rng.integers(len(values))]
+    step = round((control.max - control.min) / control.step * rng.random())
+    place = control.min + step * control.step
+    return type(control.value)(control.base**place if hasattr(control, "base") else place)
+
+
+def move(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Move a slider, or press what is there to be pressed."""
+    still = SLOW | TRAINS_APART.get(type(explorer).__name__, set())
+    names = [
+        name
+        for name, control in explorer._controls.items()
+        if name not in still and not isinstance(control, Unseen) and not control.disabled
+    ]
+    name = names[rng.integers(len(names))]
+    explorer.set(**{name: value_of(explorer._controls[name], rng)})
+
+
+def hand(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Do something in the picture, as the page would say it."""
+    panels = explorer._picture.panels
+    if not panels:
+        return
+    number = int(rng.integers(len(panels)))
+    panel = panels[number]
+    at = {axis: float(rng.uniform(*panel[axis])) for axis in "xy"}
+    if panel["kind"] == "at":
+        acts = [("down", {"panel": number, **at}), ("up", {"panel": number, **at})]
+    elif panel["kind"] == "points" and rng.random() < 0.7:
+        n = max(len(explorer._picture.points.get("at", ())), 1)
+        i = {"i": int(rng.integers(n))}
+        drag = [("down", {}), ("move", {**i, **at}), ("up", {})]
+        acts = (drag, [("add", at)], [("remove", i)])[rng.integers(3)]
+    else:
+        acts = [("hover", {"panel": number, **at}), ("hover", {"panel": -1})]
+    for act, more in acts:
+        explorer._picture._handle_custom_msg({"touch": act, **more}, [])
+
+
+def table(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Bring a table along."""
+    control = explorer._controls.get("data")
+    if isinstance(control, Points):
+        n = int(rng.integers(32, control.most + 1))
+        explorer.set(data=(rng.normal(50.0, 9.0, n), rng.normal(-3.0, 0.1, n)))
+
+
+def draw(explorer: Explorer[Any], _: np.random.Generator) -> None:
+    """Go on with a drawing of the band."""
+    if explorer._sketch is not None:
+        explorer._drawn.click()
+
+
+def replay(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Go to a step of the training."""
+    explorer.replay(int(rng.integers(1500)) if rng.random() < 0.7 else None)
+
+
+def preset(explorer: Explorer[Any], rng: np.random.Generator) -> None:
+    """Start from somewhere else, where that takes no training apart and no chains."""
+    names = [
+        name
+        for name, (_, values) in explorer.PRESETS.items()
+        if not values.get("nuts") and type(explorer).__name__ not in TRAINS_APART
+    ]
+    if names:
+        explorer.preset(names[rng.integers(len(names))])
+
+
+ACTS: dict[str, Act] = {
+    "move": move, "hand": hand, "table": table, "draw": draw, "replay": replay, "preset": preset,
+    "undo": lambda e, _: e.undo(), "redo": lambda e, _: e.redo(), "reset": lambda e, _: e.reset(),
+    "pin": lambda e, _: e.pin(), "unpin": lambda e, _: e.unpin(),
+}  # fmt: skip
+OFTEN = {"move": 6.0, "hand": 5.0}
+
+
+def assert_the_picture_is_the_state_s(explorer: Explorer[Any], did: list[str]) -> None:
+    """What is shown was computed for the values that the controls have, and nothing failed."""
+    assert not explorer._notice.get_visible(), (did, explorer.status)
+    assert controls.same(explorer._painted, explorer.state()), did
+    own = explorer.state().get("data")
+    if own is not None:
+        data = explorer._data(explorer.result)
+        np.testing.assert_allclose(np.stack(points.in_course(own), 1), np.hstack([data.x, data.y]))
+
+
+@pytest.fixture(params=widgets.__all__)
+def explorer(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
+    made = getattr(widgets, request.param)().wait()
+    yield made
+    made.close()
+
+
+def test_a_hand_may_do_anything_in_any_order(explorer: Explorer[Any]) -> None:
+    rng = np.random.default_rng(len(type(explorer).__name__))
+    odds = np.array([OFTEN.get(name, 1.0) for name in ACTS])
+    did: list[str] = []
+    before = 0
+    for step in range(STEPS):
+        name = str(rng.choice(list(ACTS), p=odds / odds.sum()))
+        did.append(name)
+        try:
+            ACTS[name](explorer, rng)
+            explorer.wait()
+        except ValueError as error:  # fewer points than there are minibatches
+            assert "n_batches" in str(error), (did, error)
+            explorer.reset()
+            explorer.wait()
+        assert_the_picture_is_the_state_s(explorer, did)
+        if step == STEPS // 2:
+            gc.collect()
+            before = psutil.Process().memory_info().rss
+    gc.collect()
+    if STEPS >= 200:  # in a short one programs are still being compiled
+        assert psutil.Process().memory_info().rss - before < MEMORY
