@@ -250,6 +250,7 @@ OWN = {
         "weight_decay": 0.0,
         "likelihood": "gaussian",
         "learning_rate": 0.02,
+        "capacity": None,
     },
 }
 OWN[local_reparam] = OWN[bbb] | {"estimator": "local"}

@@ -23,7 +23,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission
 from bdl_teach.widgets.truth import fits as truth_fits
 
-WITH_MISSIONS = [name for name in widgets.__all__ if hasattr(getattr(widgets, name), "MISSIONS")]
+WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISSIONS]
 
 
 @pytest.fixture(scope="module", params=WITH_MISSIONS)

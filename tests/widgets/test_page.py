@@ -223,6 +223,7 @@ class Hand:
 
     def __init__(self, notebook: Notebook, name: str) -> None:
         self.page, self.number = notebook.page, NAMES.index(name)
+        self.session = self.page.context.new_cdp_session(self.page)  # a touch is of one session
         self.box = self.page.locator(ALL_BOXES).nth(self.number)
         self.box.evaluate("box => box.scrollIntoView({ block: 'start' })")
         self.page.wait_for_timeout(SETTLE_MS)
@@ -249,8 +250,7 @@ class Hand:
 
     def finger(self, kind: str, *at: float) -> None:
         touches = [{"x": at[0], "y": at[1]}] if at else []
-        session = self.page.context.new_cdp_session(self.page)
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
 
 TOUCHED = "LinearRegressionExplorer"  # it refits in no time

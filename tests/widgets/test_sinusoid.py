@@ -265,7 +265,7 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
         ({"nuts": True}, gold),
         ({}, set()),
     ):
-        explorer.preset("article").set(**values)
+        explorer.preset("article").set(**{"nuts": False, **values})  # which a preset leaves alone
         assert set(legend_labels(ax)) == ALWAYS | more
         assert_the_picture_is_not_stale(explorer)
     ax = panel(explorer, "Prior and fitted")

@@ -240,9 +240,9 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._fits: dict[_Key, Kept] = {}
         c = self._controls
         return {
-            "DATA": [c["n"], c["noise_std"], c["gap"], c["seed"], *self._hand_buttons()],
+            "DATA": [c["n"], c["noise_std"], c["gap"], *self._hand_buttons()],
             "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
-            "TRAIN": [c["epochs"]],
+            "TRAIN": [c["epochs"], c["seed"]],
         }
 
     def _make_canvas(self) -> Canvas:
