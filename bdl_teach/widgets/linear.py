@@ -291,8 +291,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         """Show the weight of the row above the ellipses that the hand points at."""
         if begins and self.result is not None:
             chosen = self._ellipses.weight_at(x, y)
-            if chosen is not None and chosen not in self.result.pair:
-                self._go({"pair": (self.result.pair[1], chosen)})
+            pair = self._controls["pair"].value or self.result.pair
+            if chosen is not None and chosen not in pair:
+                self._go({"pair": (pair[1], chosen)})
 
     def _compute(self, values: controls.Values) -> LinearResult:
         drawn = partial(arrivals, values["n"], values["noise_std"], values["seed"])

@@ -138,6 +138,7 @@ def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.Mon
         "n_batches": 16,
         "kl_scheme": "geometric",
         "kl_weight": 0.25,
+        "seed": 0,
     }
     assert result.cost == result.fit.cost(sinusoid_fits.COST_DRAWS), "all points, fresh draws"
     assert result.cost.kl_weight == 0.25

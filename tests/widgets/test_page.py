@@ -283,6 +283,7 @@ def test_a_point_is_dragged_by_the_mouse_and_by_a_finger(hand: Hand) -> None:
                 hand.finger("touchMove", x + 10 * k, y - 7.5 * k)
             hand.finger("touchEnd")
         hand.says(f"8 points {OWN}")
+        hand.page.wait_for_timeout(2 * SETTLE_MS)  # it says so of the drag before, too
         after = hand.dots()
         assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=1.5)
         for k in {*range(8)} - {i}:  # but for a line more or less under the picture

@@ -1,6 +1,6 @@
 """Random walks of a hand through every explorer: nothing raises, and the picture is the state's.
 
-A longer walk: BDL_TEACH_WALK=500 steps of each explorer.
+Here through those that compute in no time; through all of them, and longer: BDL_TEACH_WALK=500.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from bdl_teach.widgets._engine import controls, points
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points, Unseen
 
-STEPS = int(os.environ.get("BDL_TEACH_WALK", "12"))
+STEPS = int(os.environ.get("BDL_TEACH_WALK", "25"))
+QUICK = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]
+WALKED = list(widgets.__all__) if "BDL_TEACH_WALK" in os.environ else QUICK
 SLOW = {"n_samples", "starts", "play", "nuts", "beta"}  # what only costs time
 TRAINS_APART = {"VAEExplorer": {"seed", "kind"}}  # for seconds, in a thread of its own
 MEMORY = 20e6  # bytes that a walk may leave behind, once all has been compiled
@@ -121,7 +123,7 @@ def assert_the_picture_is_the_state_s(explorer: Explorer[Any], did: list[str]) -
         np.testing.assert_allclose(np.stack(points.in_course(own), 1), np.hstack([data.x, data.y]))
 
 
-@pytest.fixture(params=widgets.__all__)
+@pytest.fixture(params=WALKED)
 def explorer(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
     made = getattr(widgets, request.param)().wait()
     yield made
