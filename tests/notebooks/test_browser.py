@@ -32,7 +32,13 @@ PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
 TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)
-STILL = {"full screen", "save picture", "share", "my data"}  # acts that leave the picture as it is
+STILL = {
+    "full screen",
+    "save picture",
+    "share",
+    "my data",
+    "missions",
+}  # acts that leave the picture as it is
 THERE = "take me there"
 WARNING = re.compile(r"Traceback|Error\b|WARNING|Warning:")
 ANSWERED = re.compile("As you said|You said otherwise")
@@ -192,6 +198,8 @@ def go_and_see(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
 def press_toggles(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
     """Press each toggle, and again to leave it as it was."""
     for i in view.toggles:
+        if view.buttons[i] in STILL:
+            continue
         notebook.patience_ms = NUTS_MS
         if not click(notebook, view, i, seen, quiet=0.0):  # "play" never rests
             seen.dead_buttons.append(view.buttons[i])

@@ -84,7 +84,9 @@
         buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
         toggles: numbers(buttons, lone),
         presets: menu ? [...menu.options].slice(1).map((o) => o.textContent.trim()) : [],
-        choices: rows.map((row) => numbers(buttons, (b) => row.contains(b))),
+        choices: rows
+          .map((row) => numbers(buttons, (b) => row.contains(b)))
+          .filter((row) => row.length),
       };
     });
   probe.slider = (number, i) => explorer(number).handles[i];

@@ -47,7 +47,8 @@ class Hand {
     this.svg.addEventListener("pointerdown", (event) => this.down(event));
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.up(event, true));
-    this.svg.addEventListener("pointercancel", (event) => this.up(event, false));
+    for (const lost of ["pointercancel", "lostpointercapture"])
+      this.svg.addEventListener(lost, (event) => this.up(event, false));
     this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
