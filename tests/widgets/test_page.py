@@ -261,6 +261,7 @@ OWN = "of your own"
 def hand(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
     resize(notebook, *LAPTOP)
     made = Hand(notebook, TOUCHED)
+    made.says("8 points,")
     yield made
     made.box.get_by_role("button", name="reset", exact=True).click()
     made.says("8 points,")

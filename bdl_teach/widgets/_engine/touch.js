@@ -3,6 +3,7 @@
 // A handle goes where the hand goes at once; the picture, with the model refitted, follows.
 
 const SVG = "http://www.w3.org/2000/svg";
+const FINGER = 22; // pixels from a point that a finger may miss it by
 const CLICK = 4; // pixels that a click may wander
 const NEAR = 0.012; // of the panel: what an arrow key moves; with Shift five times as far
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -45,10 +46,18 @@ class Hand {
     model.on("change:points", this.read);
     model.on("change:panels", this.draw);
     this.svg.addEventListener("pointerdown", (event) => this.down(event));
+    // A finger on a point, or on a map, does not scroll the page; elsewhere it does.
+    const seize = (event) => {
+      const [stage, i] = this.under(this.at(event.touches[0]), FINGER);
+      if (event.touches.length === 1 && (i >= 0 || stage?.panel.kind === "at")) event.preventDefault();
+    };
+    this.svg.addEventListener("touchstart", seize, { passive: false });
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.up(event, true));
-    for (const lost of ["pointercancel", "lostpointercapture"])
-      this.svg.addEventListener(lost, (event) => this.up(event, false));
+    this.svg.addEventListener("pointercancel", (event) => this.up(event, false));
+    this.svg.addEventListener("lostpointercapture", (event) => {
+      if (event.target === this.svg) this.up(event, false); // a dot's is only handed over
+    });
     this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
@@ -248,7 +257,7 @@ class Hand {
     this.empty = null;
     if (event.button !== 0) return;
     const at = this.at(event);
-    const [stage, i] = this.under(at, event.pointerType === "mouse" ? 10 : 22);
+    const [stage, i] = this.under(at, event.pointerType === "mouse" ? 10 : FINGER);
     if (!stage) return;
     this.start = at;
     if (stage.panel.kind === "at") {
