@@ -89,6 +89,7 @@ def assert_the_replay_leads_to_the_fit(explorer: Explorer) -> None:
     """From the start of the training to the fit, to the last bit; and nothing compiles for it."""
     from bdl_teach._support.compiled import trace_count
 
+    explorer.warm()  # what compiles meanwhile would be counted
     end, words, still = held(explorer), explorer.status.partition(" · ")[0], explorer.png()
     state, result, past = explorer.state(), explorer.result, explorer._past.behind
     steps = list(explorer._frames(result))
