@@ -96,6 +96,11 @@ class Touched:
                 return sketch
         return None
 
+    @property
+    def _drawing(self) -> Sketch | None:
+        """The edges, while a hand draws them."""
+        return self._sketch if self._sketch is not None and self._sketch.drawing else None
+
     def _draw_button(self) -> Widget:
         """The button that begins a drawing, shows the fit, and takes the drawing away."""
         self._drawn = controls.button(
@@ -163,9 +168,9 @@ class Touched:
             self._point_at(int(did["panel"]), x, y, act == "down")
         elif act == "table":
             self._picture.refuse(self._take_table(str(did.get("text"))))
-        elif self._sketch is not None and self._sketch.drawing:
+        elif (sketch := self._drawing) is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                self._sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
                 self._show_points()
         elif now is not None:
             self._edit_points(did, now)
@@ -181,9 +186,9 @@ class Touched:
 
     def _show_points(self) -> None:
         """Tell the page where the points are."""
-        if self._sketch is not None and self._sketch.drawing:
+        if (sketch := self._drawing) is not None:
             self._picture.points = {
-                "at": self._sketch.handles(), "answers": self._heard, "kind": "edges"
+                "at": sketch.handles(), "answers": self._heard, "kind": "edges"
             }  # fmt: skip
         elif "data" in self._controls and (now := self._now()) is not None:
             at = np.stack(points.in_course(now), axis=1).round(4).tolist()
@@ -192,7 +197,7 @@ class Touched:
     def _on_hover(self, did: dict[str, Any]) -> None:
         """Have marked what the hand points at, if that is something else than before."""
         panel, at = int(did.get("panel", -1)), (float(did.get("x", 0)), float(did.get("y", 0)))
-        hidden = self.result is None or (self._sketch is not None and self._sketch.drawing)
+        hidden = self.result is None or self._drawing is not None
         found = None if hidden or panel < 0 else self._linked(self._shown, panel, *at)
         if found != self._pointed:
             self._pointed = found
@@ -204,7 +209,7 @@ class Touched:
         self._past.held = held
         for panel in self._touched:
             panel.hold(held)
-        if not held and not (self._sketch is not None and self._sketch.drawing):
+        if not held and self._drawing is None:
             self._request()
 
     def _take_table(self, text: str) -> str:

@@ -814,8 +814,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
                 self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen
             self._draw(shown)
             self._mark(shown, self._pointed)
-            if self._sketch is not None and self._sketch.drawing:
-                self._sketch.hide(self._canvas.moving)
+            if (sketch := self._drawing) is not None:
+                sketch.hide(self._canvas.moving)
             self._notice.set_visible(False)
             self._pin.note(values, said, better=better)
             self._show_picture(sharp=better)
