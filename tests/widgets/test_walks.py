@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import psutil
 import pytest
@@ -19,6 +18,7 @@ from bdl_teach import widgets
 from bdl_teach.widgets._engine import controls, points
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points, Unseen
+from tests.widgets.test_limits import anywhere
 
 STEPS = int(os.environ.get("BDL_TEACH_WALK", "25"))
 QUICK = ["GradientLab", "LinearRegressionExplorer", "LocalReparamLab", "PBPStepper"]
@@ -30,18 +30,6 @@ MEMORY = 20e6  # bytes that a walk may leave behind, once all has been compiled
 Act = Callable[[Explorer[Any], np.random.Generator], object]
 
 
-def value_of(control: Any, rng: np.random.Generator) -> Any:
-    """A value that the control can be moved to."""
-    if isinstance(control, ipywidgets.ToggleButton):
-        return bool(rng.integers(2))
-    if hasattr(control, "options"):
-        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
-        return values[rng.integers(len(values))]
-    step = round((control.max - control.min) / control.step * rng.random())
-    place = control.min + step * control.step
-    return type(control.value)(control.base**place if hasattr(control, "base") else place)
-
-
 def move(explorer: Explorer[Any], rng: np.random.Generator) -> None:
     """Move a slider, or press what is there to be pressed."""
     still = SLOW | TRAINS_APART.get(type(explorer).__name__, set())
@@ -51,7 +39,7 @@ def move(explorer: Explorer[Any], rng: np.random.Generator) -> None:
         if name not in still and not isinstance(control, Unseen) and not control.disabled
     ]
     name = names[rng.integers(len(names))]
-    explorer.set(**{name: value_of(explorer._controls[name], rng)})
+    explorer.set(**{name: anywhere(explorer._controls[name], rng)})
 
 
 def hand(explorer: Explorer[Any], rng: np.random.Generator) -> None:
