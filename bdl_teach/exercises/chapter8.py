@@ -470,7 +470,7 @@ def _log_evidence(prior_std: float, seed: int) -> float:
     return _last_layer(seed).with_prior(densities.Gaussian(float(prior_std))).log_evidence
 
 
-_WIDTHS = np.geomspace(0.5, 50.0, 81)
+_WIDTHS = np.geomspace(0.5, 50.0, 41)
 
 
 @lru_cache(maxsize=8)
