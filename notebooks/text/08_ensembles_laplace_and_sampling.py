@@ -142,13 +142,13 @@ assert np.allclose(p.mean, network(w, x_grid).mean(axis=0), atol=1e-3)
 assert np.allclose(p.epistemic_std, network(w, x_grid).std(axis=0), atol=1e-3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Its spread is that of the minima which training finds. In a model with a single minimum there is none at all, however little the data say: more members do not lead to the posterior. What would? Give each member something to disagree about that is as large as the doubt. Member $k$ gets a prior mean $a_k$ and noise $\varepsilon_k$ on the targets of its own ("anchors": Pearce et al., 2020; Osband et al., 2018). For a linear $f = x\cdot w$, with $\Lambda = I/\sigma_p^2 + X^\top X/\sigma^2$,
+# Its spread is that of the minima which training finds. In a model with a single minimum there is none at all, however little the data say: more members do not lead to the posterior. What would? Give each member something to disagree about that is as large as the doubt. Member $k$ gets a prior mean $a_k$ and noise $\varepsilon_k$ on the targets of its own ("anchors": Pearce et al., 2020; Osband et al., 2018). Draw $a_k$ from the prior $\mathcal N(0, \sigma_p^2 I)$ and $\varepsilon_k$ from $\mathcal N(0, \sigma^2 I)$. For a linear $f = x\cdot w$, with $\Lambda = I/\sigma_p^2 + X^\top X/\sigma^2$,
 #
-# $$w_k = \Lambda^{-1}\left(\frac{a_k}{\sigma_p^2} + \frac{X^\top (y + \varepsilon_k)}{\sigma^2}\right), \quad a_k \sim \mathcal N(0, \sigma_p^2 I),\; \varepsilon_k \sim \mathcal N(0, \sigma^2 I) \quad\Rightarrow\quad w_k \sim \mathcal N(\Lambda^{-1}X^\top y/\sigma^2,\; \Lambda^{-1}) , \tag{8.2}$$
+# $$w_k = \Lambda^{-1}\left(\frac{a_k}{\sigma_p^2} + \frac{X^\top (y + \varepsilon_k)}{\sigma^2}\right) \;\sim\; \mathcal N\!\left(\frac{\Lambda^{-1}X^\top y}{\sigma^2},\; \Lambda^{-1}\right) , \tag{8.2}$$
 #
 # since the variance is $\Lambda^{-1}(I/\sigma_p^2 + X^\top X/\sigma^2)\Lambda^{-1} = \Lambda^{-1}$: each member is one draw from chapter 1's exact posterior. Anchors without noise give $\Lambda^{-2}/\sigma_p^2$, which is too narrow.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 # eq. 8.2
 rng = np.random.default_rng(0)
 x_few, y_few = 2 * data.x[::5], data.y[::5]
