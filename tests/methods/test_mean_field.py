@@ -266,8 +266,8 @@ def test_the_defaults_are_the_published_ones(method):
 def test_the_face_of_fit_is_that_of_a_function_written_out(method):
     parameters = inspect.signature(method.fit).parameters
     shared = ["prior", "likelihood", "noise_std", "hidden_units", "steps", "learning_rate"]
-    shared += ["n_samples", "kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho", "initial"]
-    shared += ["cooldown", "starts", "seed", "capacity"]
+    shared += ["n_samples", "kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho"]
+    shared += ["initial", "cooldown", "starts", "seed", "capacity"]
     own = ["estimator"] * (method is local_reparam)
     assert list(parameters) == ["x", "y", *own, *shared]
     assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}
