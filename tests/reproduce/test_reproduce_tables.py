@@ -25,6 +25,7 @@ from bdl_teach.reproduce.tables import (
     eb_alzheimers,
     ensemble_uci,
     grad_variance,
+    ood_controls,
     ood_fashion,
     pbp_uci,
 )
@@ -754,3 +755,100 @@ def test_the_gallery_reaches_its_aim_at_the_aim():
     for score, word in ((0.95, "reaches 0.95"), (0.9499, "misses 0.95")):
         (row,) = ood_fashion.summarise([(few, {"entropy 30": score})])
         assert row.verdict == word
+
+
+# Three kinds of network before clothes and digits
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    """Run one task with painters for networks; return figures, the painter, fits, ensembles."""
+
+    def run(network: str, images: Any = PICTURES, pictures: str = "720", seed: int = 1) -> Any:
+        painter = Painter()
+        one, several = (Spy(lambda x, y, **settings: painter) for _ in range(2))
+        monkeypatch.setattr(image_classifier, "fit", one)
+        monkeypatch.setattr(image_classifier, "ensemble", several)
+        clothes = Images("", images, CLASSES, ())
+        monkeypatch.setattr(datasets, "fashion_sprite", lambda full=False: clothes)
+        strange = Images("", PICTURES[::-1] ** 2, None, ())
+        monkeypatch.setattr(datasets, "mnist_test", lambda: strange)
+        monkeypatch.setattr(ood_controls, "_N_TRAIN", 35)
+        return ood_controls.run(pictures, network, seed, 20), painter, one.calls, several.calls
+
+    return run
+
+
+@pytest.mark.parametrize("network", ood_controls.NETWORKS)
+def test_no_test_picture_reaches_any_kind_of_network(kinds, network):
+    for pictures, test in (("720", split_of(2000)[1]), ("60,000", np.arange(35, 50))):
+        poisoned = PICTURES.copy()
+        poisoned[test] = 1e6
+        clean, dirty = kinds(network, PICTURES, pictures), kinds(network, poisoned, pictures)
+        assert same_fits(clean[2], dirty[2]) and same_fits(clean[3], dirty[3])
+        assert len(clean[2]) + len(clean[3]) == 1
+        assert len((clean[2] + clean[3])[0][0]) == len(PICTURES) - len(test)
+
+
+def test_the_three_kinds_differ_in_nothing_but_their_kind(kinds):
+    """Steps and pictures are those of Bayes by Backprop; the controls have no KL, and no spread."""
+    few, ordinary = dict(image_classifier.FEW_IMAGES), dict(image_classifier.ORDINARY)
+    for pictures, recipe in (("720", few), ("60,000", {})):
+        settings = [(kinds(name, pictures=pictures)[2:]) for name in ood_controls.NETWORKS]
+        (one, none), (no, five), (bayes, nil) = settings
+        assert not none + no + nil
+        assert bayes[0][2] == {**recipe, "seed": 2000}
+        assert one[0][2] == {**recipe, **ordinary, "seed": 2000}
+        assert five[0][2] == {**recipe, **ordinary, "seed": 2000, "members": 5}
+    draws = {name: kinds(name)[1].asked for name in ood_controls.NETWORKS}
+    assert draws == {
+        "ordinary": [(10, 1, 2000), (20, 1, 2000)],
+        "ensemble": [(10, 1, 2000), (20, 1, 2000)],  # one of each member
+        "BBB": [(10, 30, 2000), (20, 30, 2000)],
+    }
+
+
+def test_the_figures_of_the_kinds_are_what_they_say(kinds):
+    figures, *_ = kinds("BBB")
+    test = split_of(2000)[1]
+    p = Painter().predict(PICTURES[test], 30, 2000)
+    q = Painter().predict((PICTURES[::-1] ** 2)[:20], 30, 2000)
+    entropy = lambda a: stats.entropy(a, axis=-1)  # noqa: E731
+    scores = {
+        "entropy": lambda a: entropy(a.mean(axis=0)),
+        "information": lambda a: entropy(a.mean(axis=0)) - entropy(a).mean(axis=0),
+    }
+    truth, mean = CLASSES[test], p.mean(axis=0)
+    expected = {
+        "accuracy": np.mean(mean.argmax(axis=-1) == truth),
+        "nll": -np.mean(np.log(mean[np.arange(10), truth])),
+        **{name: (score(q)[:, None] > score(p)[None]).mean() for name, score in scores.items()},
+    }
+    assert figures == pytest.approx(expected)
+    assert set(kinds("ordinary")[0]) == {"accuracy", "nll", "entropy"}
+
+
+def test_rows_of_the_kinds_are_means_and_paired_differences():
+    """Seed 2 has no ordinary network yet: it counts for the mean, and for no difference."""
+    done = [
+        ({"pictures": "60,000", "network": network, "seed": seed}, figures)
+        for network, values in (("ordinary", (0.8, 0.9)), ("ensemble", (0.9, 0.85, 0.97)))
+        for seed, value in enumerate(values)
+        for figures in [{"accuracy": 1.0, "nll": 2 * value, "entropy": value}]
+    ]
+    rows = {(row.label, row.quantity): row for row in ood_controls.summarise(done)}
+    one = rows["60,000 pictures, ordinary", "AUROC, entropy"]
+    assert (one.published, one.verdict) == ("0.843", "+0.007, another network")
+    assert (one.ours, one.n) == (pytest.approx(0.85), 2)
+    more = rows["60,000 pictures, ensemble − ordinary", "NLL"]
+    assert (more.ours, more.n, more.published) == (pytest.approx(0.05), 2, "")
+    assert more.standard_error == pytest.approx(0.15)
+    assert not any("BBB" in label or "720" in label for label, _ in rows)
+
+
+def test_the_tasks_of_the_kinds_have_seeds_far_apart():
+    full, quick = ood_controls.tasks(False), ood_controls.tasks(True)
+    assert len({task.key for task in full}) == len(full) == 3 * (5 + 3)
+    assert [task.arguments["network"] for task in quick] == list(ood_controls.NETWORKS)
+    assert {task.arguments["n_out"] for task in quick} == {200}
+    assert ood_controls._FAR_APART > ood_controls.MEMBERS
