@@ -227,7 +227,7 @@ class VAEExplorer(Explorer[VAEResult]):
         }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas()
+        canvas = Canvas(height=420.0)
         grid = canvas.figure.add_gridspec(2, 2, width_ratios=(1.7, 1))
         self._make_map(canvas, canvas.figure.add_subplot(grid[:, 0]))
         decoded, generated = (canvas.figure.add_subplot(grid[i, 1]) for i in (0, 1))
