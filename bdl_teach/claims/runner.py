@@ -36,14 +36,18 @@ def in_world(run: Callable[[World], Figures], world: int) -> Figures:
     return run(World(world))
 
 
+def numbers_of(options: argparse.Namespace) -> range:
+    """The numbers of the worlds that are asked for."""
+    return range(options.first_world, options.first_world + options.worlds)
+
+
 def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
     """Run what is missing, print what came of each claim; 1 if one may not be said.
 
     Raises:
         OSError: The store or the CSV file cannot be written.
     """
-    numbers = range(options.first_world, options.first_world + options.worlds)
-    chosen = load(ids)
+    chosen, numbers = load(ids), numbers_of(options)
     jobs = [job for one in chosen for job in jobs_of(one, numbers, options)]
     done, faults = runner.finish(jobs, options)
     findings = judge_all(chosen, ids, numbers, done)
@@ -63,8 +67,7 @@ def run_rivals(options: argparse.Namespace) -> int:
         OSError: The store or the CSV file cannot be written.
     """
     module = importlib.import_module(f"{experiments.__name__}.beside_nuts")
-    numbers = range(options.first_world, options.first_world + options.worlds)
-    jobs = jobs_of(module.BESIDE_NUTS, numbers, options)
+    jobs = jobs_of(module.BESIDE_NUTS, numbers_of(options), options)
     timed = Task("rivals/milliseconds", {"world": options.first_world})
     clock = runner.jobs_of(
         "claims-rivals",
