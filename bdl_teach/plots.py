@@ -84,8 +84,8 @@ def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
         *zip(*shown, strict=True), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
-        fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.15, borderpad=0.1,
-        handletextpad=0.4, labelspacing=0.15, markerscale=markers,
+        fontsize=LETTERS, frameon=False, columnspacing=0.5, handlelength=1.0, borderpad=0.1,
+        handletextpad=0.3, labelspacing=0.15, markerscale=markers,
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
 

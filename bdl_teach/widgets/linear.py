@@ -249,9 +249,9 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         canvas.animate(self._fit.artists)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 0]))
         prior, count = (canvas.figure.add_subplot(cell) for cell in (grid[1, 1], grid[1, 2]))
-        plots.tidy(prior, "Log evidence by σ", "prior σ", "nats from best")
+        plots.tidy(prior, "Log evidence by σ", "prior σ", "from best")
         prior.set(xscale="log", xlim=(0.1, 32), ylim=(-_DEPTH, 2))
-        plots.tidy(count, "… by features", "features d", "nats from best")
+        plots.tidy(count, "… by features", "features d", "from best")
         count.set(xlim=(1.5, 14.5), ylim=(-_DEPTH, 2), xticks=range(2, 15, 4))
         for ax in (prior, count):
             ax.set_yticks([0, -10, -_DEPTH], ["0", "−10", f"≤ −{_DEPTH:.0f}"])
@@ -439,12 +439,13 @@ class EllipseArtists(plots.Artists):
     def __init__(self, ax: Axes) -> None:
         self.axes, self.reach, self._n = ax, _REACH, 1
         ax.set(xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
+        ax.locator_params(nbins=3, steps=[1, 2, 5, 10])
         black, blue = plots.BLACK, plots.BLUE
         (self._prior,) = ax.plot(*(2 * _CIRCLE), "--", color=black, lw=1.6, label="prior")
         (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
         (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
         (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
-        self._name = ax.text(0.03, 0.03, "", fontsize=9, transform=ax.transAxes)
+        self._name = ax.text(0.03, 0.03, "", fontsize=plots.LETTERS, transform=ax.transAxes)
         row: dict[str, Any] = {"ls": "", "marker": "o", "ms": 7, "transform": ax.transAxes}
         (self._all,) = ax.plot([], [], mfc="white", mec=black, mew=1.0, **row)
         (self._two,) = ax.plot([], [], color=blue, **row)

@@ -324,8 +324,9 @@ class LocalReparamLab(Explorer[VarianceResult]):
         canvas.animate(self._dots.values())
 
     def _make_row_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "Outputs of two data points", "first / its sd", "second / its sd")
+        plots.tidy(ax, "Two outputs", "first / its sd", "second / its sd")
         ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", anchor="C")
+        ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
         self._clouds = {}
         for kind in ("shared", "local"):
             name, colour, _, mark = _STYLES[kind]

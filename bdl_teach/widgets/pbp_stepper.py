@@ -259,7 +259,9 @@ class PBPStepper(Explorer[StepperResult]):
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
         gamma, noise = (canvas.figure.add_subplot(grid[1, column]) for column in (0, 1))
         self._noise = NoiseArtists(canvas, gamma, noise, MOST_STEPS)
-        self._speed = canvas.figure.text(0.985, 0.995, "", ha="right", va="top", fontsize=9)
+        self._speed = canvas.figure.text(
+            0.985, 0.995, "", ha="right", va="top", fontsize=plots.LETTERS
+        )
         canvas.animate([self._speed])
         return canvas
 

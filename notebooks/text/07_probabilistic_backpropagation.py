@@ -1281,4 +1281,4 @@ assert without < ll_full - 1.0
 # M. Benatan and co-authors have written on the practice of PBP and on recurrent networks with it. Opper and Winther's on-line Gaussian approximation is the same filter in physicists' words; the name "assumed density" is Maybeck's.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [6 · Empirical Bayes](06_empirical_bayes.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [6 · Empirical Bayes](06_empirical_bayes.ipynb) · **Next:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb): the methods that everybody has heard of, and what each takes for the posterior.

@@ -462,7 +462,7 @@ print(f"sd in the gap over sd among the data: NUTS {width['nuts']:.2f}, BBB {wid
 assert width["nuts"] > 2.5 > 1.5 > width["bbb"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **All twelve methods.** Point estimates (MLE, MAP), Laplace, the Gaussians of chapters 3 to 7, MC dropout, ensembles, SGHMC, the infinitely wide network (chapter 8): distance (10.1) to NUTS, means and standard errors of the twenty worlds. The last line is half of NUTS against the other half.
+# **All twelve methods.** Point estimates (MLE, MAP), Laplace, the Gaussians of chapters 3 to 7, MC dropout, ensembles, SGHMC, the infinitely wide network ([chapter 8](08_ensembles_laplace_and_sampling.ipynb)): distance (10.1) to NUTS, means and standard errors of the twenty worlds. The last line is half of NUTS against the other half.
 
 # %% slideshow={"slide_type": "fragment"}
 print(rivals.as_text(stored, "distance to NUTS"))
@@ -832,7 +832,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - Ensembles, Laplace, SGHMC and the others have an explorer of their own, any two of them beside NUTS: `RivalsExplorer`, in chapter 8. Here there would be no room for them.
+# - Ensembles, Laplace, SGHMC and the others have an explorer of their own, any two of them beside NUTS: `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb). Here there would be no room for them.
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
 # - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
@@ -1196,4 +1196,4 @@ assert not short.converged and short.ess.min() < 0.25 * nuts.ess.min()
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.
+# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.

@@ -2,19 +2,37 @@
 
 import math
 import re
+from pathlib import Path
 
+import nbformat
 import pytest
 
 from bdl_teach import DatasetUnavailable
 from bdl_teach.claims import listing, runner
 from bdl_teach.claims.claim import Claim, Experiment, Rule, World, above, below, within
 from bdl_teach.claims.judge import FALLS, judge
+from tests.claims.test_marks import SHOWN
 
+CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 EXPERIMENTS = runner.load([])
+LITERAL = re.compile(r'"([^"]+)"')
 SAMPLE = range(2)  # worlds: one has no standard error, and contradicts nothing
 UNLIKELY = 0.05  # chance at which a claim that holds is missed by every world of the sample
 
-BEARABLE = [experiment for experiment in EXPERIMENTS if experiment.seconds < 8]
+
+def looked_at(cells: list[str]) -> set[str]:
+    """The ids of which a chapter runs some worlds, and raises if one of them falls."""
+    looking = [cell for cell in cells if ".falls" in cell]
+    return {id for cell in looking for call in SHOWN.findall(cell) for id in LITERAL.findall(call)}
+
+
+CELLS = [cell.source for path in CHAPTERS for cell in nbformat.read(path, as_version=4).cells]
+IN_CHAPTERS = looked_at(CELLS)
+BEARABLE = [
+    experiment
+    for experiment in EXPERIMENTS
+    if experiment.seconds < 8 and not {claim.id for claim in experiment.claims} <= IN_CHAPTERS
+]
 
 
 def names(experiments: list[Experiment]) -> list[str]:
@@ -50,6 +68,12 @@ def test_each_experiment_has_a_name_of_its_own_and_says_what_it_measures() -> No
 
 def test_no_experiment_is_forgotten_by_the_command_that_loads_all() -> None:
     assert {e.run.__module__.rpartition(".")[2] for e in EXPERIMENTS} == set(listing.files())
+
+
+def test_a_chapter_looks_at_what_it_runs_if_it_would_raise() -> None:
+    shown = 'found = claims.show("a-b", "c-d", worlds=4)'
+    assert looked_at([shown + "\nassert not any(f.falls for f in found)"]) == {"a-b", "c-d"}
+    assert looked_at([shown]) == set()
 
 
 def contradicted(claim: Claim, effects: list[float]) -> bool:
@@ -88,7 +112,7 @@ def test_a_sample_of_worlds_contradicts_no_claim(experiment: Experiment) -> None
     """The second world costs little: what the first compiles is there.
 
     Experiments of eight seconds a world and more are left to the chapters that show them, and to
-    the command.
+    the command; those of which a chapter runs every claim, to the chapter.
     """
     try:
         figures = [experiment.run(World(n)) for n in SAMPLE]

@@ -17,7 +17,10 @@ from explorer_claims import (
 )
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
@@ -54,6 +57,38 @@ def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(
         for place in (Place(587.0, 430.0), Place(1100.0, 600.0, 2.0)):
             idle._canvas.fit(place)
             idle._canvas.render()
+
+
+def on_a_laptop(explorer: Explorer[Any]) -> Place:
+    """The picture's place at 1366 × 768, JupyterLab's file browser open; a replay takes a row."""
+    width, height = (911.0, 350.0) if explorer.WIDE else (587.0, 420.0)
+    return Place(width, height - 28.0 * (explorer._film.row in all_parts(explorer)))
+
+
+def written(figure: Figure) -> list[Text]:
+    """All letters but the ticks': of these some are kept that are not drawn."""
+    legends = [child for child in figure.findobj(Legend) if isinstance(child, Legend)]
+    texts = [text for legend in legends for text in legend.get_texts()] + figure.texts
+    for ax in figure.axes:
+        texts += [ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts]  # type: ignore[attr-defined]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+def test_on_a_laptop_letters_are_14_pixels_high_and_inside_the_picture(
+    idle: Explorer[Any],
+) -> None:
+    with RENDER_LOCK:
+        idle._canvas.fit(on_a_laptop(idle))
+        idle._canvas.render()
+        figure = idle._canvas.figure
+        shown = written(figure)
+        boxes = {text.get_text(): text.get_window_extent() for text in shown}
+    assert len(boxes) >= 6
+    for text in shown:
+        assert text.get_fontsize() * figure.dpi / 72 >= 14, text
+    for text, box in boxes.items():
+        assert box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1, (text, box)
+        assert box.y0 >= -1 and box.y1 <= figure.bbox.y1 + 1, (text, box)
 
 
 def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:

@@ -28,6 +28,7 @@ PANELS: dict[str, Callable[[Any], Axes]] = {
     "KLBudgetLab": lambda e: e._room._ax,
     "PBPStepper": lambda e: e._room._ax,
     "TruthExplorer": lambda e: e._functions.axes,
+    "RivalsExplorer": lambda e: e._panels["first"].axes,
 }
 SLOW = {"n_samples": 1, "starts": 1, "play": False, "nuts": False}  # what only costs time
 

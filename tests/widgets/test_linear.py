@@ -179,7 +179,7 @@ def test_the_evidence_panels_hold_what_was_computed(moved: LinearRegressionExplo
         ("Log evidence by σ", "prior σ", linear.PRIOR_STDS, "by_prior", v["prior_std"]),
         ("… by features", "features d", linear.COUNTS, "by_count", v["n_features"]),
     ):
-        ax = panel(moved, title, xlabel, "nats from best")
+        ax = panel(moved, title, xlabel, "from best")
         log_p = getattr(result, f"evidence_{evidence}")
         below = np.maximum(log_p - log_p.max(), -25.0)
         x, y = artist_data(ax, "log P(D)")

@@ -191,7 +191,7 @@ def test_the_dots_are_the_gradients_at_m_each_beside_its_own_name(moved: LocalRe
 
 
 def test_the_row_panel_holds_both_outputs_and_their_correlation(moved: LocalReparamLab) -> None:
-    v, ax = moved.state(), panel(moved, "Outputs of two data points", "first / ", "second / ")
+    v, ax = moved.state(), panel(moved, "Two outputs", "first / ", "second / ")
     _, x, _ = local_reparam_lab._pool(v["n_inputs"], v["seed"])
     first, second = x[:2]
     in_theory = {"shared": first @ second / np.sqrt(first @ first * (second @ second)), "local": 0}

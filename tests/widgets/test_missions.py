@@ -62,6 +62,8 @@ def said(control: Any, value: Any) -> set[str]:
         return {control.description}
     if isinstance(value, float):
         return {f"{value:g}", f"{value:{getattr(control, 'readout_format', '.2f')}}"}
+    if isinstance(control, ipywidgets.Dropdown):  # as its menu has it
+        return {label for label, named in control.options if named == value}
     return {str(value)}
 
 

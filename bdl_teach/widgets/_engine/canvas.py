@@ -25,7 +25,7 @@ RENDER_LOCK = threading.RLock()
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DPI = 100.0  # of the design: a letter of 10 points is 14 pixels high
-_STILL = 1.5  # device pixels to a pixel of the design, in committed outputs
+_STILL = 1.65  # device pixels to a pixel of the design, in committed outputs
 _SMALLEST, _LARGEST = 0.6, 4.0  # how far letters shrink and grow with the place
 
 
@@ -43,7 +43,7 @@ class Canvas:
         figure: The figure; give it axes before the first picture.
     """
 
-    def __init__(self, width: float = 640.0, height: float = 450.0) -> None:
+    def __init__(self, width: float = 580.0, height: float = 392.0) -> None:
         self._design = width, height
         self._still = self._place = Place(width, height, _STILL)
         size = (width / _DPI, height / _DPI)

@@ -246,7 +246,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(960, 360)
+        canvas = Canvas(900, 322)
         rows = -(-len(METHODS) // 3)
         halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         left = halves[0].subgridspec(rows, 3)

@@ -59,7 +59,13 @@ class MethodPanel:
         self._points = plots.draw_data(ax, [], [])
         self._points.set_markersize(6)
         self._words = ax.text(
-            0.5, 0.04, "not chosen", transform=ax.transAxes, ha="center", color=plots.GREY
+            0.5,
+            0.04,
+            "not chosen",
+            transform=ax.transAxes,
+            ha="center",
+            color=plots.GREY,
+            fontsize=plots.LETTERS,
         )
         canvas.animate([self._gap, *self._band.artists, self.truth, *self._gold.artists])
         canvas.animate([self._points, self._words, *self.room.artists])

@@ -14,9 +14,12 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.mission_checks import at_start, untouched, with_more
+from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.rivals import fits as rivals_fits
 from bdl_teach.widgets.rivals.fits import METHODS, N_FUNCTIONS, Options, Rival, RivalsResult
 from bdl_teach.widgets.rivals.panels import RivalPanel, height_of
@@ -45,6 +48,34 @@ _DEFAULTS: controls.Values = {
     "seed": 0,
     "nuts": False,
 }
+
+
+def _doubt_of_first(result: RivalsResult, region: str) -> float:
+    """Mean epistemic sd of the first method in a region."""
+    return float(result.prediction.epistemic_std[result.regions[region]].mean())
+
+
+def _limit_opens(state: controls.Values, result: RivalsResult) -> bool:
+    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n")
+    if not (left and state["first"] == "infinite"):
+        return False
+    return _doubt_of_first(result, "gap") > 2.5 * _doubt_of_first(result, "data")
+
+
+def _pushed_draws_stay(state: controls.Values, result: RivalsResult) -> bool:
+    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n", "width")
+    pushed = state["first"] == "laplace" and not state["linearised"]
+    full = state["structure"] == "full"
+    return left and pushed and full and _doubt_of_first(result, "data") < 1.2
+
+
+def _one_point_joins(state: controls.Values, result: RivalsResult) -> bool:
+    names = ("gap", "prior_std", "noise_std", "width", "members")
+    left = all(at_start(state, _DEFAULTS, name) for name in names)
+    few = state.get("data") is not None and len(result.model.problem.data.x) <= 33
+    if not (left and few and state["first"] == "anchored"):
+        return False
+    return _doubt_of_first(result, "gap") < 1.3
 
 
 class RivalsExplorer(Explorer[RivalsResult]):
@@ -125,6 +156,44 @@ class RivalsExplorer(Explorer[RivalsResult]):
             {**_DEFAULTS, "first": "infinite", "second": "sghmc"},
         ),
     }
+
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "rivals-the-limit-opens",
+            "At σ_p = 3 the infinitely wide network is twice as unsure in the gap as among the "
+            "data. Show it first, leave points, noise and gap, and make that two and a half times.",
+            (
+                "Among the data the points decide, in the gap the prior does.",
+                "Choose infinite width as “first”, and take “σ_p” to 5.00.",
+            ),
+            _limit_opens,
+            {"first": "infinite", "prior_std": 5.0},
+        ),
+        Mission(
+            "rivals-pushed-draws-stay",
+            "Laplace's draws, all weights, pushed through the network instead of linearised, "
+            "explode. Bring their sd among the data below 1.2, with points, noise, gap and width "
+            "as they are.",
+            (
+                "Along all that no datum tells, a draw goes as far as the prior lets it.",
+                "Choose Laplace as “first”, switch “linearised” off, and take “σ_p” to 0.50.",
+            ),
+            _pushed_draws_stay,
+            {"first": "laplace", "linearised": False, "prior_std": 0.5},
+        ),
+        Mission(
+            "rivals-one-point-joins",
+            "With one point more, and all else of problem, prior and members as it is, bring an "
+            "anchored ensemble, shown first, below an sd of 1.3 in the gap.",
+            (
+                "A point says most where the members part most.",
+                "Choose the anchored ensemble as “first”, and click one point into the "
+                "gap, at (0.22, 9.8).",
+            ),
+            _one_point_joins,
+            {"first": "anchored", "data": with_more(GapProblem().data, (0.22, 9.8))},
+        ),
+    )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         made = {

@@ -118,7 +118,7 @@ class PartsPanel(plots.Artists):
         ax.set(xlim=(0, self._limit), ylim=(2.6, -0.6))
         ax.set_yticks(range(3), self.NAMES)
         self._bars = ax.barh(range(3), [0.0] * 3, height=0.62, color=self._COLOURS)
-        self._words = [ax.text(0, i, "", va="center", fontsize=9) for i in range(3)]
+        self._words = [ax.text(0, i, "", va="center", fontsize=plots.LETTERS) for i in range(3)]
         self.artists = [*self._bars, *self._words]
 
     def update(self, parts: Mapping[str, float | str]) -> bool:

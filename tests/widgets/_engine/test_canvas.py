@@ -159,7 +159,7 @@ def test_panels_are_placed_anew_where_asked_for_and_not_for_each_background(
 
 def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
     still = labelled.still()
-    assert Image.open(io.BytesIO(still)).size == (600, 450), "1.5 pixels to one of the design"
+    assert Image.open(io.BytesIO(still)).size == (660, 495), "1.65 pixels to one of the design"
     labelled.fit(Place(733, 512, 2.0))
     before = shown(labelled)
     assert labelled.still() == still

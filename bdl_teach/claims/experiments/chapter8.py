@@ -1,0 +1,212 @@
+"""Ensembles, dropout and Laplace on the sinusoid with a gap, one hidden layer (chapter 8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import datasets, densities, predictive
+from bdl_teach._support.checks import Array
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below, within
+from bdl_teach.claims.experiments.chapter4 import AMONG, GAP, X, coverage
+from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.methods import ensemble, laplace, mc_dropout
+from bdl_teach.methods.catalogue import Fitted
+from bdl_teach.mlp import MLP
+
+PRIOR_STD = 3.0
+ON_THE_CUT = np.linspace(0.0, 1.0, 41)  # from one mode to the other
+SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_units": (20,)}
+
+
+def drawn(world: World, n: int = 32) -> Regression1D:
+    """The sinusoid that nobody measured round its peak."""
+    return datasets.sinusoid(n=n, noise_std=1.0, seed=world.data_seed, gap=GAP)
+
+
+def potential(network: MLP, weights: Array, data: Regression1D) -> Array:
+    """−log P(D | w) − log P(w) but for a constant, in nats ``[s]``, at noise 1 and σ_p = 3."""
+    f = predictive.evaluate_weights(network, weights, data.x)
+    return np.asarray(
+        0.5 * ((f - data.y.T) ** 2).sum(axis=1) + 0.5 * (weights**2).sum(axis=1) / PRIOR_STD**2
+    )
+
+
+def cut(one: Array, other: Array) -> Array:
+    """Weights on the straight line from one network to another ``[41, n_weights]``."""
+    return np.asarray(one + ON_THE_CUT[:, None] * (other - one))
+
+
+def barrier(network: MLP, one: Array, other: Array, data: Regression1D) -> float:
+    """How far the straight cut climbs above the higher of its ends, in nats."""
+    heights = potential(network, cut(one, other), data)
+    return float(heights.max() - max(heights[0], heights[-1]))
+
+
+def bands(world: World) -> dict[str, float]:
+    """The barrier between two members; coverage of the gap, and sd among the data."""
+    data, seed = drawn(world), world.start_seed
+    members = ensemble.fit(data.x, data.y, seed=seed, **SETTINGS)
+    fits: dict[str, Fitted] = {
+        "plain": members,
+        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
+        "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
+        "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
+    }
+    figures = {"barrier": barrier(members.network, members.weights[0], members.weights[1], data)}
+    for name, fit in fits.items():
+        prediction = fit.predict(X)
+        figures[f"{name}-coverage"] = coverage(prediction, data.truth(X)[:, 0])
+        figures[f"{name}-among"] = float(prediction.epistemic_std[AMONG].mean())
+    return figures
+
+
+def more_points(world: World) -> dict[str, float]:
+    """Mean epistemic sd among the data, from 32 points and from ten times as many."""
+    figures = {}
+    for name, method in (("dropout", mc_dropout), ("laplace", laplace)):
+        for n in (32, 320):
+            data = drawn(world, n)
+            p = method.fit(data.x, data.y, seed=world.start_seed, **SETTINGS).predict(X)
+            figures[f"{name}-{n}"] = float(p.epistemic_std[AMONG].mean())
+    return figures
+
+
+def around_modes(world: World) -> dict[str, float]:
+    """Laplace with one hidden layer and with two: pushed over linearised; what evidence tunes."""
+    data, figures = drawn(world), {}
+    for layers in (1, 2):
+        settings = {**SETTINGS, "hidden_units": (20,) * layers}
+        fit = laplace.fit(data.x, data.y, seed=world.start_seed, **settings)
+        draws = fit.mean + fit.spread.draw(200, 1)
+        outputs = predictive.evaluate_weights(fit.network, draws, X[AMONG])
+        straight = fit.predict(X[AMONG]).epistemic_std
+        figures[f"explosion-{layers}"] = float(outputs.std(axis=0).mean() / straight.mean())
+    mode = laplace.fit(data.x, data.y, seed=world.start_seed, **SETTINGS).problem.mode
+    for structure in ("full", "diagonal"):
+        tuned = laplace.around(
+            mode, data.x, data.y, prior=SETTINGS["prior"], structure=structure
+        ).tuned()
+        figures[f"{structure}-noise"] = tuned.noise_std
+        figures[f"{structure}-evidence"] = tuned.log_evidence
+    return figures
+
+
+BANDS = Experiment(
+    "gap-bands",
+    bands,
+    (
+        Claim(
+            "a-straight-cut-between-members-meets-a-wall",
+            "On the straight line between two members of an ensemble −log P(w | D) climbs more "
+            "than 100 nats above the higher of its ends.",
+            "highest point of the cut − the higher end",
+            "nats",
+            above(100.0, share=0.8),
+            lambda f: f["barrier"],
+        ),
+        Claim(
+            "dropout-covers-little-of-the-gap",
+            "Less than a quarter of the gap is inside the ±2 sd of MC dropout.",
+            "share of the gap covered",
+            "",
+            below(0.25, share=0.8),
+            lambda f: f["dropout-coverage"],
+        ),
+        Claim(
+            "a-full-laplace-covers-most-of-the-gap",
+            "More than half of the gap is inside the ±2 sd of a full, linearised Laplace.",
+            "share of the gap covered",
+            "",
+            above(0.5),
+            lambda f: f["laplace-coverage"],
+        ),
+        Claim(
+            "anchors-cover-more-of-the-gap",
+            "On average an anchored ensemble covers more of the gap than a plain one.",
+            "share of the gap covered, anchored − plain",
+            "",
+            above(0.0),
+            lambda f: f["anchored-coverage"] - f["plain-coverage"],
+        ),
+        Claim(
+            "dropout-is-vague-among-the-data",
+            "Among the data MC dropout is more than one and a half times as unsure as a full, "
+            "linearised Laplace.",
+            "epistemic sd among the data, dropout over Laplace",
+            "",
+            above(1.5, share=0.8),
+            lambda f: f["dropout-among"] / f["laplace-among"],
+        ),
+    ),
+    seconds=0.4,
+)
+
+POINTS = Experiment(
+    "ten-times-the-points",
+    more_points,
+    (
+        Claim(
+            "ten-times-the-points-do-not-narrow-dropout",
+            "Ten times as many points leave the band of MC dropout among the data as wide as it "
+            "was, within a quarter.",
+            "epistemic sd of dropout among the data, 320 points over 32",
+            "",
+            within(0.75, 1.25, share=0.8),
+            lambda f: f["dropout-320"] / f["dropout-32"],
+        ),
+        Claim(
+            "ten-times-the-points-narrow-laplace",
+            "Ten times as many points make Laplace less than half as unsure among the data.",
+            "epistemic sd of Laplace among the data, 320 points over 32",
+            "",
+            below(0.5, share=0.8),
+            lambda f: f["laplace-320"] / f["laplace-32"],
+        ),
+    ),
+    seconds=0.6,
+)
+
+MODES = Experiment(
+    "round-the-mode",
+    around_modes,
+    (
+        Claim(
+            "two-layers-explode-further",
+            "Pushed through the network, Laplace's draws spread more than twice as many times too "
+            "far with two hidden layers as with one.",
+            "epistemic sd among the data, pushed over linearised, two layers over one",
+            "",
+            above(2.0, share=0.8),
+            lambda f: f["explosion-2"] / f["explosion-1"],
+        ),
+        Claim(
+            "a-diagonal-s-evidence-calls-it-noise",
+            "The noise of highest evidence is more than four times the true one for a diagonal "
+            "Laplace.",
+            "noise that the diagonal's evidence chooses",
+            "units of y",
+            above(4.0, share=0.8),
+            lambda f: f["diagonal-noise"],
+        ),
+        Claim(
+            "a-full-laplace-s-evidence-finds-the-noise",
+            "The noise of highest evidence of a full Laplace is within a half of the true one, 1.",
+            "noise that the full evidence chooses",
+            "units of y",
+            within(0.5, 1.5, share=0.8),
+            lambda f: f["full-noise"],
+        ),
+        Claim(
+            "a-diagonal-loses-evidence",
+            "Even tuned, the diagonal's evidence stays more than 40 nats below that of the full "
+            "covariance.",
+            "log evidence, tuned, full − diagonal",
+            "nats",
+            above(40.0, share=0.8),
+            lambda f: f["full-evidence"] - f["diagonal-evidence"],
+        ),
+    ),
+    seconds=1.0,
+)

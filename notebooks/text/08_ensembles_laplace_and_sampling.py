@@ -1,0 +1,874 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # 8 · Ensembles, Laplace and sampling
+#
+# *The methods that everybody has heard of, and what each of them takes for the posterior.*
+#
+# **Time** 46 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 3 · 8.8: 4 · 8.9: 2 · 8.10: 3 · exercises: as long as you like
+#
+# **What you will be able to do**
+#
+# - walk from one mode of a posterior to another, and say how high the wall between them is;
+# - turn an ensemble into draws from the exact posterior where the model is linear, and say what it is elsewhere;
+# - compute the band of dropout by hand, and say why more data do not narrow it;
+# - put a Gaussian round a trained network, and predict with it so that the band does not explode;
+# - sample a posterior with noisy gradient steps at any temperature;
+# - add to mean field the correlations that it lacks, one column at a time;
+# - write down the Gaussian process that an infinitely wide network is.
+#
+# **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Predict first
+#
+# Write down your answers. Sections 8.1, 8.3 and 8.4 test them.
+#
+# 1. Two networks fit the same points equally well. You walk straight from the weights of the one to those of the other. Half-way, is the fit about as good, somewhat worse, or hopeless?
+# 2. MC dropout is trained on 32 points, then on 320. What becomes of its band among the data?
+# 3. Laplace's Gaussian is as wide as the curvature at the best weights says. You draw weights from it, and let each draw predict. How wide is the band among the data: as the formula has it, twice that, or more than twenty times?
+
+# %% slideshow={"slide_type": "subslide"}
+from bdl_teach.widgets import RivalsExplorer
+
+explorer = RivalsExplorer()
+explorer
+
+# %% slideshow={"slide_type": "skip"}
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import DotProduct
+
+from bdl_teach.methods import infinite_width, low_rank, sgmcmc
+
+# %% slideshow={"slide_type": "skip"}
+from bdl_teach import claims, datasets, densities, exercises, features, plots
+from bdl_teach.backend import tfp
+from bdl_teach.claims.claim import World
+from bdl_teach.claims.experiments import chapter8 as lab
+from bdl_teach.methods import ensemble, exact, laplace, mc_dropout, point
+from bdl_teach.plots import BLUE, GREEN, ORANGE, panel
+from bdl_teach.predictive import evaluate_weights
+
+plots.lecture_style()
+tfd = tfp.distributions
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.1 Many modes, and walls between them
+#
+# The problem is chapter 4's: a sine that nobody measured between 0.1 and 0.4, where it has its peak. One hidden layer of 20 units, noise 1, the prior $\mathcal N(0, 3^2)$ for each of 61 weights. What all methods of this chapter look at is one landscape over the weights, the *potential*
+#
+# $$U(w) = -\log P(D\mid w) - \log P(w) . \tag{8.1}$$
+#
+# Its lowest points are the modes of the posterior. We write the network, and $U$ without its constants, by hand:
+
+# %% slideshow={"slide_type": "fragment"}
+data = datasets.sinusoid(n=32, noise_std=1.0, seed=0, gap=(0.1, 0.4))
+x_grid = np.linspace(-1, 1, 201)[:, None]
+settings = {"prior": densities.Gaussian(3.0), "hidden_units": (20,)}
+among = (np.abs(x_grid[:, 0]) <= 0.5) & ~((x_grid[:, 0] > 0.1) & (x_grid[:, 0] < 0.4))
+
+
+def hidden(w, x):  # the units of each network: [s, 61] and [m, 1] to [s, m, 20]
+    return np.maximum(0, x * w[:, None, :20] + w[:, None, 20:40])
+
+
+def network(w, x):  # [s, m]
+    return (hidden(w, x) @ w[:, 40:60, None])[..., 0] + w[:, 60:]
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.1
+def potential(w):  # in nats, but for a constant
+    misfit = np.sum((data.y[:, 0] - network(w, data.x)) ** 2, axis=1)
+    return 0.5 * misfit + 0.5 * np.sum(w**2, axis=1) / 3**2
+
+
+members = ensemble.fit(data.x, data.y, n_members=10, **settings)
+w = members.weights  # ten networks, each trained from a start of its own
+assert np.allclose(network(w, x_grid), evaluate_weights(members.network, w, x_grid), atol=1e-3)
+assert np.allclose(potential(w), lab.potential(members.network, w, data), rtol=1e-3)
+print("U of the members:", np.sort(potential(w)).round(1), "nats")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now walk from member 0 to member 1. And walk from member 0 to *itself* with its hidden units in another order, which computes the same function (chapter 4):
+
+# %% slideshow={"slide_type": "fragment"}
+order = np.random.default_rng(0).permutation(20)
+shuffled = np.concatenate([w[0, k : k + 20][order] for k in (0, 20, 40)] + [w[0, 60:]])
+assert np.allclose(network(w[:1], x_grid), network(shuffled[None], x_grid))
+
+t = np.linspace(0, 1, 41)
+cuts = {"to member 1": w[1], "to itself, shuffled": shuffled}
+heights = {name: potential(w[0] + t[:, None] * (end - w[0])) for name, end in cuts.items()}
+for name, u in heights.items():
+    print(f"{name}: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
+    assert u.max() > 100 + max(u[0], u[-1])
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
+for (name, u), colour, style in zip(heights.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
+    axes[0].plot(t, u, style, color=colour, label=name)
+panel(axes[0], "A wall between two good fits", "share of the way", "U in nats")
+for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
+    f = network((w[0] + t[place] * (w[1] - w[0]))[None], x_grid)[0]
+    axes[1].plot(x_grid, f, style, label=name)
+plots.draw_data(axes[1], data.x, data.y)
+axes[1].set_ylim(-40, 25)
+panel(axes[1], "What the walker computes", "x", "y", loc="lower left", ncols=2)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# In world after world the wall is more than 100 nats high: <!-- claim: a-straight-cut-between-members-meets-a-wall --> question 1. A density lower by $e^{-100}$ is nothing, so that the posterior looks like islands in an empty sea; some of them compute other functions, most are copies. (Curved paths may go round a wall; Garipov et al. (2018) train such paths between the modes of large networks.) That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.2 Ensembles, and what they approximate
+#
+# A deep ensemble (Lakshminarayanan et al., 2017) is the default rival, for it needs nothing but what everyone has: train the same network from several starts, average. Member $k$ is the point estimate of its seed:
+
+# %% slideshow={"slide_type": "fragment"}
+one = point.fit(data.x, data.y, seed=0, **settings)
+assert np.allclose(network(one.weights[None], x_grid), network(w[:1], x_grid), atol=0.05)
+p = members.predict(x_grid)
+assert np.allclose(p.mean, network(w, x_grid).mean(axis=0), atol=1e-3)
+assert np.allclose(p.epistemic_std, network(w, x_grid).std(axis=0), atol=1e-3)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Its spread is that of the minima which training finds. In a model with a single minimum there is none at all, however little the data say: more members do not lead to the posterior. What would? Give each member something to disagree about that is as large as the doubt. Member $k$ gets a prior mean $a_k$ and noise $\varepsilon_k$ on the targets of its own ("anchors": Pearce et al., 2020; Osband et al., 2018). For a linear $f = x\cdot w$, with $\Lambda = I/\sigma_p^2 + X^\top X/\sigma^2$,
+#
+# $$w_k = \Lambda^{-1}\left(\frac{a_k}{\sigma_p^2} + \frac{X^\top (y + \varepsilon_k)}{\sigma^2}\right), \quad a_k \sim \mathcal N(0, \sigma_p^2 I),\; \varepsilon_k \sim \mathcal N(0, \sigma^2 I) \quad\Rightarrow\quad w_k \sim \mathcal N(\Lambda^{-1}X^\top y/\sigma^2,\; \Lambda^{-1}) , \tag{8.2}$$
+#
+# since the variance is $\Lambda^{-1}(I/\sigma_p^2 + X^\top X/\sigma^2)\Lambda^{-1} = \Lambda^{-1}$: each member is one draw from chapter 1's exact posterior. Anchors without noise give $\Lambda^{-2}/\sigma_p^2$, which is too narrow.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.2
+rng = np.random.default_rng(0)
+x_few, y_few = 2 * data.x[::5], data.y[::5]
+few = np.hstack([x_few, x_few**2, np.ones_like(x_few)])  # bias last
+truth = exact.linear_regression(few, y_few, prior_std=3.0, noise_std=1.0)
+exact_sd = np.diag(truth.cov) ** 0.5
+anchors, noise = 3 * rng.standard_normal((50_000, 3)), rng.standard_normal((50_000, len(few)))
+drawn = (anchors / 3**2 + (y_few[:, 0] + noise) @ few) @ truth.cov
+half = (anchors / 3**2 + y_few[:, 0] @ few) @ truth.cov
+assert np.allclose(drawn.mean(axis=0), truth.mean, atol=0.1)
+assert np.allclose(np.cov(drawn.T), truth.cov, atol=0.2)
+assert (half.std(axis=0) < 0.9 * exact_sd).all()
+print("sd: exact", exact_sd.round(2), "anchors alone", half.std(axis=0).round(2))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The package trains them, with Adam, and comes to the same. Without anchors all of its members end in one place:
+
+# %% slideshow={"slide_type": "fragment"}
+linear = {"prior": densities.Gaussian(3.0), "hidden_units": (), "learning_rate": 0.1,
+          "steps": 600, "n_members": 128}
+plain = ensemble.fit(few[:, :2], y_few, **linear)
+anchored = ensemble.fit(few[:, :2], y_few, anchored=True, **linear)
+assert np.allclose(plain.weights, truth.mean, atol=0.02)
+ratio = anchored.weights.std(axis=0) / exact_sd
+print("sd of 128 trained members over the exact sd:", ratio.round(2))
+assert np.all(np.abs(ratio - 1) < 0.25)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# For a network (8.2) is no theorem, and no more than a good idea. How good?
+
+# %% slideshow={"slide_type": "fragment"}
+anchored = ensemble.fit(data.x, data.y, n_members=10, anchored=True, **settings)
+fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
+for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), strict=True):
+    p = fit.predict(x_grid)
+    ax.plot(x_grid, p.samples.T, color="0.7", lw=0.8)
+    for k in (-2, 2):
+        edge = p.mean + k * p.epistemic_std
+        ax.plot(x_grid, edge, color=BLUE, label="±2 sd" if k > 0 else None)
+    plots.draw_data(ax, data.x, data.y)
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    ax.set_ylim(-30, 25)
+    panel(ax, f"{name}: ten members in grey", "x", "y", loc="lower left", ncols=3)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# A plain ensemble is more than three times as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data its members nearly agree; anchored ones differ more than one and a half times as much there, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (8.6) do, within 40 %. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.3 Dropout, and why its band hardly opens
+#
+# MC dropout (Gal and Ghahramani, 2016) trains one network while hidden units are left out at random with probability $r$, and leaves them out while predicting as well. A draw multiplies the output weight of unit $j$ by $z_j/(1-r)$, where $z_j$ is 1 with probability $1-r$, else 0. As a variational family: two points for each hidden unit. With one hidden layer nothing needs to be drawn. The $z_j$ are independent with variance $r(1-r)$, so that
+#
+# $$\mathrm{Var}[f(x)] = \frac{r}{1-r}\sum_j v_j^2\, h_j(x)^2 . \tag{8.3}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.3
+dropout = mc_dropout.fit(data.x, data.y, rate=0.1, **settings)
+m = dropout.weights[None]
+contributions = (hidden(m, x_grid) * m[:, None, 40:60])[0]  # v_j h_j(x): [201, 20]
+by_hand = np.sqrt(0.1 / 0.9 * np.sum(contributions**2, axis=1))
+
+kept = rng.random((4000, 20)) > 0.1
+drawn = contributions @ kept.T / 0.9 + m[0, 60]
+assert np.allclose(drawn.std(axis=1), by_hand, rtol=0.1)
+by_package = dropout.predict(x_grid, n_samples=4000).epistemic_std
+assert np.allclose(by_package, by_hand, rtol=0.1)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Read (8.3) again: neither the number of points nor their places are in it. Worse, the sum of squares of $H$ numbers is at least the square of their sum over $H$. With $c$ for the output's bias,
+#
+# $$\mathrm{sd}[f(x)] \;\ge\; \sqrt{\frac{r}{(1-r)\,H}}\;\bigl|\mathrm{E} f(x) - c\bigr| , \tag{8.4}$$
+#
+# whatever the data: where the function is far from its bias the band *cannot* be narrow, and where it is near, nothing keeps it wide.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.4
+mean = network(m, x_grid)[0]
+floor = math.sqrt(0.1 / (0.9 * 20)) * np.abs(mean - m[0, 60])
+assert np.all(by_hand >= floor - 1e-9)
+
+fig, ax = plt.subplots(figsize=(8, 3.6))
+ax.plot(x_grid, by_hand, color=BLUE, label="dropout")
+ax.plot(x_grid, floor, "--", color=ORANGE, label="floor (8.4)")
+ax.plot(x_grid, anchored.predict(x_grid).epistemic_std, ":", color=GREEN, label="anchored ensemble")
+ax.axvspan(0.1, 0.4, color="0.9")
+ax.set(xlim=(-0.7, 0.7), ylim=(0, 6))
+panel(ax, "Dropout's band does not know where the gap (grey) is", "x", "epistemic sd")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# In world after world MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
+
+# %% slideshow={"slide_type": "fragment"}
+found = claims.show("ten-times-the-points-do-not-narrow-dropout",
+                    "ten-times-the-points-narrow-laplace", worlds=3)
+assert not any(finding.falls for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Ten times the points leave dropout's band as it was, within a quarter, <!-- claim: ten-times-the-points-do-not-narrow-dropout --> where Laplace's becomes less than half as wide. <!-- claim: ten-times-the-points-narrow-laplace --> Osband (2016) said so: what is called uncertainty here is the *risk* of a fixed random machine. Averaged over the masks, the squared error at a point is $(y - \mathrm{E}f)^2 + \mathrm{Var}[f]$; with more points both terms grow alike, so that their balance stays where it is.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.4 Laplace: chapter 1, round the best weights
+#
+# Freeze a trained network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features: it *is* chapter 1, and its posterior is exact.
+
+# %% slideshow={"slide_type": "fragment"}
+frozen = point.fit(data.x, data.y, **settings)
+
+
+def last_hidden(x):
+    return np.hstack([hidden(frozen.weights[None], x)[0], np.ones_like(x)])
+
+
+last = exact.linear_regression(last_hidden(data.x), data.y, prior_std=3.0, noise_std=1.0)
+prior = densities.Gaussian(3.0)
+package = laplace.around(frozen, data.x, data.y, prior=prior, structure="last_layer")
+assert np.allclose(package.mean[40:], last.mean, atol=1e-5)
+assert np.allclose(package.cov, last.cov, atol=1e-6)
+assert np.isclose(package.log_evidence, last.log_evidence)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So a prior slider can act on 21 weights exactly, and at once. It is the posterior of a smaller question, though: *given these features*. The last layer alone is surer in the gap than the chains, which move all weights. <!-- claim: a-last-layer-alone-is-too-sure-in-the-gap -->
+
+# %% slideshow={"slide_type": "fragment"}
+for prior_std in (0.3, 1.0, 3.0, 10.0):
+    again = package.with_prior(densities.Gaussian(prior_std))
+    by_chapter_1 = exact.linear_regression(last_hidden(data.x), data.y, prior_std, 1.0)
+    assert np.allclose(again.cov, by_chapter_1.cov, atol=1e-5)
+    peak = again.predict([[0.25]])
+    print(f"σ_p = {prior_std:4}: f(0.25) = {peak.mean[0]:.2f} ± {peak.epistemic_std[0]:.2f}, "
+          f"log P(D | features) = {again.log_evidence:.1f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And the layers before? MacKay (1992): take $U$ at its minimum $w^*$ for a parabola. With $J$ for the derivatives $\partial f(x_i)/\partial w$ at $w^*$, and without the part of the curvature that comes of $f$ bending,
+#
+# $$P(w\mid D) \approx \mathcal N(w^*, \Lambda^{-1}), \qquad \Lambda = \frac{J^\top J}{\sigma^2} + \frac{I}{\sigma_p^2} , \tag{8.5}$$
+#
+# which is chapter 1 once more, with $J$ for the design matrix.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.5
+def jacobian(w, x):  # ∂f/∂w by hand: [m, 61]
+    h, v = hidden(w[None], x)[0], w[40:60]
+    by_bias = v * (h > 0)
+    return np.hstack([by_bias * x, by_bias, h, np.ones_like(x)])
+
+
+precision = jacobian(frozen.weights, data.x).T @ jacobian(frozen.weights, data.x) + np.eye(61) / 9
+round_mode = laplace.around(frozen, data.x, data.y, prior=densities.Gaussian(3.0))
+assert np.allclose(round_mode.cov, np.linalg.inv(precision), atol=1e-6)
+g = jacobian(frozen.weights, x_grid)
+sd = np.sqrt(np.sum(g @ np.linalg.inv(precision) * g, axis=1))  # √(g Λ⁻¹ g)
+assert np.allclose(round_mode.predict(x_grid).epistemic_std, sd, rtol=1e-4)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# scikit-learn knows the same model under another name: a Gaussian process with the kernel $\sigma_p^2\, J J^\top$, since a linear model with a Gaussian prior is one.
+
+# %% slideshow={"slide_type": "fragment"}
+kernel = 3**2 * DotProduct(sigma_0=0, sigma_0_bounds="fixed")
+process = GaussianProcessRegressor(kernel, alpha=1.0, optimizer=None)
+process.fit(jacobian(frozen.weights, data.x), data.y[:, 0])
+_, by_sklearn = process.predict(g, return_std=True)
+assert np.allclose(by_sklearn, sd, rtol=1e-3)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Predict with the model that you fitted
+#
+# The parabola belongs to the model that is *linear* in $w$, $f(w^*) + g\cdot(w - w^*)$ with the variance $g^\top\Lambda^{-1}g$; there, say Immer et al. (2021), its posterior is to be used. Question 3: push draws from the same Gaussian through the network itself.
+
+# %% slideshow={"slide_type": "fragment"}
+root = np.linalg.cholesky(np.linalg.inv(precision))
+draws = frozen.weights + rng.standard_normal((500, 61)) @ root.T
+linearised = network(frozen.weights[None], x_grid) + (draws - frozen.weights) @ g.T
+pushed = network(draws, x_grid)
+assert np.allclose(linearised.std(axis=0), sd, rtol=0.2)
+wide, narrow = pushed.std(axis=0)[among].mean(), sd[among].mean()
+print(f"among the data: linearised {narrow:.2f}, pushed through the network {wide:.1f}")
+assert wide > 10 * narrow
+
+# %% slideshow={"slide_type": "fragment"}
+fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
+shown = (("Linearised: 20 draws", linearised, 30), ("The same draws, pushed", pushed, 100))
+for ax, (name, f, reach) in zip(axes, shown, strict=True):
+    ax.plot(x_grid, f[:20].T, color="0.6", lw=0.8)
+    plots.draw_data(ax, data.x, data.y)
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    ax.set_ylim(-reach, reach)
+    panel(ax, name, "x", "y", loc="lower left", ncols=2)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do.
+#
+# Linearised, a full Laplace is more than three times as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-most-of-the-gap --> With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.5 Evidence for prior and noise
+#
+# The integral under a Gaussian gives what chapter 1 had in closed form, of $k$ weights:
+#
+# $$\log P(D) \approx \log P(D\mid w^*) + \log P(w^*) + \tfrac k2\log 2\pi - \tfrac12\log|\Lambda| . \tag{8.6}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.6
+residual = data.y[:, 0] - network(frozen.weights[None], data.x)[0]
+log_joint = (-densities.gaussian_nll(residual, 0.0, 1.0).sum()
+             - densities.gaussian_nll(frozen.weights, 0.0, 3.0**2).sum())
+log_evidence = log_joint + 61 / 2 * math.log(2 * math.pi) - np.linalg.slogdet(precision)[1] / 2
+assert np.isclose(log_evidence, round_mode.log_evidence, atol=0.01)
+
+# %% slideshow={"slide_type": "fragment"}
+for structure in ("full", "diagonal"):
+    fit = laplace.around(frozen, data.x, data.y, prior=prior, structure=structure)
+    best = fit.tuned()
+    print(f"{structure:8}: log P(D) {fit.log_evidence:.0f}; at its best σ_p = "
+          f"{best.prior.sigma:.1f}, noise {best.noise_std:.1f}: {best.log_evidence:.0f} nats")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it within a half. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it for more than four times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 40 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.6 Noisy steps: SGLD, SGHMC, temperature
+#
+# Gradient descent ends at a mode. Add just so much noise to each step that it does not end (Welling and Teh, 2011):
+#
+# $$w \leftarrow w - \ell\,\nabla U(w) + \sqrt{2\,\ell\,T}\;\xi , \quad \xi\sim\mathcal N(0, I) \qquad\text{samples}\qquad P_T(w\mid D) \propto e^{-U(w)/T} , \tag{8.7}$$
+#
+# as $\ell \to 0$. $T = 1$ is the posterior, $T = 0$ gradient descent. The temperature divides all of $U$: likelihood *and* prior, the cold posterior of Wenzel et al. (2020); chapter 4 has what a KL weight does instead. On the linear model of 8.2 the covariance is $T\Lambda^{-1}$, and of a finite step size is left $T(\Lambda - \tfrac{\ell}{2}\Lambda^2)^{-1}$.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.7
+lam = np.linalg.inv(truth.cov)
+
+
+def sgld(temperature, rate=0.02, steps=1500, chains=4000):
+    w = np.zeros((chains, 3))
+    for _ in range(steps):
+        slope = w @ lam - y_few[:, 0] @ few  # ∇U of this model, at noise 1
+        w = w - rate * slope + math.sqrt(2 * rate * temperature) * rng.standard_normal(w.shape)
+    return w
+
+
+for temperature in (0.0, 0.25, 1.0):
+    w_end, left = sgld(temperature), temperature * np.linalg.inv(lam - 0.01 * lam @ lam)
+    assert np.allclose(w_end.mean(axis=0), truth.mean, atol=0.1)
+    assert np.allclose(np.cov(w_end.T), left, atol=0.02 + 0.1 * np.abs(left).max())
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# On a landscape with narrow valleys plain steps creep. SGHMC gives the walker momentum (Chen et al., 2014), and the package divides each weight's step by a *mass* from the curvature along it. Several chains, each from a mode of its own; no accept-reject step, so that a step size that is too large widens the draws. The package on the same linear model, then on the network:
+
+# %% slideshow={"slide_type": "fragment"}
+chains = sgmcmc.fit(few[:, :2], y_few, prior=prior, hidden_units=(), n_chains=32, steps=3000)
+ratio = chains.samples.std(axis=0) / exact_sd
+print("sd of SGHMC's draws over the exact sd:", ratio.round(2))
+assert np.all(np.abs(ratio - 1) < 0.15)
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+for temperature, style in ((1.0, "-"), (0.25, "--"), (0.0, ":")):
+    chains = sgmcmc.fit(data.x, data.y, temperature=temperature, steps=3000, **settings)
+    spread = chains.predict(x_grid).epistemic_std
+    agreement = f"largest R-hat {chains.r_hat.max():.2f}" if temperature else "each at rest"
+    print(f"T = {temperature}: sd among the data {spread[among].mean():.2f}, {agreement}")
+    ax.plot(x_grid, spread, style, label=f"T = {temperature}")
+ax.axvspan(0.1, 0.4, color="0.9")
+ax.set(xlim=(-0.7, 0.7), ylim=(0, 4))
+panel(ax, "Colder chains know less doubt", "x", "epistemic sd")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# At $T = 0$ the chains rest, each at its mode: an ensemble. Among the data they then differ less than two thirds as much as at $T = 1$. <!-- claim: cold-chains-are-too-sure-among-the-data --> R-hat compares the chains (1 is agreement); with walls as in 8.1 between them, agreement is no proof that they have seen every island.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.7 Correlations, one column at a time
+#
+# Mean field has one number a weight for its doubt. Add $K$ columns (Ong et al., 2018):
+#
+# $$q(w) = \mathcal N(\mu,\; D^2 + LL^\top), \qquad H[q] = \tfrac d2(1 + \log 2\pi) + \sum_i\log D_i + \tfrac12\log\det\bigl(I_K + L^\top D^{-2}L\bigr) , \tag{8.8}$$
+#
+# with a determinant of size $K$, not $d$. Rank 0 is mean field, rank $d$ is any Gaussian.
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.8
+d, columns = np.exp(rng.normal(size=6)), rng.normal(size=(6, 2))
+inner = np.eye(2) + columns.T @ (columns / d[:, None] ** 2)
+entropy = 3 * (1 + math.log(2 * math.pi)) + np.log(d).sum() + np.linalg.slogdet(inner)[1] / 2
+q = tfd.MultivariateNormalTriL(np.zeros(6), np.linalg.cholesky(np.diag(d**2) + columns @ columns.T))
+assert np.isclose(entropy, q.entropy().numpy())
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# On a linear model, where the posterior is $\mathcal N(m, \Sigma)$, the price of too few columns needs no sampling: with $S$ for the covariance of $q$, $\mathrm{KL} = \tfrac12\bigl(\mathrm{tr}\,\Sigma^{-1}S - d + \log|\Sigma| - \log|S|\bigr)$. Six bumps that overlap, chapter 1's features, and a bias:
+
+# %% slideshow={"slide_type": "fragment"}
+bumps = features.bumps(data.x, 6)
+posterior = exact.linear_regression(np.hstack([bumps, np.ones_like(data.x)]), data.y, 3.0, 1.0)
+inverse = np.linalg.inv(posterior.cov)
+
+
+def price(z):  # KL in nats; z holds log D, then the columns
+    own, columns = np.exp(z[:7]), z[7:].reshape(7, -1)
+    S = np.diag(own**2) + columns @ columns.T
+    logs = np.linalg.slogdet(posterior.cov)[1] - np.linalg.slogdet(S)[1]
+    return 0.5 * (np.sum(inverse * S) - 7 + logs)
+
+# %% slideshow={"slide_type": "fragment"}
+paid = []
+for rank in range(8):
+    start = 0.1 * np.random.default_rng(0).standard_normal(7 * (1 + rank))
+    paid.append(minimize(price, start, options={"maxiter": 2000}).fun)
+mean_field = 0.5 * (np.log(np.diag(inverse)).sum() + np.linalg.slogdet(posterior.cov)[1])
+assert np.isclose(paid[0], mean_field, atol=1e-3) and paid[7] < 0.01
+print("KL to the posterior by rank:", np.round(paid, 2), "nats")
+
+fit = low_rank.fit(bumps, data.y, prior=prior, hidden_units=(), rank=3, steps=4000)
+by_draws = np.mean([fit.cost(seed=k).total for k in range(5)]) + posterior.log_evidence
+print(f"rank 3 by stochastic gradients, F + log P(D): {by_draws:.2f} nats")
+assert paid[3] - 0.5 < by_draws < paid[0] + 0.5
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Each column takes the direction that is dearest, and a few do most of the work. Does that carry over to the network? There eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> The columns help where the posterior *is* a tilted Gaussian; it is none, here, and the missing doubt is not along a handful of directions round one mode. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it costs next to nothing, and its scale is that of the steps.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.8 Infinitely wide
+#
+# Take the prior of 8.1, and let the layer grow: $n$ times 20 units, with the output weights divided by $\sqrt n$, so that no output grows. The units are independent and alike under the prior, so that the output is a sum of ever more, ever smaller independent terms: at any set of inputs it becomes jointly Gaussian (Neal, 1996). Functions that are jointly Gaussian everywhere are a Gaussian process, and all that it needs is its covariance. With $u = \sigma_p^2\,(x x' + 1)$ for the pre-activations and $\theta$ for the angle, $\cos\theta = u(x,x')/\sqrt{u(x,x)\,u(x',x')}$ (Cho and Saul, 2009):
+#
+# $$\mathrm{Cov}[f(x), f(x')] = \sigma_p^2\left(20\,\frac{\sqrt{u(x,x)\,u(x',x')}}{2\pi}\bigl(\sin\theta + (\pi - \theta)\cos\theta\bigr) + 1\right) . \tag{8.9}$$
+
+# %% slideshow={"slide_type": "fragment"}
+# eq. 8.9
+def kernel_of(x, other):
+    u, a, b = 9 * (x @ other.T + 1), 9 * (x**2 + 1), 9 * (other.T**2 + 1)
+    angle = np.arccos(np.clip(u / np.sqrt(a * b), -1, 1))
+    arc = np.sqrt(a * b) * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / (2 * np.pi)
+    return 9 * (20 * arc + 1)
+
+
+ends = np.array([[-0.5], [0.25], [0.5]])
+assert np.allclose(kernel_of(ends, ends), infinite_width.kernel(ends, **settings))
+drawn = infinite_width.prior_functions(ends, 20_000, **settings)  # at width 20
+assert np.allclose(np.cov(drawn.T), kernel_of(ends, ends), rtol=0.1)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The covariance is right at *every* width. What the limit adds is the shape. The excess kurtosis, which is 0 for a Gaussian, of a sum of $n$ independent, like terms is that of one of them, divided by $n$:
+
+# %% slideshow={"slide_type": "fragment"}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+z, kurtosis = np.linspace(-4, 4, 41), {}
+for units, style in ((1, ":"), (5, "--"), (40, "-")):
+    layer = {"prior": prior, "hidden_units": (units,)}
+    f = infinite_width.prior_functions([[0.25]], 40_000, **layer)[:, 0]
+    f = (f - f.mean()) / f.std()
+    kurtosis[units] = np.mean(f**4) - 3
+    ax.hist(f, z, density=True, histtype="step", ls=style, lw=1.6, label=f"width {units}")
+ax.plot(z, tfd.Normal(0.0, 1.0).prob(z), color="0.5", label="Gaussian")
+panel(ax, "f(0.25) under the prior, in its sd: wider is more Gaussian", "f / sd", "density")
+print("excess kurtosis:", {k: round(float(v), 2) for k, v in kurtosis.items()})
+assert kurtosis[1] > 2 * kurtosis[5] > 2 * kurtosis[40]
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# With Gaussian noise the posterior is a formula again, chapter 1's with functions in place of weights:
+
+# %% slideshow={"slide_type": "fragment"}
+told = np.linalg.solve(kernel_of(data.x, data.x) + np.eye(32), kernel_of(data.x, x_grid))
+mean = told.T @ data.y[:, 0]
+variance = np.diag(kernel_of(x_grid, x_grid)) - np.sum(told * kernel_of(data.x, x_grid), axis=0)
+limit = infinite_width.fit(data.x, data.y, **settings)
+p = limit.predict(x_grid)
+assert np.allclose(p.mean, mean) and np.allclose(p.epistemic_std, np.sqrt(variance))
+print(f"log P(D) of the limit: {limit.log_evidence:.1f} nats, exact")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# An exact posterior of *another* model: in the limit every unit moves by next to nothing, and no features are learnt. In the gap it is surer than chains of SGHMC at width 20. <!-- claim: the-limit-is-surer-in-the-gap-than-chains -->
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.9 Beside one another
+#
+# Which of them covers the gap? On one data set you will have an answer at once. On eight you see what it was worth:
+
+# %% slideshow={"slide_type": "fragment"}
+found = [lab.bands(World(n)) for n in range(8)]
+fig, ax = plt.subplots(figsize=(8, 3.4))
+names = ("plain", "anchored", "dropout", "laplace")
+for k, name in enumerate(names):
+    covered = [100 * f[f"{name}-coverage"] for f in found]
+    ax.plot(covered, k + np.linspace(-0.2, 0.2, 8), "o", color=BLUE, alpha=0.6)
+    ax.plot(np.mean(covered), k, "|", color=ORANGE, ms=24, mew=3)
+    print(f"{name:8}: {np.mean(covered):3.0f} % on average, "
+          f"{min(covered):.0f} to {max(covered):.0f} %")
+ax.set_yticks(range(4), ("ensemble", "anchored ensemble", "dropout", "Laplace, full"))
+ax.set(title="Dots: eight worlds; bar: their mean", xlabel="% of the gap inside ±2 sd")
+ax.invert_yaxis()
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **Illusion of one run.** Of a plain ensemble some data sets show nearly all of the gap covered, others next to nothing. Both blog posts exist.
+#
+# And covering is not all: a band that is wide everywhere covers, too. [Chapter 10](10_comparison_and_decisions.ipynb) compares all methods in pairs, by scores.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8.10 Play
+#
+# Any two of nine methods, refitted under your hand, beside NUTS if you ask for it. Go through the presets, and say before each which of the two bands will be wider in the gap. Options that do nothing for the two that are shown are greyed out. There are three missions.
+
+# %% slideshow={"slide_type": "fragment"}
+explorer.preset("start")
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# From Python, as a user would. **First** and **second** choose; **members** of an ensemble, **dropout** as a rate, **rank** as columns, **T** as the temperature:
+
+# %% slideshow={"slide_type": "fragment"}
+def spread(**changes):  # mean epistemic sd of the first method, among the data and in the gap
+    result = explorer.set(**changes).result
+    sd = result.prediction.epistemic_std
+    return sd[result.regions["data"]].mean(), sd[result.regions["gap"]].mean()
+
+
+lone = spread(first="ensemble", second="map", members=1)
+assert np.allclose(lone, 0, atol=1e-6)  # a single member knows no doubt
+assert spread(members=10)[1] > 0.1
+off, often = spread(first="dropout", rate=0.0), spread(rate=0.3)
+assert np.allclose(off, 0, atol=1e-3) and often[0] > 0.5  # what nobody leaves out does not vary
+cold, warm = spread(first="sghmc", temperature=0.0), spread(temperature=1.0)
+assert cold[0] < warm[0]
+assert explorer.set(first="low_rank", rank=3).result.fit.columns.shape == (61, 3)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Laplace** and **linearised**, and the problem: **σ_p**, **noise σ**, **width**, **gap**, **points N**, **seed**:
+
+# %% slideshow={"slide_type": "fragment"}
+straight = spread(first="laplace", structure="full", linearised=True)
+assert spread(linearised=False)[0] > 5 * straight[0]
+assert len(explorer.set(structure="last_layer", linearised=True).result.fit.cov) == 21
+assert spread(prior_std=0.5)[1] < spread(prior_std=5.0)[1]  # exact: a narrower prior is surer
+quiet = explorer.set(first="infinite", second="map", prior_std=3.0, noise_std=0.5)
+assert np.allclose(quiet.result.prediction.aleatoric_std, 0.5)
+gap = [spread(gap=width)[1] if width else np.nan for width in (0.0, 0.1, 0.4)]
+assert gap[1] < gap[2] and np.isnan(gap[0])
+narrow = explorer.set(first="map", width=5, n=8, seed=3).result
+assert narrow.fit.weights.shape == (1, 16) and len(narrow.model.problem.data.y) == 8
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Exercises
+#
+# Replace each `...` and run the cell. The check names the mistake it sees. The last two are experiments: you train and measure, and the check measures what you bring, in three worlds. Each solution is in the collapsed cell below; read the hint first.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.1 Compute: how high is the wall
+# `u` holds the potential along a straight cut between two modes. Return how far the cut climbs above the higher of its two ends, in nats. (*Hint:* the same from both sides; a slope without a top between the ends is no wall.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_wall(u):
+    return ...
+
+
+exercises.check("8.1", my_wall)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_1(u):
+    return u.max() - max(u[0], u[-1])
+
+
+assert exercises.check("8.1", solution_1, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.2 Compute: one anchored member
+# Return the weights `[d]` of one member of an anchored ensemble of linear models: inputs `x` `[n, d]`, targets `y` `[n]`, its prior mean `anchor` `[d]`, the `noise` `[n]` that is added to its targets. (*Hint:* (8.2) needs no training; which precision belongs to which pull?)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_member(x, y, anchor, noise, prior_std, noise_std):
+    return ...
+
+
+exercises.check("8.2", my_member)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_2(x, y, anchor, noise, prior_std, noise_std):
+    lam = np.eye(x.shape[1]) / prior_std**2 + x.T @ x / noise_std**2
+    return np.linalg.solve(lam, anchor / prior_std**2 + x.T @ (y + noise) / noise_std**2)
+
+
+assert exercises.check("8.2", solution_2, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.3 Compute: the band of dropout
+# `contributions` `[m, H]` holds $v_j h_j(x)$ for $m$ inputs and $H$ hidden units. Return the sd of the output at each input, if each unit is left out with probability `rate` and what is kept is divided by `1 - rate`. (*Hint:* what is the variance of $z_j/(1-r)$? Then add.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_dropout(contributions, rate):
+    return ...
+
+
+exercises.check("8.3", my_dropout)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_3(contributions, rate):
+    return np.sqrt(rate / (1 - rate) * (contributions**2).sum(axis=1))
+
+
+assert exercises.check("8.3", solution_3, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.4 Compute: Laplace's band
+# `seen` `[n, k]` and `new` `[m, k]` are the derivatives of the output by the weights, at the training inputs and at new ones. Return the linearised sd of $f$ at the new inputs `[m]`. (*Hint:* (8.5), and the sd under it. The noise on $y$ is not part of $f$.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_band(seen, new, prior_std, noise_std):
+    return ...
+
+
+exercises.check("8.4", my_band)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_4(seen, new, prior_std, noise_std):
+    lam = seen.T @ seen / noise_std**2 + np.eye(seen.shape[1]) / prior_std**2
+    return np.sqrt(np.sum(new * np.linalg.solve(lam, new.T).T, axis=1))
+
+
+assert exercises.check("8.4", solution_4, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.5 Explain: true or false
+# Which statements are true?
+#
+# - (a) Two weight vectors may compute the same function and still have a wall between them.
+# - (b) With enough members, an ensemble without anchors becomes the exact posterior of a linear model.
+# - (c) Dropout's band is wide where there are no data, since nothing held it down there.
+# - (d) Given the last hidden layer, the posterior of the last layer of a regression network is exact, and no approximation.
+# - (e) Draws from Laplace's Gaussian should go through the network, for it is the network's posterior that they approximate.
+# - (f) A network of any width has the prior covariance of its infinitely wide relative, if it has one hidden layer.
+#
+# (*Hint:* for each, find the line of the chapter where it is asserted, or its opposite.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+my_choice = ...  # such as {"a", "b"}
+
+exercises.check("8.5", my_choice)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+# The letters of the statements that are true:
+solution_5 = {"a", "d", "f"}
+
+assert exercises.check("8.5", solution_5, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.6 Compute: Laplace's evidence
+# `log_joint` is $\log P(D\mid w^*) + \log P(w^*)$, `precision` is $\Lambda$ `[k, k]`. Return Laplace's $\log P(D)$ in nats. It must not overflow at 150 weights. (*Hint:* (8.6); which function of NumPy never forms the determinant?)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_evidence(log_joint, precision):
+    return ...
+
+
+exercises.check("8.6", my_evidence)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_6(log_joint, precision):
+    return log_joint - np.linalg.slogdet(precision / (2 * math.pi))[1] / 2
+
+
+assert exercises.check("8.6", solution_6, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.7 Change: a step at temperature T
+# Return the weights after one step of SGLD: `slope` is $\nabla U(w)$, `rate` is $\ell$, `xi` holds standard normal numbers. (*Hint:* what must be left at `temperature` 0, and what is the variance of the noise?)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_step(w, slope, rate, temperature, xi):
+    return ...
+
+
+exercises.check("8.7", my_step)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_7(w, slope, rate, temperature, xi):
+    return w - rate * slope + math.sqrt(2 * rate * temperature) * xi
+
+
+assert exercises.check("8.7", solution_7, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.8 Compute: the entropy of a few columns
+# Return the entropy in nats of $\mathcal N(0, D^2 + LL^\top)$, with `own_std` the diagonal of $D$ `[d]` and `columns` $L$ `[d, K]`. The last case has 3000 weights and 2 columns: form no matrix of size `d`. (*Hint:* (8.8); divide the rows of $L$ first.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_entropy(own_std, columns):
+    return ...
+
+
+exercises.check("8.8", my_entropy)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_8(own_std, columns):
+    ratio = columns / own_std[:, None]
+    extra = np.linalg.slogdet(np.eye(columns.shape[1]) + ratio.T @ ratio)[1]
+    return len(own_std) / 2 * (1 + math.log(2 * math.pi)) + np.log(own_std).sum() + extra / 2
+
+
+assert exercises.check("8.8", solution_8, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.9 Experiment: the prior that the features deserve
+# The network of this chapter was trained under σ_p = 3, for the data `datasets.sinusoid(seed=seed, gap=(0.1, 0.4))`. Freeze it up to its last hidden layer. Which σ_p would the *last layer* have chosen? First draw $\log P(D\mid\text{features})$ over σ_p for one seed, on a logarithmic axis. Then return a σ_p whose evidence is less than 0.1 nats below the highest, for the seeds 0, 1 and 2; the noise stays 1. (*Hint:* `with_prior` of 8.4 trains nothing, so that a scan of a hundred values costs next to nothing.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_prior_std(seed):
+    return ...
+
+
+exercises.check("8.9", my_prior_std)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_9(seed, ax=None):
+    points = datasets.sinusoid(seed=seed, gap=(0.1, 0.4))
+    fit = laplace.fit(points.x, points.y, structure="last_layer", **settings)
+    stds = np.geomspace(0.5, 50, 60)
+    found = [fit.with_prior(densities.Gaussian(s)).log_evidence for s in stds]
+    if ax is not None:
+        ax.semilogx(stds, found, label=f"seed {seed}")
+    return stds[np.argmax(found)]
+
+
+fig, ax = plt.subplots(figsize=(7, 3.2))
+print("for seed 0: σ_p =", round(float(solution_9(0, ax)), 1))
+panel(ax, "The evidence of frozen features", "σ_p of the last layer", "log P(D | features), nats")
+assert exercises.check("8.9", solution_9, record=False)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 8.10 Experiment: calm dropout down
+# Among the data dropout at the usual rate of 0.1 is far vaguer than Laplace. <!-- claim: dropout-is-vague-among-the-data --> For the data of 8.9 and `mc_dropout.fit(x, y, rate=rate, **settings)`, draw the mean epistemic sd at the training inputs over the rate, from 0.003 to 0.3. Then return a rate at which it is between 0.55 and 0.75, for the seeds 0, 1 and 2. What has become of the band in the gap there? (*Hint:* (8.3) gives the sd without draws; and the floor (8.4) says how it goes with $r$ at least.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_rate(seed):
+    return ...
+
+
+exercises.check("8.10", my_rate)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_10(seed):
+    points, found = datasets.sinusoid(seed=seed, gap=(0.1, 0.4)), {}
+    for r in np.geomspace(0.003, 0.03, 8):
+        fit = mc_dropout.fit(points.x, points.y, rate=r, **settings)
+        each = (hidden(fit.weights[None], points.x) * fit.weights[40:60])[0]
+        found[r] = solution_3(each, r).mean()
+    return min(found, key=lambda r: abs(found[r] - 0.65))
+
+
+assert exercises.check("8.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "fragment"}
+exercises.progress(8)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Mistakes in circulation
+#
+# **Claim:** "an ensemble is an approximation of the posterior; take more members." **True:** it is an average over the minima that training finds. On a model with one minimum a thousand members are one:
+
+# %% slideshow={"slide_type": "fragment"}
+many = ensemble.fit(few[:, :2], y_few, **linear).predict(few[:, :2])
+print("128 members:", many.epistemic_std.max().round(4),
+      "exact posterior:", np.sqrt(np.sum(few @ truth.cov * few, axis=1)).max().round(2))
+assert many.epistemic_std.max() < 0.02
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$. Copy each point a hundred times: chapter 1's sd falls to a tenth; at the *same* weights dropout's cannot fall below (8.4).
+
+# %% slideshow={"slide_type": "fragment"}
+copied = exact.linear_regression(np.tile(few, (100, 1)), np.tile(y_few, (100, 1)), 3.0, 1.0)
+print("exact sd:", exact_sd.round(3), "with each point a hundred times:",
+      (np.diag(copied.cov) ** 0.5).round(3))
+assert np.all(np.diag(copied.cov) ** 0.5 < 0.15 * exact_sd)
+hundred = mc_dropout.fit(np.tile(data.x, (100, 1)), np.tile(data.y, (100, 1)), **settings)
+again = (hidden(hundred.weights[None], data.x) * hundred.weights[40:60])[0]
+least = math.sqrt(0.1 / (0.9 * 20)) * np.abs(again.sum(axis=1))
+assert np.all(np.sqrt(0.1 / 0.9 * np.sum(again**2, axis=1)) >= least - 1e-9)
+print(f"dropout, a hundred times: {np.sqrt(0.1 / 0.9 * np.sum(again**2, axis=1)).mean():.2f}, "
+      f"of which {least.mean():.2f} is the floor")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Claim:** "Laplace failed: its samples are nonsense." **True** of its draws in the network, which nobody should look at; the linearised prediction of the *same* Gaussian is chapter 1's (8.4).
+#
+# **Claim:** "the last layer is enough, for it is exact." **True** given its features, and the features were chosen by the same data: what they leave out in the gap no last layer can doubt.
+#
+# **Claim:** "SGLD is gradient descent with noise, so its temperature is the learning rate." **True** of plain stochastic gradients at best. In (8.7) the rate $\ell$ sets the bias of the draws, and $T$ what is sampled.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Summary
+#
+# - The posterior of a network looks like islands, many of them copies, with walls of hundreds of nats on the straight way.
+# - An ensemble averages the minima that training finds. With anchors and noisy targets, members of a linear model are draws from the exact posterior.
+# - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: no number of points is in it.
+# - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.
+# - The evidence tunes prior and noise if the covariance is whole; the diagonal's must be too low.
+# - Noisy steps sample $e^{-U/T}$: $T = 1$ is the posterior, $T = 0$ an ensemble.
+# - Columns buy back correlations; on a tilted Gaussian a few are enough.
+# - Infinitely wide, the prior is a Gaussian process, and its posterior a formula.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## References
+#
+# - Lakshminarayanan, Pritzel, Blundell (2017). Simple and scalable predictive uncertainty estimation using deep ensembles. [arXiv:1612.01474](https://arxiv.org/abs/1612.01474)
+# - Pearce, Leibfried, Brintrup, Zaki, Neely (2020). Uncertainty in neural networks: approximately Bayesian ensembling. [arXiv:1810.05546](https://arxiv.org/abs/1810.05546)
+# - Osband, Aslanides, Cassirer (2018). Randomized prior functions for deep reinforcement learning. [arXiv:1806.03335](https://arxiv.org/abs/1806.03335)
+# - Garipov, Izmailov, Podoprikhin, Vetrov, Wilson (2018). Loss surfaces, mode connectivity, and fast ensembling of DNNs. [arXiv:1802.10026](https://arxiv.org/abs/1802.10026)
+# - Gal, Ghahramani (2016). Dropout as a Bayesian approximation. [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
+# - MacKay (1992). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
+# - Immer, Korzepa, Bauer (2021). Improving predictions of Bayesian neural nets via local linearization. [arXiv:2008.08400](https://arxiv.org/abs/2008.08400)
+# - Chen, Fox, Guestrin (2014). Stochastic gradient Hamiltonian Monte Carlo. [arXiv:1402.4102](https://arxiv.org/abs/1402.4102)
+# - Wenzel et al. (2020). How good is the Bayes posterior in deep neural networks really? [arXiv:2002.02405](https://arxiv.org/abs/2002.02405)
+# - Maddox, Garipov, Izmailov, Vetrov, Wilson (2019). A simple baseline for Bayesian uncertainty in deep learning. [arXiv:1902.02476](https://arxiv.org/abs/1902.02476)
+# - Lee et al. (2018). Deep neural networks as Gaussian processes. [arXiv:1711.00165](https://arxiv.org/abs/1711.00165)
+#
+# Without a number of their own here: Welling and Teh (2011) for SGLD, Osband (2016) on risk against uncertainty, Ong, Nott and Smith (2018) for the columns, Neal (1996) and Cho and Saul (2009) for the limit.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Previous:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.
