@@ -1,16 +1,106 @@
-"""Is a predictive distribution right? Its distance to another one, its coverage, its PIT values."""
+"""Is a predictive distribution right? Its distance to another one, its coverage, its PIT values.
+
+Of a classifier: its reliability, its expected calibration error, and a temperature that mends it.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, ndtr
 
+from bdl_teach import metrics
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
+
+_COLDEST, _HOTTEST = 0.05, 20.0  # temperatures that are looked at
+
+
+class Reliability(NamedTuple):
+    """What a classifier says and what comes of it, by the confidence of its answers.
+
+    Attributes:
+        size: Answers in each bin of confidence ``[b]``.
+        confidence: Their mean confidence ``[b]``; NaN in an empty bin.
+        accuracy: The share of them that is right ``[b]``; NaN in an empty bin.
+    """
+
+    size: Array
+    confidence: Array
+    accuracy: Array
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean distance of the two, weighted by the sizes."""
+        distance = np.abs(np.nan_to_num(self.accuracy - self.confidence))
+        return float(self.size @ distance / self.size.sum())
+
+
+def reliability(probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10) -> Reliability:
+    """Sort a classifier's answers by their confidence, the largest probability of a row.
+
+    Args:
+        probabilities: ``[n, c]``: rows sum to 1.
+        labels: ``[n]``, whole numbers from 0 to c − 1.
+        n_bins: Bins of equal width between 0 and 1; the upper edge belongs to a bin.
+
+    Raises:
+        ValueError: The shapes do not fit, rows do not sum to 1, a label is no class, no bin.
+
+    Source: Naeini, Cooper & Hauskrecht 2015; Guo, Pleiss, Sun & Weinberger 2017, section 2.
+    """
+    p, y = metrics.classified(probabilities, labels)
+    n_bins = checks.count("n_bins", n_bins)
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == y
+    place = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
+    size, said, held = (
+        np.bincount(place, weights=w, minlength=n_bins) for w in (None, confidence, right)
+    )
+    with np.errstate(invalid="ignore"):
+        return Reliability(size, said / size, held / size)
+
+
+def tempered(log_probabilities: ArrayLike, temperature: float) -> Array:
+    """Soften (T > 1) or sharpen (T < 1) class probabilities: log of p^(1/T), normalised.
+
+    Args:
+        log_probabilities: ``[..., c]``: logarithms, or logits.
+        temperature: T, > 0.
+
+    Raises:
+        ValueError: The temperature is not > 0.
+
+    Source: Guo et al. 2017, section 4.2.
+    """
+    logs = np.asarray(log_probabilities, dtype=np.float64)
+    return np.asarray(log_softmax(logs / checks.positive("temperature", temperature), axis=-1))
+
+
+def best_temperature(log_probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """The temperature at which labels have the highest likelihood; one number is learnt.
+
+    Args:
+        log_probabilities: ``[n, c]``, of inputs that the classifier was not trained on.
+        labels: ``[n]``, whole numbers from 0 to c − 1.
+
+    Returns:
+        T between 0.05 and 20: at an end if the labels ask for more.
+
+    Raises:
+        ValueError: The shapes do not fit, or a label is no class.
+    """
+    logs = tempered(log_probabilities, 1.0)
+
+    def cost(log_t: float) -> float:
+        return -metrics.class_log_likelihood(tempered(logs, math.exp(log_t))[None], labels)
+
+    ends = math.log(_COLDEST), math.log(_HOTTEST)
+    return math.exp(minimize_scalar(cost, bounds=ends, method="bounded").x)
 
 
 def distance(a: Predictive, b: Predictive, where: Array | None = None) -> float:

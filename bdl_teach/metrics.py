@@ -146,6 +146,62 @@ def class_log_likelihood(log_probabilities: ArrayLike, labels: ArrayLike) -> flo
     return float(np.mean(logsumexp(each, axis=0)) - np.log(len(each)))
 
 
+def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean squared distance of the class probabilities from the label's, Σ_c (p_c − 1[c = y])².
+
+    Args:
+        probabilities: ``[n, c]``: rows sum to 1.
+        labels: ``[n]``, whole numbers from 0 to c − 1.
+
+    Returns:
+        Between 0 (certain and right) and 2 (certain and wrong).
+
+    Raises:
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+
+    Source: Brier 1950; of scikit-learn only the newest knows more than two classes.
+    """
+    p, y = classified(probabilities, labels)
+    return float(np.mean(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)))
+
+
+def risk_coverage(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
+    """Risk of a classifier that answers only where it is surest.
+
+    Args:
+        probabilities: ``[n, c]``: rows sum to 1; the largest of a row is the confidence.
+        labels: ``[n]``, whole numbers from 0 to c − 1.
+
+    Returns:
+        Coverage ``[n]``, the shares 1/n to 1 of the inputs that are answered, the surest first,
+        and at each the share of wrong answers among them. Inputs of one confidence count as if in
+        any order: their errors are spread evenly.
+
+    Raises:
+        ValueError: The shapes do not fit, rows do not sum to 1, or a label is no class.
+
+    Source: El-Yaniv & Wiener 2010; Geifman & El-Yaniv 2017.
+    """
+    p, y = classified(probabilities, labels)
+    wrong, confidence = p.argmax(axis=1) != y, p.max(axis=1)
+    _, group, size = np.unique(-confidence, return_inverse=True, return_counts=True)
+    even = np.bincount(group, weights=wrong) / size  # of each confidence, its share of errors
+    answered = np.arange(1, len(y) + 1)
+    return answered / len(y), np.cumsum(even[np.sort(group)]) / answered
+
+
+def classified(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
+    """Return class probabilities ``[n, c]`` and their labels ``[n]``, or say what is wrong."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.ndim != 2:
+        raise ValueError(f"probabilities: expected shape [n, c], got {p.shape}")
+    p = _class_probabilities(p[None])[0]
+    y = np.asarray(labels)
+    if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
+        raise ValueError(f"labels: expected {len(p)} whole numbers below {p.shape[1]}, got {y}")
+    return p, y.astype(int)
+
+
 def _paired(**arrays: ArrayLike) -> list[Array]:
     """Return the named arrays as float64 ``[m]``, or say which does not fit the first, and why."""
     flat = {name: np.asarray(a, dtype=np.float64).squeeze() for name, a in arrays.items()}

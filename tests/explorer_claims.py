@@ -85,7 +85,7 @@ def _bits(part: Any) -> Any:
     return part.tobytes() if isinstance(part, np.ndarray) else repr(part)
 
 
-def assert_the_replay_leads_to_the_fit(explorer: Explorer) -> None:
+def assert_the_replay_leads_to_the_fit(explorer: Explorer, frames: int = 30) -> None:
     """From the start of the training to the fit, to the last bit; and nothing compiles for it."""
     from bdl_teach._support.compiled import trace_count
 
@@ -93,7 +93,7 @@ def assert_the_replay_leads_to_the_fit(explorer: Explorer) -> None:
     end, words, still = held(explorer), explorer.status.partition(" · ")[0], explorer.png()
     state, result, past = explorer.state(), explorer.result, explorer._past.behind
     steps = list(explorer._frames(result))
-    assert steps[0] == 0 and len(steps) > 30
+    assert steps[0] == 0 and len(steps) > frames
     explorer.replay(0)
     traces, seen = trace_count(), [held(explorer)]
     for step in (steps[6], steps[-2]):

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import log_softmax, softmax
+from sklearn.calibration import calibration_curve
 
-from bdl_teach import calibration
+from bdl_teach import calibration, metrics
 from bdl_teach.predictive import Predictive
 
 RNG = np.random.default_rng(0)
@@ -64,3 +66,63 @@ def test_pit_of_one_draw_is_its_normal_distribution_function():
     np.testing.assert_allclose(calibration.pit(one, [1.2, 0.0]), expected)
     with pytest.raises(ValueError, match="expected shape"):
         calibration.pit(one, [1.0, 2.0, 3.0])
+
+
+LOGITS = 2.0 * RNG.normal(size=(4000, 5))
+RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # what LOGITS say, is so
+
+
+def test_reliability_is_scikit_learns_with_the_counts():
+    p = softmax(1.7 * LOGITS, axis=1)
+    bins = calibration.reliability(p, RIGHT, 8)
+    confidence = p.max(axis=1)
+    held, said = calibration_curve(p.argmax(axis=1) == RIGHT, confidence, n_bins=8)
+    full = bins.size > 0
+    np.testing.assert_allclose(bins.accuracy[full], held)
+    np.testing.assert_allclose(bins.confidence[full], said)
+    np.testing.assert_array_equal(bins.size, np.histogram(confidence, 8, (0, 1))[0])
+    assert np.isnan(bins.accuracy[~full]).all() and bins.size[:1] == 0  # no largest is below 1/5
+
+
+def test_the_calibration_error_is_zero_of_what_comes_as_it_is_said():
+    p = np.array([[0.75, 0.25]] * 4 + [[0.0, 1.0]] * 2)
+    assert calibration.reliability(p, [0, 0, 0, 1, 1, 1]).error == pytest.approx(0)
+    assert calibration.reliability(p, [0, 0, 1, 1, 1, 0]).error == pytest.approx(2 / 6)
+    assert calibration.reliability(softmax(LOGITS, axis=1), RIGHT).error < 0.03
+
+
+def test_an_upper_edge_belongs_to_its_bin_and_certainty_has_one():
+    p = np.array([[0.5, 0.5], [1.0, 0.0], [0.75, 0.25]])
+    np.testing.assert_array_equal(calibration.reliability(p, [0, 0, 0], 4).size, [0, 1, 1, 1])
+
+
+def test_a_temperature_divides_logits_and_leaves_the_order():
+    hot = calibration.tempered(LOGITS[:9], 3.0)
+    np.testing.assert_allclose(hot, log_softmax(LOGITS[:9] / 3, axis=1))
+    again = calibration.tempered(log_softmax(LOGITS[:9], axis=1), 3.0)  # logits or logarithms
+    np.testing.assert_allclose(hot, again)
+    for temperature in (0.0, -1.0):
+        with pytest.raises(ValueError, match="temperature"):
+            calibration.tempered(LOGITS, temperature)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
+def test_the_best_temperature_takes_back_what_the_logits_were_multiplied_by(factor):
+    assert calibration.best_temperature(factor * LOGITS, RIGHT) == pytest.approx(factor, rel=0.05)
+    p = np.exp(calibration.tempered(factor * LOGITS, factor))
+    assert calibration.reliability(p, RIGHT).error < 0.03
+
+
+def test_the_best_temperature_has_no_better_one_beside_it():
+    logs, labels = 4.0 * LOGITS[:300], RIGHT[:300]
+    best = calibration.best_temperature(logs, labels)
+    at = [
+        metrics.class_log_likelihood(calibration.tempered(logs, t * best)[None], labels)
+        for t in (0.95, 1.0, 1.05)
+    ]
+    assert at[1] == max(at)
+
+
+def test_labels_that_are_always_right_ask_for_the_coldest():
+    logs = LOGITS[:50]
+    assert calibration.best_temperature(logs, logs.argmax(axis=1)) == pytest.approx(0.05, rel=0.01)

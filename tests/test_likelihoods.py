@@ -48,6 +48,33 @@ def test_the_logit_of_a_label_is_finite_however_far_out():
     assert float(cost) == pytest.approx(1e4)
 
 
+@pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
+def test_the_expected_cost_is_the_cost_averaged_over_gaussian_outputs(likelihood):
+    """By the trapezoid rule, for outputs that are sure and unsure, near 0 and far from it."""
+    y, mean = targets(likelihood), np.array([[0.0], [-3.0], [2.0], [6.0], [-1.0]])
+    std, noise = np.array([[0.5], [2.0], [1.0], [2.0], [0.0]]), tf.constant(NOISE_STD, tf.float64)
+    z = np.linspace(-10.0, 10.0, 4001)
+    share = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    f = tf.constant((mean + std * z).T[..., None])  # [draws, n, 1]
+    costs = np.stack(
+        [likelihoods.cost(likelihood, y[i : i + 1], f[:, i : i + 1], noise) for i in range(5)]
+    )
+    for rows in (np.ones((5, 1)), ROW_WEIGHT):
+        given = [tf.constant(values) for values in (y, mean, std**2)]
+        ours = likelihoods.expected_cost(likelihood, *given, noise, rows)
+        assert float(ours) == pytest.approx(float(rows[:, 0] @ costs @ share), abs=1e-5)
+
+
+def test_the_slopes_of_a_label_s_expected_cost_are_finite_where_the_logit_is_known():
+    given = tf.constant([[0.3]]), tf.constant([[0.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        cost = likelihoods.expected_cost("bernoulli", tf.constant([[1.0]]), *given, 1.0)
+    by_mean, by_var = tape.gradient(cost, given)
+    assert float(by_mean[0, 0]) == pytest.approx(expit(0.3) - 1.0, rel=1e-5)
+    assert np.isfinite(by_var).all()
+
+
 def test_a_prediction_is_that_of_its_likelihood():
     outputs = F[..., 0]
     numbers = likelihoods.predict("gaussian", outputs, NOISE_STD)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
-from sklearn.metrics import root_mean_squared_error
+from sklearn.metrics import brier_score_loss, root_mean_squared_error
 
 from bdl_teach import metrics
 
@@ -165,3 +165,41 @@ def test_auroc_refuses_labels_that_are_not_0_and_1():
         ValueError, match=r"labels: expected 0 and 1, both of them, got \[0\. 2\.\]"
     ):
         metrics.auroc([0, 2, 0], [0.1, 0.2, 0.3])
+
+
+def test_the_brier_score_counts_both_classes_and_knows_its_ends():
+    p, y = np.random.default_rng(0).random(50), np.arange(50) % 2
+    both = metrics.brier_score(np.stack([1 - p, p], axis=1), y)
+    assert both == pytest.approx(2 * brier_score_loss(y, p))
+    assert metrics.brier_score(np.eye(3), [0, 1, 2]) == 0
+    assert metrics.brier_score(np.eye(3), [1, 2, 0]) == 2
+    assert metrics.brier_score(np.full((4, 5), 0.2), [0, 1, 2, 4]) == pytest.approx(0.8)
+
+
+def test_the_surest_answers_come_first_and_their_errors_are_counted():
+    p = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.55, 0.45]])
+    coverage, risk = metrics.risk_coverage(p, [0, 0, 0, 0])  # the second and the third are wrong
+    np.testing.assert_allclose(coverage, [0.25, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(risk, [0, 1 / 2, 2 / 3, 2 / 4])
+
+
+def test_answers_of_one_confidence_count_in_no_order():
+    p = np.array([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.4, 0.6]])
+    for labels in ([0, 0, 1, 1], [0, 1, 0, 1]):
+        _, risk = metrics.risk_coverage(p, labels)
+        np.testing.assert_allclose(risk, [0, 1 / 6, 2 / 9, 1 / 4])  # each of the three: a third
+
+
+@pytest.mark.parametrize(
+    ("p", "labels", "message"),
+    [
+        ([0.5, 0.5], [0], r"probabilities: expected shape \[n, c\]"),
+        ([[0.5, 0.4]], [0], "sum to 1"),
+        ([[0.5, 0.5]], [2], "labels: expected 1 whole numbers below 2"),
+        ([[0.5, 0.5]], [0.5], "labels: expected 1 whole numbers below 2"),
+        ([[0.5, 0.5]], [0, 1], "labels: expected 1 whole numbers below 2"),
+    ],
+)
+def test_labels_that_do_not_go_with_class_probabilities_are_refused(p, labels, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.risk_coverage(p, labels)

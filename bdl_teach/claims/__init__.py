@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids", nargs="*", type=_known, metavar="ID", help="of a claim, or such as 'pbp-*'"
     )
     parser.add_argument("--list", action="store_true", help="say what is claimed; run nothing")
+    parser.add_argument(
+        "--table", choices=("rivals",), help="instead: all methods beside NUTS, and their times"
+    )
     parser.add_argument("--worlds", type=_count, default=20, metavar="N", help="default 20")
     parser.add_argument(
         "--first-world", type=_number, default=0, metavar="N", help="number of the first; default 0"
@@ -77,7 +80,7 @@ def _count(text: str) -> int:
 
 def as_arguments(options: argparse.Namespace) -> list[str]:
     """The command line that gives these options."""
-    return [*options.ids, *reproduce.as_flags(options, "worlds", "first_world")]
+    return [*options.ids, *reproduce.as_flags(options, "table", "worlds", "first_world")]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -88,6 +91,8 @@ def main(argv: Sequence[str]) -> int:
     if options.list:
         return print_list(options)
     runner = importlib.import_module("bdl_teach.claims.runner")
+    if options.table:
+        return reproduce.in_sentences(lambda: runner.run_rivals(options))
     return reproduce.in_sentences(lambda: runner.run_all(_chosen(options.ids), options))
 
 

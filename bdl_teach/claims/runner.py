@@ -9,7 +9,8 @@ from functools import partial
 from types import ModuleType
 
 from bdl_teach._support.files import write_whole
-from bdl_teach.claims import experiments, listing, report
+from bdl_teach._support.report import machine_line
+from bdl_teach.claims import experiments, listing, report, rivals
 from bdl_teach.claims.claim import Experiment, Figures, World
 from bdl_teach.claims.judge import Finding, judge
 from bdl_teach.reproduce import runner
@@ -35,14 +36,18 @@ def in_world(run: Callable[[World], Figures], world: int) -> Figures:
     return run(World(world))
 
 
+def numbers_of(options: argparse.Namespace) -> range:
+    """The numbers of the worlds that are asked for."""
+    return range(options.first_world, options.first_world + options.worlds)
+
+
 def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
     """Run what is missing, print what came of each claim; 1 if one may not be said.
 
     Raises:
         OSError: The store or the CSV file cannot be written.
     """
-    numbers = range(options.first_world, options.first_world + options.worlds)
-    chosen = load(ids)
+    chosen, numbers = load(ids), numbers_of(options)
     jobs = [job for one in chosen for job in jobs_of(one, numbers, options)]
     done, faults = runner.finish(jobs, options)
     findings = judge_all(chosen, ids, numbers, done)
@@ -51,6 +56,43 @@ def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
         write_whole(options.csv, report.as_csv(findings))
     code = runner.tell(faults, len(jobs), runner.folder(options))
     return code or int(any(finding.falls for finding in findings))
+
+
+def run_rivals(options: argparse.Namespace) -> int:
+    """Run what is missing of the table of the rivals, print it; 1 if a world failed.
+
+    The times come last, one process alone: a machine that does something else is a slow one.
+
+    Raises:
+        OSError: The store or the CSV file cannot be written.
+    """
+    module = importlib.import_module(f"{experiments.__name__}.beside_nuts")
+    jobs = jobs_of(module.BESIDE_NUTS, numbers_of(options), options)
+    timed = Task("rivals/milliseconds", {"world": options.first_world})
+    clock = runner.jobs_of(
+        "claims-rivals",
+        partial(in_world, module.milliseconds),
+        module.__name__,
+        [timed],
+        options,
+    )
+    done, faults = runner.finish(jobs, options)
+    times, late = runner.finish(clock, argparse.Namespace(**{**vars(options), "jobs": 1}))
+    faults |= late
+    worlds = [done[job.task.key] for job in jobs if job.task.key in done]
+    if worlds and times:
+        table = rivals.Rivals(worlds, times[timed.key], made(options))
+        print(rivals.as_text(table))
+        if options.csv:
+            write_whole(options.csv, rivals.as_csv(table, options.first_world))
+    return runner.tell(faults, len(jobs) + 1, runner.folder(options))
+
+
+def made(options: argparse.Namespace) -> str:
+    """How a table was made, and on what machine its times were taken."""
+    worlds = f"--worlds {options.worlds} --first-world {options.first_world}"
+    how = f"python3 -m bdl_teach claims --table rivals {worlds} --csv FILE"
+    return f"Made by: {how}. {machine_line()}"
 
 
 def run_here(ids: Collection[str], numbers: Sequence[int]) -> list[Finding]:

@@ -1124,3 +1124,85 @@ COVER_THE_GAP = Exercise(
     ),
     compared=_judged,
 )
+
+
+# Exercise 10.11.
+
+_RNG_10_11 = np.random.default_rng(1011)
+_SIZES = ((32, 4, 0.95), (24, 3, 0.9), (10, 5, 0.8), (44, 2, 0.55))  # n, m, level
+
+
+def _ranked(scores: Any, rank: Any) -> Any:
+    return np.sort(scores)[int(rank) - 1]
+
+
+def _rank(scores: Any, level: Any) -> Any:
+    return np.ceil((len(scores) + 1) * level - 1e-9)
+
+
+def _conformal(y: Any, mean: Any, std: Any, new_std: Any, level: Any) -> Any:
+    scores = np.abs(y - mean) / std
+    return _ranked(scores, _rank(scores, level)) * new_std
+
+
+def _kept_apart(n: int, m: int, level: float) -> tuple[Any, ...]:
+    """Points that lean to one side, some far off, with sds that differ; sds at m new inputs."""
+    mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
+    y = mean + std * (0.4 + 1.7 * _RNG_10_11.standard_t(3, n))
+    return y.round(3), mean, std, _RNG_10_11.uniform(0.3, 2.5, m).round(2), level
+
+
+CONFORMAL = Exercise(
+    "10.11",
+    "Extend: a band whose level is counted",
+    "10.9",
+    _conformal,
+    tuple(
+        _kept_apart(*case) for case in ((32, 4, 0.95), (24, 3, 0.9), (10, 5, 0.8), (45, 1, 0.55))
+    ),
+    (
+        Mistake(
+            "one rank too low",
+            "the new point takes a rank among the others, n + 1 scores in all; and the level is "
+            "promised at least: round up.",
+            (
+                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, np.ceil(len(y) * c - 1e-9)) * t,
+                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, np.floor((len(y) + 1) * c)) * t,
+            ),
+        ),
+        Mistake(
+            "a quantile between two scores",
+            "(10.11) takes one of the scores itself; np.quantile interpolates, and counts from "
+            "the smallest to the largest of n.",
+            lambda y, m, s, t, c: np.quantile(np.abs(y - m) / s, c) * t,
+        ),
+        Mistake(
+            "the sign is kept",
+            "the band goes to both sides: a score is how far off, |y − m|/s.",
+            lambda y, m, s, t, c: _ranked((y - m) / s, _rank(y, c)) * t,
+        ),
+        Mistake(
+            "not divided by s",
+            "a score is counted in the standard deviations announced for that point.",
+            lambda y, m, s, t, c: _ranked(np.abs(y - m), _rank(y, c)) * t,
+        ),
+        Mistake(
+            "one width for all",
+            "the factor is one number; the band is that many of the new inputs' own sds.",
+            (
+                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, _rank(y, c)) + 0.0 * t,
+                lambda y, m, s, t, c: _ranked(np.abs(y - m), _rank(y, c)) + 0.0 * t,
+            ),
+        ),
+        Mistake(
+            "believed, not counted",
+            "that is the Gaussian's own interval: it uses none of the points kept apart.",
+            lambda y, m, s, t, c: ndtri((1 + c) / 2) * t,
+        ),
+        Mistake(
+            "whole width for half",
+            "the half-width is wanted: the band is m ± it.",
+            lambda y, m, s, t, c: 2 * _conformal(y, m, s, t, c),
+        ),
+    ),
+)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo, optimise, predictive
+from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -59,7 +59,8 @@ class Settings:
 
     Attributes:
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
-        noise_std: Standard deviation of the noise on y, in the units of y, > 0.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
+        noise_std: Standard deviation of the noise on y, in the units of y, > 0; labels have none.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         steps: Adam steps.
         learning_rate: Adam step size, > 0.
@@ -82,6 +83,7 @@ class Settings:
     """
 
     prior: Prior | None = None
+    likelihood: str = "gaussian"
     noise_std: float = 1.0
     hidden_units: tuple[int, ...] = (20, 20)
     steps: int = 1500
@@ -152,6 +154,7 @@ class Problem(NamedTuple):
         prior: Prior of each weight; of no meaning where it is learnt.
         kl_weight: Factor on the KL term.
         seed: Seed of the fit.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
     """
 
     x: Array
@@ -159,10 +162,11 @@ class Problem(NamedTuple):
     prior: Prior
     kl_weight: float
     seed: int
+    likelihood: str = "gaussian"
 
 
 def fit(
-    program: Callable[[MLP], Compiled],
+    program: Callable[[MLP, str], Compiled],
     x: ArrayLike,
     y: ArrayLike,
     settings: Settings,
@@ -172,7 +176,8 @@ def fit(
     """Check what ``bbb.fit`` is given, run a method's program on it, return its posterior.
 
     Args:
-        program: Gives the compiled loop of a network: a ``Compiled`` of ``_loop.run``'s arguments.
+        program: Gives the compiled loop of a network and a likelihood: a ``Compiled`` of
+            ``_loop.run``'s arguments.
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         settings: What the user chose.
@@ -183,7 +188,7 @@ def fit(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers, from every start.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data(settings.likelihood, x, y)
     return optimise.best_of(
         lambda seed: _fit_once(program, x, y, replace(settings, seed=seed), widths, draws_weights),
         optimise.start_seeds(settings.seed, settings.starts),
@@ -192,7 +197,7 @@ def fit(
 
 
 def _fit_once(
-    program: Callable[[MLP], Compiled],
+    program: Callable[[MLP, str], Compiled],
     x: Array,
     y: Array,
     o: Settings,
@@ -200,7 +205,7 @@ def _fit_once(
     draws_weights: bool,
 ) -> Fit:
     plan, inputs, problem = prepare(x, y, o, widths, draws_weights)
-    trace = program(plan.padded)(
+    trace = program(plan.padded, o.likelihood)(
         *start(o, plan, problem.prior),
         optimise.schedule(o.steps, o.learning_rate, o.cooldown),
         plan.n_blocks,
@@ -238,7 +243,7 @@ def prepare(
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
-    return plan, inputs, Problem(x, y, prior, kl_weight, o.seed)
+    return plan, inputs, Problem(x, y, prior, kl_weight, o.seed, o.likelihood)
 
 
 def start(o: Settings, plan: Plan, prior: Prior) -> tuple[Tensor, Tensor]:
@@ -378,7 +383,7 @@ class Fit(Variational):
         eps = (weights - self.mean) / self.std
         w, eps, std, y, f = map(as_float, (weights, eps, self.std, self.problem.y, f))
         complexity = elbo.complexity_cost(eps, std, self.problem.prior.log_prob(w))
-        likelihood = elbo.likelihood_cost(y, f, as_float(self.noise_std))
+        likelihood = likelihoods.cost(self.likelihood, y, f, as_float(self.noise_std))
         kl, nll = (float(tf.reduce_mean(each)) for each in (complexity, likelihood))
         return FreeEnergy(kl, nll, self.problem.kl_weight)
 
@@ -427,6 +432,7 @@ class Fit(Variational):
         problem = self.problem
         o = Settings(
             prior=problem.prior,
+            likelihood=problem.likelihood,
             noise_std=self.noise_std,
             hidden_units=self.network.hidden_units,
             steps=steps,
@@ -435,8 +441,13 @@ class Fit(Variational):
             capacity=self.capacity,
             **{"seed": problem.seed, **changes},
         )
-        widths = _quiet.noise_widths
+        widths = partial(_quiet.noise_widths, likelihood=problem.likelihood)
         return fit(_quiet.program, problem.x, problem.y, o, widths, draws_weights=False)
+
+    @property
+    def likelihood(self) -> str:
+        """``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits."""
+        return self.problem.likelihood
 
     @property
     def signal_to_noise(self) -> Array:
@@ -452,7 +463,7 @@ class Fit(Variational):
             seed: Seed of the draws.
 
         Returns:
-            A ``Predictive`` with ``samples`` ``[s, m]``.
+            A ``Predictive`` with ``samples`` ``[s, m]``; of labels a ``BernoulliPredictive``.
 
         Raises:
             ValueError: x does not fit the network, or S < 1.
@@ -463,7 +474,7 @@ class Fit(Variational):
             checks.count("n_samples", n_samples),
             checks.count("seed", seed, 0),
         )
-        return Predictive.from_samples(self.evaluate(weights, x), self.noise_std)
+        return likelihoods.predict(self.likelihood, self.evaluate(weights, x), self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
         """Evaluate the network at weights of your own: drawn from the prior, pruned, averaged.

@@ -7,6 +7,10 @@ independent Gaussians whose rectified moments are known (Rao-Blackwell); and the
 What is left to draw are the pre-activations of the hidden layers before the last, so that with
 one hidden layer no noise is left at all.
 
+The cost of a label needs the whole distribution of its logit, which is a Gaussian only given what
+the last hidden layer passes on. So there all hidden layers are drawn, and the logit is averaged
+over by quadrature: without a hidden layer no noise is left.
+
 Source: Kingma, Salimans & Welling 2015, eq. 6 (pre-activations); Hernández-Lobato & Adams 2015,
 eq. 17-18 (rectified moments); Ranganath, Gerrish & Blei 2014, section 3.1 (Rao-Blackwell).
 """
@@ -16,7 +20,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from bdl_teach import elbo
+from bdl_teach import likelihoods
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, expected_log_prob
@@ -27,9 +31,9 @@ from bdl_teach.mlp import MLP, multiply
 LEAST_VARIANCE = 1e-30  # keeps the slope of √δ finite when every σ has gone to 0
 
 
-def noise_widths(network: MLP) -> list[int]:
-    """Units that are drawn: those of the hidden layers before the last."""
-    return list(network.sizes[1:-2])
+def noise_widths(network: MLP, likelihood: str = "gaussian") -> list[int]:
+    """Units that are drawn: those of the hidden layers before the last; for labels, of all."""
+    return list(network.sizes[1 : -2 if likelihood == "gaussian" else -1])
 
 
 def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
@@ -45,9 +49,14 @@ def complexity(mu: Tensor, std: Tensor, p: LoopInputs) -> Tensor:
 
 
 def output_moments(
-    network: MLP, mu: Tensor, std: Tensor, zeta: Tensor, x: Tensor
+    network: MLP,
+    mu: Tensor,
+    std: Tensor,
+    zeta: Tensor,
+    x: Tensor,
+    likelihood: str = "gaussian",
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each output, given the drawn layers before the last hidden one.
+    """Mean and variance of each output, given the hidden layers that are drawn.
 
     Args:
         network: The network.
@@ -55,12 +64,13 @@ def output_moments(
         std: ``[n_weights]``; 0 where there is padding.
         zeta: Noise of the drawn units ``[units, n]``; () where none is drawn.
         x: Inputs ``[n, d]``.
+        likelihood: What the outputs are for: it says which layers are drawn.
 
     Returns:
         (mean ``[n, 1]``, variance ``[n, 1]``) of outputs whose noise is independent by point.
     """
     means, spreads = network.unflatten(mu), network.unflatten(std**2)
-    noise = tf.split(zeta, noise_widths(network)) if tf.is_tensor(zeta) else []
+    noise = tf.split(zeta, noise_widths(network, likelihood)) if tf.is_tensor(zeta) else []
     h, var = tf.transpose(x), None  # [units, n]: one column a data point; no variance but a mean's
     n_layers = len(network.shapes) // 2
     for i in range(n_layers):
@@ -103,14 +113,15 @@ def _rectified(mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @lru_cache(maxsize=32)
-def program(network: MLP) -> Compiled:
+def program(network: MLP, likelihood: str) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         mu, std = theta[0] * p.unit_mask, tf.nn.softplus(theta[1])
         # without the mask on μ a padded unit, whose mean is 1e-16 and not 0, would learn
-        moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x)
-        likelihood = elbo.expected_likelihood_cost(block.y, *moments, p.noise_std, block.row_weight)
-        return _loop.costs(complexity(mu, std, p), likelihood, block, p)
+        moments = output_moments(network, mu, std * p.unit_mask, block.zeta, block.x, likelihood)
+        given = (block.y, *moments, p.noise_std, block.row_weight)
+        cost = likelihoods.expected_cost(likelihood, *given)
+        return _loop.costs(complexity(mu, std, p), cost, block, p)
 
     return Compiled(_loop.run(objective))

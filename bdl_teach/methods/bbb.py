@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo
+from bdl_teach import elbo, likelihoods
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import scale_mixture_log_prob
@@ -29,7 +29,9 @@ __all__ = ["ARTICLE", "REMEDY", "Capacity", "Fit", "fit"]
 ARTICLE: dict[str, Any] = {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 
-def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
+def _free_energy(
+    network: MLP, kind: str, theta: Tensor, block: Block, p: LoopInputs
+) -> tuple[Tensor, Tensor]:
     """Return one block's share of the free energy of a step, and of what is recorded of it.
 
     Source: Blundell et al. 2015, eq. 2.
@@ -39,14 +41,15 @@ def _free_energy(network: MLP, theta: Tensor, block: Block, p: LoopInputs) -> tu
     w = mu + std * block.eps  # [n_weights]; 0 where there is padding, since μ and ε are
     log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
     complexity = elbo.complexity_cost(block.eps, std, log_prior, p.unit_mask)
-    likelihood = elbo.likelihood_cost(block.y, network(w, block.x), p.noise_std, block.row_weight)
+    f = network(w, block.x)
+    likelihood = likelihoods.cost(kind, block.y, f, p.noise_std, block.row_weight)
     return _loop.costs(complexity, likelihood, block, p)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP) -> Compiled:
+def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
-    return Compiled(_loop.run(lambda theta, b, p: _free_energy(network, theta, b, p)))
+    return Compiled(_loop.run(lambda theta, b, p: _free_energy(network, likelihood, theta, b, p)))
 
 
 @taking(Settings)
@@ -55,7 +58,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Args:
         x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
         settings: Each by its name.
 
     Returns:

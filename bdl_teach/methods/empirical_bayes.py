@@ -353,7 +353,7 @@ def fit(
     def once(seed: int) -> Fit:
         shared = walk.estimator == "shared"
         plan = lay_out(x, y, network, n_samples, steps, seed, capacity, shared)
-        problem = Problem(x, y, Gaussian(), 1.0, seed)
+        problem = Problem(x, y, Gaussian(), 1.0, seed, likelihood)
         start = (strength * plan.draw, rho)
         return _train(model, walk, plan, problem, noise_std, start, schedule)
 

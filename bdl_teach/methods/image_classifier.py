@@ -1,14 +1,19 @@
-"""Bayes by Backprop for pictures: a small convolutional network of TFP's layers.
+"""Classifiers of pictures: Bayes by Backprop on a small convolutional network, and its controls.
 
 q(w | θ) = Π_j N(w_j | μ_j, σ_j²) with σ = softplus(ρ) over the kernels of ``convnet.ConvNet``,
 and a Gaussian prior. Training minimises the free energy F = KL[q ‖ P(w)] − E_q[log P(D | w)] with
 the KL in closed form and one weight draw a minibatch.
 
+Two controls have the same layers and the same steps: an *ordinary* network,
+``fit(..., **ORDINARY)``, and an :func:`ensemble` of them, which differ in their start and in the
+order of the pictures.
+
 The loop is one plain TensorFlow graph a step, not ``optimise.adam``: Keras' layers own their
 variables, and for convolutions on a CPU XLA is slower (0.45 s an epoch of 720 pictures against
 0.2 s).
 
-Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1.
+Source: Blundell et al. 2015, "Weight uncertainty in neural networks", eq. 1-2 and 8, section 5.1;
+Lakshminarayanan, Pritzel & Blundell 2017 for ensembles.
 """
 
 from __future__ import annotations
@@ -52,6 +57,8 @@ FEW_IMAGES: Mapping[str, Any] = MappingProxyType(
         "initial_rho": -4.0,
     }
 )
+# One network, by maximum likelihood: every σ is 0 in float32 and stays there, and there is no KL.
+ORDINARY: Mapping[str, Any] = MappingProxyType({"kl_weight": 0.0, "initial_rho": _NO_SPREAD})
 
 
 class Problem(NamedTuple):
@@ -166,6 +173,33 @@ def fit(
         seed,
     )
     return _trained(network, network.build(), scale, problem)
+
+
+def ensemble(
+    images: ArrayLike, labels: ArrayLike, *, members: int = 5, seed: int = 0, **options: object
+) -> Ensemble:
+    """Fit several networks that differ in their start and in the order of the pictures.
+
+    Args:
+        images: ``[n, height, width]``, pixels in [0, 1].
+        labels: ``[n]``, whole numbers from 0.
+        members: Number of networks, >= 1.
+        seed: Member k has the seed ``seed + k``: the first is ``fit(..., seed=seed)`` itself.
+        **options: Of :func:`fit`; ordinary networks (``ORDINARY``) unless they say otherwise.
+
+    Returns:
+        An :class:`Ensemble`.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+        DivergedError: The loss left the finite numbers.
+
+    Source: Lakshminarayanan, Pritzel & Blundell 2017, without adversarial examples.
+    """
+    first = checks.count("seed", seed, 0)
+    seeds = range(first, first + checks.count("members", members))
+    given: dict[str, Any] = {**ORDINARY, **options}
+    return Ensemble(tuple(fit(images, labels, seed=one, **given) for one in seeds))
 
 
 def _trained(network: ConvNet, built: Built, scale: float, problem: Problem) -> Fit:
@@ -358,3 +392,35 @@ class Fit(TrainedOn):
             mu.assign(tf.where(gone, 0.0, mu))
             rho.assign(tf.where(gone, _NO_SPREAD, rho))
         return replace(self, built=built)
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Classifiers of the same pictures, which count alike.
+
+    Attributes:
+        members: One fit each.
+    """
+
+    members: tuple[Fit, ...]
+
+    def predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
+        """Class probabilities of each member; see :meth:`log_predict`."""
+        return np.exp(self.log_predict(images, n_samples, seed))
+
+    def log_predict(self, images: ArrayLike, n_samples: int = 1, seed: int = 1) -> Array:
+        """Logarithms of the class probabilities of each member.
+
+        Args:
+            images: ``[n, height, width]``, pixels in [0, 1].
+            n_samples: Draws of each member, >= 1; of an ordinary network all are the same.
+            seed: Seed of the draws.
+
+        Returns:
+            ``[members · n_samples, n, classes]``.
+
+        Raises:
+            ValueError: The pictures do not fit the networks, or n_samples < 1.
+        """
+        each = [one.log_predict(images, n_samples, seed) for one in self.members]
+        return np.concatenate(each)

@@ -20,7 +20,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo
+from bdl_teach import elbo, likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -48,7 +48,8 @@ class Settings(_mean_field.Settings):
     Attributes:
         estimator: ``"local"`` draws each pre-activation; ``"flipout"`` draws one W a step and
             flips the signs of W − μ for each data point; ``"quiet"`` draws pre-activations, but
-            averages over the last two layers and the prior in closed form.
+            averages over the last two layers (of labels over the last, by quadrature) and over
+            the prior in closed form.
     """
 
     estimator: str = "local"
@@ -138,15 +139,15 @@ def _complexity(closed_kl: bool, mu: Tensor, std: Tensor, eps: Tensor, p: LoopIn
 
 
 @lru_cache(maxsize=32)
-def _program(estimator: str, closed_kl: bool, network: MLP) -> Compiled:
+def _program(estimator: str, closed_kl: bool, network: MLP, likelihood: str) -> Compiled:
     """Compile the loop for one network; shapes of the data compile it again, values never."""
 
     def objective(theta: Tensor, block: Block, p: LoopInputs) -> tuple[Tensor, Tensor]:
         mu, std = theta[0], tf.nn.softplus(theta[1])
         f = forward(network, estimator, mu, std, block.eps, block.zeta, block.x)
-        likelihood = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight)
+        cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
         complexity = _complexity(closed_kl, mu, std, block.eps, p)
-        return _loop.costs(complexity, likelihood, block, p)
+        return _loop.costs(complexity, cost, block, p)
 
     return Compiled(_loop.run(objective))
 
@@ -159,7 +160,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Args:
         x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
         settings: Each by its name.
 
     Returns:
@@ -171,7 +172,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
     """
     estimator = checks.choice("estimator", settings.estimator, ESTIMATORS)
     if estimator == "quiet":
-        widths = _quiet.noise_widths
+        widths = partial(_quiet.noise_widths, likelihood=settings.likelihood)
         return _mean_field.fit(_quiet.program, x, y, settings, widths, draws_weights=False)
     program = partial(_program, estimator, isinstance(settings.prior, Gaussian))
     return _mean_field.fit(program, x, y, settings, partial(noise_widths, estimator))

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl_teach import elbo, optimise, predictive
+from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -80,7 +80,7 @@ def _log_det(b: Tensor) -> Tensor:
 
 
 def _free_energy(
-    network: MLP, theta: Tensor, block: Block, zeta: Tensor, p: _Inputs
+    network: MLP, kind: str, theta: Tensor, block: Block, zeta: Tensor, p: _Inputs
 ) -> tuple[Tensor, Tensor]:
     """Return one block's share of the free energy of a step, and of what is recorded of it."""
     mu, rho, b = theta[0], theta[1], theta[2] * p.pace
@@ -90,12 +90,12 @@ def _free_energy(
     each = -tf.math.log(std) - HALF_LOG_TWO_PI - 0.5 - log_prior
     complexity = tf.reduce_sum(each * common.unit_mask) - 0.5 * _log_det(b)
     f = network(w, block.x)
-    likelihood = elbo.likelihood_cost(block.y, f, common.noise_std, block.row_weight)
+    likelihood = likelihoods.cost(kind, block.y, f, common.noise_std, block.row_weight)
     return _loop.costs(complexity, likelihood, block, common)
 
 
 @lru_cache(maxsize=32)
-def _program(network: MLP) -> Compiled:
+def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
     """Compile the loop for one network; the shape of L compiles it again, its rank never."""
 
     def loop(
@@ -105,7 +105,7 @@ def _program(network: MLP) -> Compiled:
             block = _loop.make_block(step, i, inputs.common)
             row = step + STRIDE * (i // inputs.common.n_chunks)
             zeta = tf.gather(inputs.zeta, row % inputs.zeta.shape[0])
-            return _free_energy(network, theta, block, zeta, inputs)
+            return _free_energy(network, likelihood, theta, block, zeta, inputs)
 
         return optimise.adam(objective, theta, schedule, n_blocks=n_blocks)
 
@@ -113,7 +113,7 @@ def _program(network: MLP) -> Compiled:
 
 
 @lru_cache(maxsize=32)
-def _path_program(network: MLP) -> Compiled:
+def _path_program(network: MLP, likelihood: str = "gaussian") -> Compiled:
     """Compile Adam on U = −log P(D | w) − log P(w), which records the weights on its way."""
 
     def run(start: Tensor, schedule: optimise.Schedule, inputs: LoopInputs) -> Tensor:
@@ -123,7 +123,7 @@ def _path_program(network: MLP) -> Compiled:
             log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
             prior_cost = -tf.reduce_sum(log_prior * p.unit_mask) * block.kl_share
             f = network(w, block.x)
-            cost = elbo.likelihood_cost(block.y, f, p.noise_std, block.row_weight)
+            cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
             return prior_cost + cost, w
 
         return optimise.adam(objective, [start], schedule, n_records=_N_PATH)
@@ -137,7 +137,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
 
     Args:
         x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
         settings: Each by its name.
 
     Returns:
@@ -147,7 +147,7 @@ def fit(x: ArrayLike, y: ArrayLike, settings: Settings) -> Fit:
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The free energy left the finite numbers, from every start.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data(settings.likelihood, x, y)
     return optimise.best_of(
         lambda seed: _fit_once(x, y, replace(settings, seed=seed)),
         optimise.start_seeds(settings.seed, settings.starts),
@@ -166,7 +166,7 @@ def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
     if o.columns is not None:
         b = _embed(_given(o.columns, (d, rank)), plan) / (pace * tf.nn.softplus(rho)[:, None])
     schedule = optimise.schedule(o.steps, o.learning_rate, o.cooldown)
-    trace = _program(plan.padded)([mu, rho, b], schedule, plan.n_blocks, inputs)
+    trace = _program(plan.padded, o.likelihood)([mu, rho, b], schedule, plan.n_blocks, inputs)
     history = optimise.history(trace, RECORDED, REMEDY)
     used = plan.network.positions_in(plan.padded)
     mean, rho, b = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
@@ -222,6 +222,7 @@ def swag(
     y: ArrayLike,
     *,
     prior: Prior | None = None,
+    likelihood: str = "gaussian",
     noise_std: float = 1.0,
     hidden_units: tuple[int, ...] = (20, 20),
     rank: int = 20,
@@ -240,8 +241,9 @@ def swag(
 
     Args:
         x: Inputs ``[n, d]``.
-        y: Targets ``[n, 1]`` or ``[n]``.
+        y: Targets ``[n, 1]`` or ``[n]``: numbers, or labels 0 and 1.
         prior: Prior of each weight; ``ScaleMixture(1.5, 0.1, 0.5)`` if not given.
+        likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
         rank: Number K of columns, 0 or 2 to 100.
@@ -259,11 +261,12 @@ def swag(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: The path left the finite numbers.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data(likelihood, x, y)
     prior = ScaleMixture() if prior is None else prior
     n_path = _N_PATH * _STEPS_A_DRAW
     shared: dict[str, Any] = {
-        "prior": prior, "noise_std": noise_std, "hidden_units": hidden_units, "seed": seed,
+        "prior": prior, "likelihood": likelihood, "noise_std": noise_std,
+        "hidden_units": hidden_units, "seed": seed,
     }  # fmt: skip
     batches = min(8, len(x)) if n_batches is None else n_batches
     o = Settings(**shared, n_batches=batches, steps=n_path, capacity=capacity)
@@ -271,7 +274,7 @@ def swag(
     rank = _rank_of_path(rank)
     schedule = optimise.schedule(n_path, learning_rate, 0.0)
     mode = point.fit(x, y, **shared, steps=steps)
-    trace = _path_program(plan.padded)(plan.embed(mode.weights), schedule, inputs)
+    trace = _path_program(plan.padded, likelihood)(plan.embed(mode.weights), schedule, inputs)
     optimise.history(trace, [str(j) for j in range(plan.padded.n_weights)], REMEDY)  # finite?
     path = trace.records.numpy()[:, plan.network.positions_in(plan.padded)].astype(np.float64)
     mean, own_std, columns = _moments(path, rank)
@@ -327,6 +330,11 @@ class Fit(Variational):
     n_longer = 1 + len(_AFRESH)
 
     @property
+    def likelihood(self) -> str:
+        """``"gaussian"``, or ``"bernoulli"`` for labels: then the outputs are logits."""
+        return self.problem.likelihood
+
+    @property
     def std(self) -> Array:
         """Standard deviation of each weight ``[n_weights]``, the others averaged over."""
         return np.asarray(np.sqrt(self.own_std**2 + (self.columns**2).sum(axis=1)))
@@ -368,7 +376,8 @@ class Fit(Variational):
         weights = self.draw(checks.count("n_draws", n_draws), seed)
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         log_prior = np.asarray(self.problem.prior.log_prob(as_float(weights))).sum(axis=-1)
-        nll = elbo.likelihood_cost(as_float(self.problem.y), as_float(f), as_float(self.noise_std))
+        y, noise_std = as_float(self.problem.y), as_float(self.noise_std)
+        nll = likelihoods.cost(self.likelihood, y, as_float(f), noise_std)
         complexity = -self.entropy - float(log_prior.mean())
         return FreeEnergy(complexity, float(tf.reduce_mean(nll)), self.problem.kl_weight)
 
@@ -410,6 +419,7 @@ class Fit(Variational):
         """Fit the same problem, on the whole data."""
         given: dict[str, Any] = {
             "prior": self.problem.prior,
+            "likelihood": self.likelihood,
             "noise_std": self.noise_std,
             "hidden_units": self.network.hidden_units,
             "kl_weight": self.problem.kl_weight,
@@ -424,7 +434,7 @@ class Fit(Variational):
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average networks drawn from the posterior; see ``catalogue.Fitted``."""
         f = self.evaluate(self.draw(n_samples, seed), x)
-        return Predictive.from_samples(f, self.noise_std)
+        return likelihoods.predict(self.likelihood, f, self.noise_std)
 
     def evaluate(self, weights: ArrayLike, x: ArrayLike) -> Array:
         """Evaluate the network at weights of your own ``[s, n_weights]``: ``[s, m]``.

@@ -12,7 +12,7 @@ for β.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -198,7 +198,7 @@ def _program(model: Model, batch_size: int, n_samples: int, kl: str) -> Compiled
         def objective(weights: Tensor, step: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(model, weights, step, inputs, (batch_size, n_samples, kl))
 
-        return optimise.adam(objective, starts, schedule)
+        return optimise.adam(objective, starts, schedule, keep_path=True)
 
     return Compiled(run)
 
@@ -268,7 +268,8 @@ def fit(
         del history["elbo"], history["kl"]
     encoder, decoder = (weights.numpy().astype(np.float64) for weights in trace.parameters)
     problem = Problem(x, float(beta), kl, batch_size, seed)
-    return Fit(model, encoder, decoder, float(decoder_std), bool(variational), history, problem)
+    std, path = float(decoder_std), optimise.path(trace)
+    return Fit(model, encoder, decoder, std, bool(variational), history, problem, path)
 
 
 def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
@@ -309,6 +310,7 @@ class Fit(TrainedOn):
         history: ``step``, ``elbo``, ``reconstruction``, ``kl``: nats per example, each of one
             minibatch and one step.
         problem: The data that it was fitted to, and how.
+        path: Frames of the training, see :meth:`at`; ``None`` where the networks are too large.
     """
 
     model: Model
@@ -318,6 +320,22 @@ class Fit(TrainedOn):
     variational: bool
     history: dict[str, Array]
     problem: Problem
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
+
+        Its history stays that of the whole training, whose records are means over a minibatch.
+
+        Args:
+            frame: 0 for the start, −1 for the end, which is the fit itself.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        encoder, decoder = (weights[frame].astype(np.float64) for weights in path.parameters)
+        return replace(self, encoder_weights=encoder, decoder_weights=decoder)
 
     def cost(self, n_draws: int = 10, seed: int = 1) -> FreeEnergy:
         """The negative ELBO of all the data that it was fitted to, in its two parts.

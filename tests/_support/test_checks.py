@@ -195,6 +195,7 @@ WRONG = {  # for whatever method takes it
     "n_cycles": NO_SEED,
     "rank": NO_SEED,
     "sampler": NO_CHOICE,
+    "sites": NO_CHOICE,
     "temperature": NEGATIVE,
 }
 WRONG_FOR = {

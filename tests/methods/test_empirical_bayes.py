@@ -260,6 +260,7 @@ def test_the_history_has_the_bernoulli_likelihood():
     logits = fit.evaluate(fit.mean[None], LABEL_X)[0]
     nll = -stats.bernoulli.logpmf(LABELS, 1 / (1 + np.exp(-logits))).sum()
     assert fit.history["likelihood_cost"][-1] == pytest.approx(nll, rel=1e-4)
+    assert fit.likelihood == "bernoulli"
 
 
 # The history and the fitted object

@@ -314,6 +314,48 @@ def test_biases_have_a_spread_only_when_asked_for(fit):
     assert tiny(random_biases=True).mean.size == weights + 4 + 3
 
 
+# Controls: an ordinary network, and an ensemble of them
+
+
+def test_an_ordinary_network_has_no_spread_and_no_kl():
+    one = tiny(epochs=3, learning_rate=0.01, **image_classifier.ORDINARY)
+    assert one.std.max() < 1e-20
+    twice = one.predict(IMAGES[:5], 2)
+    np.testing.assert_allclose(twice[0], twice[1], rtol=1e-5)
+    history = one.history
+    np.testing.assert_allclose(history["free_energy"], history["likelihood_cost"])
+
+
+@pytest.fixture(scope="module")
+def three() -> image_classifier.Ensemble:
+    return image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=3, seed=5, **TINY)
+
+
+def test_the_members_are_ordinary_networks_of_the_seeds_that_follow(three):
+    assert [one.problem.seed for one in three.members] == [5, 6, 7]
+    alone = tiny(seed=6, **image_classifier.ORDINARY)
+    np.testing.assert_array_equal(three.members[1].mean, alone.mean)
+    assert not np.allclose(three.members[0].mean, three.members[2].mean)
+
+
+def test_an_ensemble_has_one_opinion_a_member(three):
+    p = three.predict(IMAGES[:4])
+    np.testing.assert_array_equal(p[2], three.members[2].predict(IMAGES[:4], 1)[0])
+    np.testing.assert_allclose(three.log_predict(IMAGES[:4], 2)[::2], np.log(p))
+    with pytest.raises(ValueError, match="n_samples"):
+        three.predict(IMAGES[:4], 0)
+
+
+def test_members_may_be_bayesian_and_there_is_one_at_least():
+    two = image_classifier.ensemble(
+        IMAGES[:32], LABELS[:32], members=2, **{**TINY, "initial_rho": -3.0, "kl_weight": 0.5}
+    )
+    first, second, *others = two.predict(IMAGES[:4], n_samples=2)
+    assert len(others) == 2 and not np.allclose(first, second)
+    with pytest.raises(ValueError, match="members: expected an integer >= 1"):
+        image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=0)
+
+
 # Seeds
 
 

@@ -220,6 +220,7 @@ OWN = {
     bbb: {
         **OF_DRAWS,
         "prior": None,  # which is the mixture of the article: test_bbb.py
+        "likelihood": "gaussian",
         "kl_weight": 1.0,
         "n_batches": 1,
         "kl_scheme": "uniform",
@@ -264,9 +265,9 @@ def test_the_defaults_are_the_published_ones(method):
 @pytest.mark.parametrize("method", [bbb, local_reparam])
 def test_the_face_of_fit_is_that_of_a_function_written_out(method):
     parameters = inspect.signature(method.fit).parameters
-    shared = ["prior", "noise_std", "hidden_units", "steps", "learning_rate", "n_samples"]
-    shared += ["kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho", "initial"]
-    shared += ["cooldown", "starts", "seed", "capacity"]
+    shared = ["prior", "likelihood", "noise_std", "hidden_units", "steps", "learning_rate"]
+    shared += ["n_samples", "kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho"]
+    shared += ["initial", "cooldown", "starts", "seed", "capacity"]
     own = ["estimator"] * (method is local_reparam)
     assert list(parameters) == ["x", "y", *own, *shared]
     assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}

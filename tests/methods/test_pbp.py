@@ -491,8 +491,8 @@ def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, l
 def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
     advance = pbp.Standardised.advance
 
-    def spoilt(self, state, order, start, stop, *, refine):
-        state, trace = advance(self, state, order, start, stop, refine=refine)
+    def spoilt(self, *given, **options):
+        state, trace = advance(self, *given, **options)
         spoilt.calls += 1
         return state, trace * (np.nan if spoilt.calls == 2 else 1.0)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from bdl_teach import densities, elbo
+from bdl_teach import densities, likelihoods
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
 from bdl_teach.methods import _quiet, bbb, local_reparam, pbp
@@ -27,35 +27,38 @@ def posterior(network: MLP) -> list[Any]:
     return [tf.constant(mu), tf.constant(std)]
 
 
-def estimate(estimator: str, network: MLP) -> np.ndarray:
+def estimate(estimator: str, network: MLP, likelihood: str = "gaussian") -> np.ndarray:
     """Cost and d/d(μ, σ) of it, each a mean over many draws: ``[blocks, 1 + 2 · n_weights]``."""
     rng, theta = np.random.default_rng(2), posterior(network)
+    targets = Y if likelihood == "gaussian" else np.float64(Y > 0)
     noise_std = tf.constant(NOISE_STD, tf.float64)
     blocks = []
     for _ in range(BLOCKS):
         with tf.GradientTape() as tape:
             tape.watch(theta)
             if estimator == "quiet":
-                x, y = np.tile(X, (DRAWS, 1)), np.tile(Y, (DRAWS, 1))
-                units = sum(_quiet.noise_widths(network))
+                x, y = np.tile(X, (DRAWS, 1)), np.tile(targets, (DRAWS, 1))
+                units = sum(_quiet.noise_widths(network, likelihood))
                 zeta = tf.constant(rng.standard_normal((units, len(x)))) if units else ()
-                moments = _quiet.output_moments(network, *theta, zeta, tf.constant(x))
-                total = elbo.expected_likelihood_cost(y, *moments, noise_std) / DRAWS
+                given = (network, *theta, zeta, tf.constant(x), likelihood)
+                moments = _quiet.output_moments(*given)
+                total = likelihoods.expected_cost(likelihood, y, *moments, noise_std) / DRAWS
             else:  # one W for all points, as Bayes by Backprop draws it
                 eps = rng.standard_normal((DRAWS, network.n_weights))
                 f = network(theta[0] + theta[1] * eps, tf.constant(X))
-                total = tf.reduce_mean(elbo.likelihood_cost(Y, f, noise_std))
+                total = tf.reduce_mean(likelihoods.cost(likelihood, targets, f, noise_std))
         blocks.append(np.concatenate([[total], *tape.gradient(total, theta)]))
     return np.array(blocks)
 
 
+@pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
-def test_the_likelihood_cost_and_its_gradient_are_those_of_drawn_weights_on_average(network):
-    drawn, quiet = estimate("drawn", network), estimate("quiet", network)
+def test_the_cost_and_its_gradient_are_those_of_drawn_weights_on_average(network, likelihood):
+    drawn, quiet = (estimate(kind, network, likelihood) for kind in ("drawn", "quiet"))
     error = np.sqrt((drawn.var(axis=0, ddof=1) + quiet.var(axis=0, ddof=1)) / BLOCKS)
     assert (np.abs(drawn.mean(axis=0) - quiet.mean(axis=0)) < 5 * error + 1e-12).all()
     assert error[0] < 0.02 * drawn[:, 0].mean()  # else the line before would not say much
-    if len(network.hidden_units) < 2:
+    if len(network.hidden_units) < (2 if likelihood == "gaussian" else 1):
         np.testing.assert_allclose(quiet.std(axis=0), 0.0, atol=1e-8)
 
 

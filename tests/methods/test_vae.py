@@ -336,7 +336,12 @@ def test_each_setting_of_a_fit_reaches_the_loop_as_it_is(told):
 
 def test_the_loop_minimises_the_loss_of_a_step(monkeypatch):
     monkeypatch.setattr(vae, "Compiled", lambda function: function)
-    monkeypatch.setattr(optimise, "adam", lambda objective, starts, _: objective(starts, 4, 0))
+
+    def adam(objective, starts, _, keep_path):
+        assert keep_path  # for a replay
+        return objective(starts, 4, 0)
+
+    monkeypatch.setattr(optimise, "adam", adam)
     monkeypatch.setattr(vae, "_loss", lambda *told: told)
     told = vae._program.__wrapped__("model", 7, 2, "sampled")("weights", "schedule", "problem")
     assert told == ("model", "weights", 4, "problem", (7, 2, "sampled"))
@@ -445,6 +450,19 @@ def test_same_seed_same_weights():
     np.testing.assert_array_equal(
         digits(steps=300).encoder_weights, vae.fit(TRAIN, **{**SMALL, "steps": 300}).encoder_weights
     )
+
+
+def test_the_frames_of_a_fit_lead_from_its_start_to_itself():
+    one = digits()
+    begun = starting_weights(one.model, 0)
+    for frame, weights in ((0, begun), (-1, (one.encoder_weights, one.decoder_weights))):
+        then = one.at(frame)
+        np.testing.assert_array_equal(then.encoder_weights, np.float32(weights[0]))
+        np.testing.assert_array_equal(then.decoder_weights, np.float32(weights[1]))
+    scores = [one.at(frame).elbo(TEST, 5)[0].mean() for frame in (0, 10, 20, -1)]
+    assert scores == sorted(scores) and scores[-1] > scores[0] + 10
+    with pytest.raises(ValueError, match=r"^frame: expected one of the 41 frames kept, got 41"):
+        one.at(41)
 
 
 def test_a_fit_goes_on_from_where_another_stopped():

@@ -23,7 +23,9 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.reproduce.tables import (
     california,
     eb_alzheimers,
+    ensemble_uci,
     grad_variance,
+    ood_controls,
     ood_fashion,
     pbp_uci,
 )
@@ -400,6 +402,125 @@ def test_an_alpha_that_saturates_or_runs_away_is_named():
     ]
 
 
+# Deep ensembles on the UCI sets
+
+
+@pytest.fixture
+def bundle(monkeypatch):
+    """Run one split of a toy line with two small members; return figures, weights, the calls."""
+    monkeypatch.setitem(ensemble_uci.PUBLISHED, "toy", ensemble_uci.Published("3±2", "1±0.5"))
+    monkeypatch.setitem(ensemble_uci.WIDE, "toy", 4)
+    for name, value in {"N_MEMBERS": 2, "EPOCHS": 20, "BATCH": 16}.items():
+        monkeypatch.setattr(ensemble_uci, name, value)
+    real = ensemble_uci.members
+
+    def run(table: Table, split: int = 3, rate: str = "constant") -> Any:
+        trained = []
+
+        def spied(*given: Any) -> Any:
+            trained.append((given, *real(*given)))
+            return trained[-1][1:]
+
+        monkeypatch.setattr(ensemble_uci, "members", spied)
+        monkeypatch.setattr(datasets, "uci", {"toy": table}.__getitem__)
+        return ensemble_uci.run("toy", rate, split), *trained[0]
+
+    return run
+
+
+def test_no_test_row_of_a_uci_split_reaches_an_ensemble(bundle):
+    _, test = Table("toy", X, Y).splits()[3]
+    x, y = X.copy(), Y.copy()
+    x[test], y[test] = 1e6, 1e6
+    (_, clean, _, weights), (_, dirty, _, others) = (
+        bundle(Table("toy", *data)) for data in ((X, Y), (x, y))
+    )
+    for ours, theirs in zip(clean, dirty, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(weights, others)
+
+
+def test_an_ensemble_s_figures_are_what_they_say(bundle):
+    """Written out in NumPy: networks with 1/√(in + 1), softplus, the mixture as a Gaussian."""
+    train, test = Table("toy", X, Y).splits()[3]
+    figures, (x, y, width, rate, seed), network, weights = bundle(Table("toy", X, Y))
+    np.testing.assert_allclose(x, (X[train] - X[train].mean(0)) / X[train].std(0), rtol=1e-9)
+    np.testing.assert_allclose(y, (Y[train] - Y[train].mean()) / Y[train].std(), rtol=1e-9)
+    assert (width, rate, seed) == (4, "constant", 3)
+    assert (len(weights), network.sizes) == (2, (D, 4, 2))
+    inputs = (X[test] - X[train].mean(0)) / X[train].std(0)
+    means, variances = [], []
+    for w in weights:
+        first, bias, last, end = np.split(w, np.cumsum([4 * D, 4, 8]))
+        h = np.maximum(0.0, inputs @ first.reshape(4, D).T + bias)
+        mean, raw = (h @ last.reshape(2, 4).T + end).T
+        means.append(Y[train].mean() + Y[train].std() * mean)
+        variances.append(Y[train].var() * (np.logaddexp(0.0, raw) + 1e-6))
+    for name, k in (("_one", 1), ("", 2)):
+        mean = np.mean(means[:k], axis=0)
+        var = np.mean(np.add(variances[:k], np.square(means[:k])), axis=0) - mean**2
+        density = stats.norm(mean, np.sqrt(var)).logpdf(Y[test])
+        assert figures[f"nll{name}"] == pytest.approx(-density.mean(), rel=1e-4)
+        rmse = np.sqrt(np.mean((Y[test] - mean) ** 2))
+        assert figures[f"rmse{name}"] == pytest.approx(rmse, rel=1e-4)
+    assert figures["rmse"] < 0.7 * Y.std()  # something was learnt
+
+
+def test_members_of_an_ensemble_differ_and_a_falling_rate_is_another(bundle):
+    *_, constant = bundle(Table("toy", X, Y))
+    *_, falling = bundle(Table("toy", X, Y), rate="falling")
+    assert not np.allclose(constant[0], constant[1])
+    assert not np.allclose(constant, falling)
+
+
+def test_an_epoch_of_an_ensemble_sees_each_row_once(monkeypatch):
+    monkeypatch.setattr(ensemble_uci, "EPOCHS", 3)
+    rows = ensemble_uci._orders(250, np.random.default_rng(0))
+    assert rows.shape == (9, 100)
+    epochs = rows.reshape(3, -1)
+    for epoch in epochs:
+        assert sorted(epoch) == [*range(250), *[250] * 50]  # 250 is no row
+    assert not np.array_equal(epochs[0], epochs[1])
+
+
+def test_what_fills_up_a_batch_of_an_ensemble_counts_for_nothing(monkeypatch):
+    network = ensemble_uci.MLP(1, (2,), n_outputs=2)
+    w = np.random.default_rng(2).standard_normal(network.n_weights)
+    x, y = X[:5, :1] - 5.0, (Y[:5, None] - 20.0) / 4.0
+    w, x, y = (ensemble_uci.as_float(v) for v in (w, x, y))
+
+    def cost(row: list) -> float:
+        rows = ensemble_uci.tf.constant([row])
+        return float(ensemble_uci._loss(network, w, 0, ensemble_uci._Batches(x, y, rows))[0])
+
+    each = [cost([i]) for i in (4, 1)]
+    assert cost([4, 1, 5, 5]) == pytest.approx(np.mean(each), rel=1e-6)
+
+
+def test_an_ensemble_s_rows_are_judged_by_the_deviation_between_splits(bundle):
+    names = ("rmse", "nll", "rmse_one", "nll_one")
+    done = [
+        ({"line": "toy", "rate": "falling", "split": i}, dict.fromkeys(names, 2.0 + i))
+        for i in range(4)
+    ]
+    rows = ensemble_uci.summarise(done)
+    assert [row.verdict for row in rows] == ["agrees: 0.5 SE", "differs: 10.0 SE", "", ""]
+    assert [row.published for row in rows] == ["3±2", "1±0.5", "", ""]
+    assert {row.ours for row in rows} == {3.5}
+    assert rows[2].label == "toy, falling rate, one network"
+    verdict = ensemble_uci._verdict
+    assert verdict("0.09±0.00", 0.0949, 20) == "agrees as printed"
+    assert verdict("0.09±0.00", 0.0951, 20) == "differs"
+
+
+def test_an_ensemble_s_tasks_are_the_splits_of_pbp():
+    full, quick = ensemble_uci.tasks(False), ensemble_uci.tasks(True)
+    assert len({task.key for task in full}) == len(full) == 2 * (8 * 20 + 5)
+    assert {t.key for t in quick} <= {t.key for t in full}
+    assert len(quick) == 4
+    assert set(ensemble_uci.PUBLISHED) == set(datasets.UCI)
+
+
 # Gradient variance
 
 
@@ -634,3 +755,100 @@ def test_the_gallery_reaches_its_aim_at_the_aim():
     for score, word in ((0.95, "reaches 0.95"), (0.9499, "misses 0.95")):
         (row,) = ood_fashion.summarise([(few, {"entropy 30": score})])
         assert row.verdict == word
+
+
+# Three kinds of network before clothes and digits
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    """Run one task with painters for networks; return figures, the painter, fits, ensembles."""
+
+    def run(network: str, images: Any = PICTURES, pictures: str = "720", seed: int = 1) -> Any:
+        painter = Painter()
+        one, several = (Spy(lambda x, y, **settings: painter) for _ in range(2))
+        monkeypatch.setattr(image_classifier, "fit", one)
+        monkeypatch.setattr(image_classifier, "ensemble", several)
+        clothes = Images("", images, CLASSES, ())
+        monkeypatch.setattr(datasets, "fashion_sprite", lambda full=False: clothes)
+        strange = Images("", PICTURES[::-1] ** 2, None, ())
+        monkeypatch.setattr(datasets, "mnist_test", lambda: strange)
+        monkeypatch.setattr(ood_controls, "_N_TRAIN", 35)
+        return ood_controls.run(pictures, network, seed, 20), painter, one.calls, several.calls
+
+    return run
+
+
+@pytest.mark.parametrize("network", ood_controls.NETWORKS)
+def test_no_test_picture_reaches_any_kind_of_network(kinds, network):
+    for pictures, test in (("720", split_of(2000)[1]), ("60,000", np.arange(35, 50))):
+        poisoned = PICTURES.copy()
+        poisoned[test] = 1e6
+        clean, dirty = kinds(network, PICTURES, pictures), kinds(network, poisoned, pictures)
+        assert same_fits(clean[2], dirty[2]) and same_fits(clean[3], dirty[3])
+        assert len(clean[2]) + len(clean[3]) == 1
+        assert len((clean[2] + clean[3])[0][0]) == len(PICTURES) - len(test)
+
+
+def test_the_three_kinds_differ_in_nothing_but_their_kind(kinds):
+    """Steps and pictures are those of Bayes by Backprop; the controls have no KL, and no spread."""
+    few, ordinary = dict(image_classifier.FEW_IMAGES), dict(image_classifier.ORDINARY)
+    for pictures, recipe in (("720", few), ("60,000", {})):
+        settings = [(kinds(name, pictures=pictures)[2:]) for name in ood_controls.NETWORKS]
+        (one, none), (no, five), (bayes, nil) = settings
+        assert not none + no + nil
+        assert bayes[0][2] == {**recipe, "seed": 2000}
+        assert one[0][2] == {**recipe, **ordinary, "seed": 2000}
+        assert five[0][2] == {**recipe, **ordinary, "seed": 2000, "members": 5}
+    draws = {name: kinds(name)[1].asked for name in ood_controls.NETWORKS}
+    assert draws == {
+        "ordinary": [(10, 1, 2000), (20, 1, 2000)],
+        "ensemble": [(10, 1, 2000), (20, 1, 2000)],  # one of each member
+        "BBB": [(10, 30, 2000), (20, 30, 2000)],
+    }
+
+
+def test_the_figures_of_the_kinds_are_what_they_say(kinds):
+    figures, *_ = kinds("BBB")
+    test = split_of(2000)[1]
+    p = Painter().predict(PICTURES[test], 30, 2000)
+    q = Painter().predict((PICTURES[::-1] ** 2)[:20], 30, 2000)
+    entropy = lambda a: stats.entropy(a, axis=-1)  # noqa: E731
+    scores = {
+        "entropy": lambda a: entropy(a.mean(axis=0)),
+        "information": lambda a: entropy(a.mean(axis=0)) - entropy(a).mean(axis=0),
+    }
+    truth, mean = CLASSES[test], p.mean(axis=0)
+    expected = {
+        "accuracy": np.mean(mean.argmax(axis=-1) == truth),
+        "nll": -np.mean(np.log(mean[np.arange(10), truth])),
+        **{name: (score(q)[:, None] > score(p)[None]).mean() for name, score in scores.items()},
+    }
+    assert figures == pytest.approx(expected)
+    assert set(kinds("ordinary")[0]) == {"accuracy", "nll", "entropy"}
+
+
+def test_rows_of_the_kinds_are_means_and_paired_differences():
+    """Seed 2 has no ordinary network yet: it counts for the mean, and for no difference."""
+    done = [
+        ({"pictures": "60,000", "network": network, "seed": seed}, figures)
+        for network, values in (("ordinary", (0.8, 0.9)), ("ensemble", (0.9, 0.85, 0.97)))
+        for seed, value in enumerate(values)
+        for figures in [{"accuracy": 1.0, "nll": 2 * value, "entropy": value}]
+    ]
+    rows = {(row.label, row.quantity): row for row in ood_controls.summarise(done)}
+    one = rows["60,000 pictures, ordinary", "AUROC, entropy"]
+    assert (one.published, one.verdict) == ("0.843", "+0.007, another network")
+    assert (one.ours, one.n) == (pytest.approx(0.85), 2)
+    more = rows["60,000 pictures, ensemble − ordinary", "NLL"]
+    assert (more.ours, more.n, more.published) == (pytest.approx(0.05), 2, "")
+    assert more.standard_error == pytest.approx(0.15)
+    assert not any("BBB" in label or "720" in label for label, _ in rows)
+
+
+def test_the_tasks_of_the_kinds_have_seeds_far_apart():
+    full, quick = ood_controls.tasks(False), ood_controls.tasks(True)
+    assert len({task.key for task in full}) == len(full) == 3 * (5 + 3)
+    assert [task.arguments["network"] for task in quick] == list(ood_controls.NETWORKS)
+    assert {task.arguments["n_out"] for task in quick} == {200}
+    assert ood_controls._FAR_APART > ood_controls.MEMBERS

@@ -154,6 +154,7 @@ TRAINING = (  # those that can be replayed
     "KLBudgetLab",
     "SinusoidExplorer",
     "TruthExplorer",
+    "VAEExplorer",
 )
 
 

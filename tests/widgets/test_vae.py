@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from explorer_claims import (
     PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_the_replay_leads_to_the_fit,
     pixels,
 )
 from waiting import until
@@ -228,6 +230,15 @@ def test_nobody_is_kept_waiting_while_it_is_found_out(
 # How it is trained.
 
 
+@dataclass(frozen=True)
+class Noted:
+    """A fit that was only asked for."""
+
+    number: int
+    variational: bool = False
+    path: Any = None
+
+
 @pytest.fixture
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Trainer, list[Any]]]:
     """A trainer whose fits only note what they are asked."""
@@ -235,7 +246,7 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Trainer, list[Any
 
     def fit(x: Any, **settings: Any) -> Any:
         asked.append((x, settings))
-        return SimpleNamespace(variational=False, number=len(asked) - 1)
+        return Noted(len(asked) - 1)
 
     monkeypatch.setattr(vae, "fit", fit)
     made = Trainer(lambda: None)
@@ -278,9 +289,9 @@ def test_a_plain_autoencoder_has_no_free_energy_to_lower(
     assert not started
 
 
-def test_the_last_24_models_are_kept(trainer: Any) -> None:
+def test_the_last_12_models_are_kept(trainer: Any) -> None:
     made, asked = trainer
-    for seed in range(25):
+    for seed in range(13):
         made.get(Order(True, 1.0, seed))
         made.wait(60)
     asked.clear()
@@ -470,6 +481,34 @@ def test_every_control_moves_the_picture_and_the_state_rebuilds_it(short: VAEExp
 def test_every_preset_shows_another_picture_and_says_what_to_see(explorer):
     assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
     assert explorer._repr_mimebundle_()["text/plain"].startswith(explorer.ALT)
+
+
+def test_the_replay_leads_from_the_start_to_the_model(explorer: VAEExplorer) -> None:
+    explorer.preset("VAE").wait()
+    assert_the_replay_leads_to_the_fit(explorer, frames=10)
+
+
+def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
+    """Early ones from the first stage's way, the later ones the stages' ends."""
+    explorer.set(z1=1.2, z2=-0.4, kind="VAE", beta=1.0, seed=0)
+    trained = explorer.result.trained
+    assert [step for step in trained.film if step >= 250] == list(range(250, 2001, 250))
+    few = [step for step in trained.film if step < 250]
+    assert few == pytest.approx([0, 5, 10, 25, 50, 100], abs=2)
+    begun = vae.starting_weights(trained.fit.model, 0)  # of the first stage's seed
+    np.testing.assert_array_equal(trained.film[0].encoder_weights, np.float32(begun[0]))
+    step = few[3]
+    early = vae.fit(digits()[0][:1500], steps=250, learning_rate=0.004, cooldown=0.0, seed=0)
+    then = early.at(list(early.path.steps).index(step))
+    explorer.replay(step)
+    shown = np.asarray(panel(explorer, "Your z, decoded").images[0].get_array())
+    np.testing.assert_allclose(shown, then.decode([[1.2, -0.4]]).reshape(8, 8), atol=1e-6)
+    elbo, _, _ = then.elbo(digits()[0][1500:], n_samples=5)
+    assert (
+        f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {elbo.mean():.1f} nats"
+        in (explorer.status)
+    )
+    explorer.replay(2000)
 
 
 def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:

@@ -1,4 +1,4 @@
-"""All methods on one network, beside NUTS and beside each other (chapter 10)."""
+"""Six methods of the course on one network, beside each other (chapter 10)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ from bdl_teach import calibration, datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.claims.claim import Claim, Experiment, Figures, World, above, below, within
 from bdl_teach.claims.experiments import _measure
-from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.methods import (
+    bbb,
+    empirical_bayes,
+    ensemble,
+    exact,
+    infinite_width,
+    laplace,
+    local_reparam,
+    low_rank,
+    mc_dropout,
+    pbp,
+    point,
+    sgmcmc,
+)
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets.comparison import fits as comparison
@@ -39,25 +52,29 @@ def problem(world: World) -> datasets.Regression1D:
 
 def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
     """A method's fit of 20 hidden units under the prior N(0, 3²)."""
-    given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
-    prior = densities.Gaussian(3.0)
+    free: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,)}
+    exactly: dict[str, Any] = {**free, "prior": densities.Gaussian(3.0)}
+    given: dict[str, Any] = {**exactly, "seed": seed}
     fits: dict[str, Any] = {
-        "mle": partial(point.fit, **given),
-        "map": partial(point.fit, prior=prior, **given),
-        "bbb": partial(bbb.fit, prior=prior, **given),
-        "local": partial(local_reparam.fit, prior=prior, **given, **local_reparam.QUIET),
-        "eb": partial(empirical_bayes.fit, tie="all", **given, **empirical_bayes.QUIET),
+        "mle": partial(point.fit, **free, seed=seed),
+        "map": partial(point.fit, **given),
+        "infinite": partial(infinite_width.fit, **exactly),
+        "laplace": partial(laplace.fit, **given),
+        "last_layer": partial(laplace.fit, structure="last_layer", **given),
+        "bbb": partial(bbb.fit, **given),
+        "local": partial(local_reparam.fit, **given, **local_reparam.QUIET),
+        "eb": partial(empirical_bayes.fit, tie="all", **free, seed=seed, **empirical_bayes.QUIET),
+        "low_rank": partial(low_rank.fit, **given),
+        "swag": partial(low_rank.swag, **given),
+        "dropout": partial(mc_dropout.fit, **given),
+        "ensemble": partial(ensemble.fit, **given),
+        "anchored": partial(ensemble.fit, anchored=True, **given),
+        "sgmcmc": partial(sgmcmc.fit, **given),
         "pbp": partial(pbp.fit, hidden_units=(20,), epochs=100, seed=seed),
+        "nuts": partial(exact.nuts, **given, **CHAINS),
     }
     found: Fitted = fits[name](data.x, data.y)
     return found
-
-
-def exact_fit(world: World, seed: int) -> exact.NutsFit:
-    """NUTS on the problem of one world, under the same prior."""
-    data, prior = problem(world), densities.Gaussian(3.0)
-    settings: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,)}
-    return exact.nuts(data.x, data.y, prior=prior, seed=seed, **settings, **CHAINS)
 
 
 def scored(prediction: Predictive, data: datasets.Regression1D, seed: int) -> dict[str, float]:
@@ -89,27 +106,17 @@ def predictives(world: World, names: Sequence[str] = METHODS) -> dict[str, Predi
 @lru_cache(maxsize=32)  # the chapter shows its claims in the worlds of which it has a table
 def compared(world: World) -> dict[str, float]:
     """Every method but NUTS on the problem of one world: what ``scored`` says, by method."""
-    return _scores(predictives(world), world)
+    return scores(predictives(world), world)
 
 
-def _scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
+def scores(told: Mapping[str, Predictive], world: World) -> dict[str, float]:
+    """What ``scored`` says of each predictive, by method."""
     data = problem(world)
     figures: dict[str, float] = {}
     for name, prediction in told.items():
         each = scored(prediction, data, world.seed(3))
         figures |= {f"{name}-{what}": value for what, value in each.items()}
         figures[f"{name}-noise"] = float(prediction.aleatoric_std.mean())
-    return figures
-
-
-def beside_nuts(world: World) -> dict[str, float]:
-    """The same with NUTS, and how far from it the others and a second run of it are (eq. 10.1)."""
-    gold, again = (exact_fit(world, seed) for seed in (world.start_seed, world.seed(4)))
-    told = {**predictives(world), "nuts": gold.predict(X)}
-    figures = _scores(told, world)
-    for region, mask in regions().items():
-        for name, prediction in {**told, "again": again.predict(X)}.items():
-            figures[f"{name}-{region}"] = calibration.distance(prediction, told["nuts"], mask)
     return figures
 
 
@@ -151,16 +158,6 @@ def _seen(key: str, one: comparison.GapProblem, name: str, epochs: int) -> dict[
 def lead(better: str, worse: str, region: str) -> Callable[[Figures], float]:
     """How many nats a new point one method scores higher than another in a region."""
     return lambda f: f[f"{worse}-{region}-lost"] - f[f"{better}-{region}-lost"]
-
-
-def share_beaten(f: Figures, region: str) -> float:
-    """Share of the six methods that score lower than NUTS in a region."""
-    return float(np.mean([f[f"{m}-{region}-lost"] > f[f"nuts-{region}-lost"] for m in METHODS]))
-
-
-def widening(name: str) -> Callable[[Figures], float]:
-    """How many times as wide a method's epistemic band is in the gap as among the data."""
-    return lambda f: f[f"{name}-gap-sd"] / f[f"{name}-data-sd"]
 
 
 COMPARED = Experiment(
@@ -230,127 +227,6 @@ COMPARED = Experiment(
         ),
     ),
     seconds=0.4,
-)
-BESIDE_NUTS = Experiment(
-    "beside-nuts",
-    beside_nuts,
-    (
-        Claim(
-            "nuts-covers-the-gap",
-            "With the prior N(0, 3²), the 95 % interval of NUTS holds on average more than eight "
-            "tenths of the new points in the gap.",
-            "share of new points in the gap inside the 95 % interval of NUTS",
-            "",
-            above(0.8, share=0.7),
-            lambda f: f["nuts-gap-covered"],
-        ),
-        Claim(
-            "nuts-covers-the-data",
-            "Among the data, the interval of NUTS holds 95 %, give or take three.",
-            "share of new points among the data inside the 95 % interval of NUTS",
-            "",
-            within(0.92, 0.98),
-            lambda f: f["nuts-data-covered"],
-        ),
-        Claim(
-            "nuts-widens-in-the-gap",
-            "The epistemic band of NUTS is on average more than two and a half times as wide in "
-            "the gap as among the data.",
-            "mean epistemic sd of NUTS, in the gap over among the data",
-            "",
-            above(2.5, share=0.8),
-            widening("nuts"),
-        ),
-        Claim(
-            "bbb-does-not-widen-in-the-gap",
-            "The band of Bayes by Backprop is on average less than one and a half times as wide in "
-            "the gap as among the data.",
-            "mean epistemic sd of BBB, in the gap over among the data",
-            "",
-            below(1.5, share=0.8),
-            widening("bbb"),
-        ),
-        Claim(
-            "each-is-further-from-nuts-in-the-gap",
-            "Every method is further from NUTS in the gap than among the data: even the one whose "
-            "distance grows least by half and more.",
-            "distance to NUTS, in the gap over among the data, least of six methods",
-            "",
-            above(1.5, share=0.8),
-            lambda f: min(f[f"{m}-gap"] / f[f"{m}-data"] for m in METHODS),
-        ),
-        Claim(
-            "each-is-further-than-chance",
-            "In the gap even the nearest of the six methods is more than five times as far from "
-            "NUTS as another run of NUTS.",
-            "distance to NUTS in the gap, nearest of six methods over another run of NUTS",
-            "",
-            above(5.0, share=0.8),
-            lambda f: min(f[f"{m}-gap"] for m in METHODS) / f["again-gap"],
-        ),
-        Claim(
-            "nuts-leads-bbb-a-little-among-the-data",
-            "Among the data, NUTS scores higher than Bayes by Backprop, on average by less than "
-            "half a nat a point.",
-            "log score among the data, NUTS − BBB",
-            "nats a point",
-            within(0.0, 0.5),
-            lead("nuts", "bbb", "data"),
-        ),
-        Claim(
-            "nuts-leads-bbb-in-the-gap",
-            "In the gap, NUTS scores higher than Bayes by Backprop by more than two nats a point.",
-            "log score in the gap, NUTS − BBB",
-            "nats a point",
-            above(2.0, share=0.8),
-            lead("nuts", "bbb", "gap"),
-        ),
-        Claim(
-            "nuts-leads-pbp-in-the-gap",
-            "In the gap, NUTS scores higher than PBP by more than two nats a point.",
-            "log score in the gap, NUTS − PBP",
-            "nats a point",
-            above(2.0, share=0.7),
-            lead("nuts", "pbp", "gap"),
-        ),
-        Claim(
-            "nuts-leads-bbb-outside",
-            "Outside the data, NUTS scores higher than Bayes by Backprop by more than one and a "
-            "half nats a point.",
-            "log score outside, NUTS − BBB",
-            "nats a point",
-            above(1.5, share=0.8),
-            lead("nuts", "bbb", "outside"),
-        ),
-        Claim(
-            "nuts-leads-pbp-outside",
-            "Outside the data, NUTS scores higher than PBP by more than one and a half nats a "
-            "point.",
-            "log score outside, NUTS − PBP",
-            "nats a point",
-            above(1.5, share=0.8),
-            lead("nuts", "pbp", "outside"),
-        ),
-        Claim(
-            "nuts-beats-most-in-the-gap",
-            "In the gap, NUTS scores higher than another method in more than eight of ten pairs of "
-            "a method and a world.",
-            "share of six methods that NUTS beats in the gap",
-            "",
-            above(0.8),
-            partial(share_beaten, region="gap"),
-        ),
-        Claim(
-            "nuts-beats-most-outside",
-            "Outside the data, NUTS scores higher than another method in more than nine of ten "
-            "pairs of a method and a world.",
-            "share of six methods that NUTS beats outside",
-            "",
-            above(0.9),
-            partial(share_beaten, region="outside"),
-        ),
-    ),
-    seconds=6.0,
 )
 THREE = ("map", "bbb", "pbp")
 MOVED = Experiment(

@@ -3,7 +3,8 @@
 Everything is float64: α and β of the noise need it, and the loop is bound by the number of
 operations, not by their width.
 
-Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4.
+Source: Hernández-Lobato & Adams 2015, sections 3.2-3.4; Li, Hernández-Lobato & Turner 2015, for
+the average site.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def advance() -> Compiled:
 
     The program takes (state, x [n, d], y [n], order [n], start, stop, refine) and returns
     (state, trace [n, 3]): α and β after each point, and its log Z before. Points, limits and the
-    flag are tensors, so that only shapes compile again.
+    flag are tensors, so that only shapes compile again. With two tensors more, those of
+    ``without_a_site``, it takes an average site out before each point.
     """
 
     def run(
@@ -137,9 +139,11 @@ def advance() -> Compiled:
         start: Tensor,
         stop: Tensor,
         refine: Tensor,
+        *site: Tensor,
     ) -> Tensor:
         def learn(i: Tensor, state: State, trace: Tensor) -> tuple[Tensor, State, Tensor]:
             row = tf.gather(order, [i])
+            state = without_a_site(state, *site) if site else state
             state, score = learn_point(state, tf.gather(x, row), tf.gather(y, row))
             return i + 1, state, trace.write(i, tf.concat([state.noise, [score]], 0))
 
@@ -149,6 +153,38 @@ def advance() -> Compiled:
         return tf.cond(refine, lambda: refine_prior(state), lambda: state), trace.stack()
 
     return Compiled(run)
+
+
+def without_a_site(state: State, share: Tensor, noise: Tensor) -> State:
+    """Take a share of what the points have said out of a state; what the priors say stays.
+
+    After n points q is the prior times their sites, that is, times the average site to the power
+    of n. With the share 1/n what is left is the cavity of stochastic expectation propagation; a
+    point learnt from there puts 1/n of its own site into the average. A weight whose cavity is no
+    Gaussian keeps what it has, which a prior factor of negative precision can bring about.
+
+    Args:
+        state: What is known.
+        share: 1/n, or 0 where no point has been learnt before.
+        noise: α and β of the noise precision before any data ``[2]``.
+
+    Source: Li, Hernández-Lobato & Turner 2015, algorithm 1 with ε = 1/n.
+    """
+    precisions, shifts = (_like(state.factors[:, i], state.mean) for i in range(2))
+    weights = zip(state.mean, state.var, precisions, shifts, strict=True)
+    mean, var = zip(*(_left(*layer, share) for layer in weights), strict=True)
+    return state._replace(mean=mean, var=var, noise=state.noise + share * (noise - state.noise))
+
+
+def _left(
+    m: Tensor, v: Tensor, precision: Tensor, shift: Tensor, share: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance of weights without a share of all but their prior factors."""
+    left = 1.0 / v + share * (precision - 1.0 / v)
+    good = left > 1.0 / _LARGEST_CAVITY_VAR
+    new_v = 1.0 / tf.where(good, left, 1.0)  # so that nothing is divided by 0
+    new_m = new_v * (m / v + share * (shift - m / v))
+    return tf.where(good, new_m, m), tf.where(good, new_v, v)
 
 
 def learn_point(state: State, x: Tensor, y: Tensor) -> tuple[State, Tensor]:

@@ -119,8 +119,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ``_mark(result, linked)``: On the worker, with ``RENDER_LOCK`` held: mark that, or nothing.
         ``_shares(result) -> str``: Behind the time of a tick in the status line, and in no still:
             what it went into.
-        ``_chores() -> functions``: In the background, after the first picture. Each compiles
-            something that the controls may ask for later.
+        ``_chores() -> functions``: In the background, once a page shows the first picture, or
+            ``warm`` is called. Each compiles something that the controls may ask for later.
         ``close()``: Stops what runs beside, then calls ``super().close()``.
 
     Attributes:
@@ -167,7 +167,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
         self._asked = self._answered = 0  # number of the newest request, and of that shown
-        self._warmed, self._quiet = threading.Event(), False
+        self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
         self._controls: dict[str, Widget] = self._make_controls()
         self._status = controls.words("", "bdl-status")
         with RENDER_LOCK:
@@ -288,6 +288,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def warm(self, timeout: float = 300.0) -> Self:
         """Wait until everything that a control can ask for has been compiled."""
         self.wait(timeout)
+        self._begin_chores(unseen=True)
         if not self._warmed.wait(timeout):
             raise TimeoutError(f"expected the compilations within {timeout:g} s")
         return self
@@ -683,6 +684,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place
         self._draw_again()
+        self._begin_chores()
 
     def _draw_again(self) -> None:
         """Have the worker draw the same again, and pin or unpin it where that was asked for."""
@@ -712,8 +714,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._slot.done(version, error)
         if error is not None:
             return None
-        if self.ticks == 1:
-            background.start(self._do_chores)
+        self._begin_chores()
         return self._rest(values)
 
     def _rest(self, values: Values) -> tuple[int, _Job] | None:
@@ -860,6 +861,14 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._show_picture(sharp=True)
         self._said = sentence, ""
         self._say(sentence)
+
+    def _begin_chores(self, unseen: bool = False) -> None:
+        """Start them once, after the first picture; without a page nobody moves a slider."""
+        with self._asking:
+            if self._chores_begun or not self.ticks or not (unseen or self._shown_at):
+                return
+            self._chores_begun = True
+        background.start(self._do_chores)
 
     def _do_chores(self) -> None:
         """Compile what the sliders may ask for later, while the learner reads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -227,8 +228,8 @@ class VAEExplorer(Explorer[VAEResult]):
         }
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(height=420.0)
-        grid = canvas.figure.add_gridspec(2, 2, width_ratios=(1.7, 1))
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(2, 2, width_ratios=(1.4, 1))
         self._make_map(canvas, canvas.figure.add_subplot(grid[:, 0]))
         decoded, generated = (canvas.figure.add_subplot(grid[i, 1]) for i in (0, 1))
         self._decoded = _picture(canvas, decoded, "Your z, decoded", 8)
@@ -274,18 +275,15 @@ class VAEExplorer(Explorer[VAEResult]):
         if trained is None:
             blank = np.zeros((_ROWS**2, 8, 8))
             return VAEResult(order, None, z, blank[0], np.zeros((0, 2)), np.zeros(0), blank)
-        x, labels = pictures()
-        shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
-        fit = trained.fit
-        return VAEResult(
-            order=order,
-            trained=trained,
-            z=z,
-            image=fit.decode(z[None]).reshape(8, 8),
-            codes=fit.encode(x[shown])[0],
-            labels=labels[shown],
-            generated=fit.sample(_ROWS**2, seed=0).reshape(-1, 8, 8),
-        )
+        return _seen_through(order, trained, z)
+
+    def _frames(self, result: VAEResult) -> Sequence[int]:
+        return tuple(result.trained.film) if result.finished and result.trained else ()
+
+    def _replay(self, result: VAEResult, frame: int) -> VAEResult:
+        assert result.trained is not None
+        step = self._frames(result)[frame]
+        return _seen_through(result.order, result.trained.at(step), result.z)
 
     def _next_seeds(self, values: controls.Values) -> list[controls.Values]:
         """None: another seed's training takes seconds, and the place of the one that is shown."""
@@ -329,6 +327,22 @@ class VAEExplorer(Explorer[VAEResult]):
         """Stop the worker, and the training with it, and take the widgets away."""
         self._trainer.close()
         super().close()
+
+
+def _seen_through(order: Order, trained: Trained, z: Array) -> VAEResult:
+    """What a model makes of z, of the digits on the map, and of codes drawn from the prior."""
+    x, labels = pictures()
+    shown = np.concatenate([np.flatnonzero(labels == k)[:_PER_CLASS] for k in range(10)])
+    fit = trained.fit
+    return VAEResult(
+        order=order,
+        trained=trained,
+        z=z,
+        image=fit.decode(z[None]).reshape(8, 8),
+        codes=fit.encode(x[shown])[0],
+        labels=labels[shown],
+        generated=fit.sample(_ROWS**2, seed=0).reshape(-1, 8, 8),
+    )
 
 
 def _arrived(arrival: Arrival) -> str:

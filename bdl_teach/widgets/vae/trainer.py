@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import ipywidgets
+import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 RATES = (0.004, 0.004, 0.004, 0.004, 0.004, 0.004, 0.002, 0.0005)  # of each stage
 STEPS = 250  # of a stage
 N_TRAIN = 1500  # digits trained on; the other 297 are held out
-_KEPT = 24
+EARLY = (0, 5, 10, 25, 50, 100)  # steps of the first stage that a replay shows, about
+_KEPT = 12
 
 
 class Order(NamedTuple):
@@ -48,6 +50,7 @@ class Trained:
         fit: The model.
         scores: Mean nats of ``elbo``, ``reconstruction`` and ``kl`` for a held-out image (VAE).
         arrival: Whether training on would gain much (VAE).
+        film: The model after some of its steps, by their number, from the start to ``fit``.
     """
 
     order: Order
@@ -55,6 +58,12 @@ class Trained:
     fit: vae.Fit
     scores: tuple[float, float, float] | None
     arrival: Arrival = Arrival()
+    film: Mapping[int, vae.Fit] = field(default_factory=dict)
+
+    def at(self, step: int) -> Trained:
+        """What it was after one of the steps of ``film``."""
+        fit = self.film[step]
+        return replace(self, fit=fit, scores=_scores(fit), arrival=Arrival())
 
     @property
     def finished(self) -> bool:
@@ -159,13 +168,16 @@ class Trainer:
 
     def _train(self, order: Order) -> None:
         self.bar.value, self.bar.layout.visibility = 0, "visible"
-        fit = None
+        fit: vae.Fit | None = None
+        film: dict[int, vae.Fit] = {}
         try:
             for number in range(len(RATES)):
                 if self._order != order:  # the sliders have moved on
                     return
                 fit = _stage(order, number, fit)
-                self._publish(Trained(order, number + 1, fit, _scores(fit)))
+                film |= _frames(fit, number)
+                fit = replace(fit, path=None)  # megabytes
+                self._publish(Trained(order, number + 1, fit, _scores(fit), film=dict(film)))
         except Exception as error:  # raised by the tick that asks for the model
             with self._changed:
                 self._errors[order] = error
@@ -210,6 +222,16 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
         variational=order.variational,
         start=start,
     )
+
+
+def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
+    """A stage's end; of the first stage its beginnings, too, where most of the way is gone."""
+    frames = {}
+    if number == 0 and fit.path is not None:
+        steps = fit.path.steps
+        nearest = sorted({int(np.abs(steps - step).argmin()) for step in EARLY if step < STEPS})
+        frames = {int(steps[i]): replace(fit.at(i), path=None) for i in nearest}
+    return frames | {STEPS * (number + 1): replace(fit, path=None)}
 
 
 def _scores(fit: vae.Fit) -> tuple[float, float, float] | None:

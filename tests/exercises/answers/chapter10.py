@@ -405,3 +405,41 @@ WRONG += [
     ("10.3", "expected", lambda u, f, s: quantile(np.clip(u, 0.1, 0.9), f, s)),
     ("10.3", "expected", lambda u, f, s: np.round(quantile(u, f, s), 3)),
 ]
+
+
+def kth(scores: Any, k: float) -> Any:
+    return np.partition(scores, int(k) - 1)[int(k) - 1]
+
+
+def rank(y: Any, c: Any) -> int:
+    return 1 + sum(j < (len(y) + 1) * c - 1e-9 for j in range(1, len(y) + 1))
+
+
+RIGHT["10.11"] = lambda y, m, s, t, c: kth(abs((y - m) / s), rank(y, c)) * t
+ALSO += [
+    ("10.11", single(lambda y, m, s, t, c: kth(abs(y - m) / s, rank(y, c)) * t)),
+    (
+        "10.11",
+        lambda y, m, s, t, c: (
+            t * np.quantile(abs(y - m) / s, rank(y, c) / len(y), method="higher")
+            if rank(y, c) == len(y)
+            else t * kth(abs(y - m) / s, rank(y, c))
+        ),
+    ),
+]
+WRONG += [
+    ("10.11", "rank too low", lambda y, m, s, t, c: kth(abs(y - m) / s, np.ceil(len(y) * c)) * t),
+    ("10.11", "rank too low", lambda y, m, s, t, c: kth(abs(y - m) / s, (len(y) + 1) * c) * t),
+    ("10.11", "a quantile", lambda y, m, s, t, c: np.percentile(abs(y - m) / s, 100 * c) * t),
+    ("10.11", "sign is kept", lambda y, m, s, t, c: kth((y - m) / s, rank(y, c)) * t),
+    ("10.11", "not divided", lambda y, m, s, t, c: kth(abs(y - m), rank(y, c)) * t),
+    ("10.11", "one width", lambda y, m, s, t, c: np.full(len(t), kth(abs(y - m) / s, rank(y, c)))),
+    ("10.11", "believed", lambda y, m, s, t, c: stats.norm.interval(c)[1] * t),
+    (
+        "10.11",
+        "whole width",
+        lambda y, m, s, t, c: 2 * kth(abs(y - m) / s, rank(y, c)) * t,
+    ),
+    ("10.11", "expected", lambda y, m, s, t, c: np.max(abs(y - m) / s) * t * 1.01),
+    ("10.11", "expected", lambda y, m, s, t, c: np.std((y - m) / s) * 2 * t),
+]

@@ -381,6 +381,26 @@ def test_chores_begin_once_whatever_fails_later(monkeypatch: pytest.MonkeyPatch)
     assert begun.count("_do_chores") == 1
 
 
+def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
+    """Where a notebook is run without one, nobody moves a slider: nothing is compiled for that."""
+    done: list[str] = []
+
+    class Busy(Toy):
+        def _chores(self) -> Iterator[Callable[[], Any]]:
+            yield lambda: done.append("a chore")
+
+    made = Busy().wait()
+    made.set(n=3)
+    assert not made._warmed.wait(0.2) and done == []
+    for width in (600, 700):
+        made._picture.place = {"width": width, "height": 400, "ratio": 1.0}
+        made.wait()
+    assert made._warmed.wait(60)
+    made.warm()
+    assert done == ["a chore"]
+    made.close()
+
+
 def test_a_closed_explorer_leaves_the_chores_that_are_left() -> None:
     done: list[str] = []
 
@@ -389,7 +409,8 @@ def test_a_closed_explorer_leaves_the_chores_that_are_left() -> None:
             yield lambda: done.append("the first") or self.close()
             yield lambda: done.append("the second")
 
-    made = Busy()
+    made = Busy().wait()
+    made._picture.place = {"width": 600, "height": 400, "ratio": 1.0}
     assert made._warmed.wait(60)
     assert done == ["the first"]
 
@@ -626,7 +647,7 @@ def put(toy: Toy, width: float, height: float, ratio: float = 1.0) -> None:
 
 
 def test_the_picture_takes_the_size_of_its_place_without_computing_again(toy: Toy) -> None:
-    assert live_size(toy) == (300, 150), "until the page has said it"
+    assert live_size(toy) == (330, 165), "until the page has said it"
     computed: list[Any] = []
     toy._compute = lambda values: computed.append(values) or 0.0  # type: ignore[method-assign]
     put(toy, 500, 320)
@@ -667,7 +688,7 @@ def test_the_still_has_its_own_size_whatever_the_page_s(toy: Toy) -> None:
     before = toy.png()
     put(toy, 500, 320, 2.0)
     assert toy.wait().png() == before
-    assert Image.open(io.BytesIO(before)).size == (300, 150)
+    assert Image.open(io.BytesIO(before)).size == (330, 165)
     assert b"<svg" in toy.svg()
 
 

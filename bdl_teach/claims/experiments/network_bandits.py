@@ -1,0 +1,111 @@
+"""Thompson sampling with a network: who finds what lies in the gap (chapter 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bdl_teach import datasets, densities
+from bdl_teach._support.checks import Array
+from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.methods import bbb, ensemble, laplace, mc_dropout, point
+
+ROUNDS, PRICE = 160, 8.0  # what eating costs; what it brings is the sinusoid at the context
+REFITS = (0, 10, 20, 40, 80)  # rounds before which each agent is fitted anew
+AGENTS = ("greedy", "bbb", "dropout", "ensemble", "anchored", "laplace")
+N_KNOWN = 32  # points outside the gap, known before the first round
+
+
+def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
+    """What an agent believes, from all that it has seen; any number of points, one program."""
+    given: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,), "seed": seed}
+    given |= {"prior": densities.Gaussian(3.0)}
+    given |= {"capacity": bbb.Capacity(N_KNOWN + ROUNDS, (20,), 1)}
+    if agent == "bbb":
+        return bbb.fit(x, y, **given)
+    if agent == "dropout":
+        return mc_dropout.fit(x, y, **given)
+    if agent in ("ensemble", "anchored"):
+        return ensemble.fit(x, y, anchored=agent == "anchored", **given)
+    many = ensemble.fit(x, y, n_members=1, **given)
+    if agent == "greedy":
+        return many
+    mode = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
+    return laplace.around(mode, x, y, prior=given["prior"])
+
+
+def functions(fit: Any, x: Array, seed: int) -> Array:
+    """Draw a function for each row of x ``[m, 1]``, and take its value there ``[m]``."""
+    if isinstance(fit, laplace.Fit):
+        f, rows = laplace.jacobian(fit.network, fit.mean, x)
+        drawn = f + fit.spread.draw(len(x), seed) @ rows.T
+    else:
+        drawn = fit.predict(x, n_samples=len(x), seed=seed).samples
+    which = np.random.default_rng(seed).integers(0, len(drawn), len(x))
+    return np.asarray(drawn[which, np.arange(len(x))])
+
+
+def play(agent: str, world: World) -> Array:
+    """Regret of one agent after each round ``[round]``; all meet the same contexts and noise."""
+    data = datasets.sinusoid(n=N_KNOWN, seed=world.data_seed, gap=(0.1, 0.4))
+    rng = np.random.default_rng(world.seed(2))
+    offered = rng.uniform(-0.5, 0.5, (ROUNDS, 1))
+    brings = data.truth(offered)
+    reward = brings + rng.standard_normal((ROUNDS, 1))
+    ate = np.zeros(ROUNDS, bool)
+    for first, last in zip(REFITS, (*REFITS[1:], ROUNDS), strict=True):
+        x, y = np.vstack([data.x, offered[ate]]), np.vstack([data.y, reward[ate]])
+        fit = fitted(agent, x, y, world.start_seed)
+        believed = functions(fit, offered, world.seed(3 + first))
+        ate[first:last] = believed[first:last] >= PRICE
+    pays = brings[:, 0] - PRICE
+    return np.cumsum(np.maximum(pays, 0) - pays * ate)
+
+
+def regrets(world: World) -> dict[str, float]:
+    """Regret of each agent after all rounds."""
+    return {agent: float(play(agent, world)[-1]) for agent in AGENTS}
+
+
+NETWORKS = Experiment(
+    "network-bandits",
+    regrets,
+    (
+        Claim(
+            "bbb-explores-too-little",
+            "Thompson sampling with Bayes by Backprop loses on average more than a greedy network.",
+            "regret after 160 rounds, BBB − greedy",
+            "",
+            above(0.0),
+            lambda f: f["bbb"] - f["greedy"],
+        ),
+        Claim(
+            "dropout-explores-too-little",
+            "Thompson sampling with MC dropout loses on average more than a greedy network.",
+            "regret after 160 rounds, MC dropout − greedy",
+            "",
+            above(0.0),
+            lambda f: f["dropout"] - f["greedy"],
+        ),
+        Claim(
+            "anchored-members-find-the-peak",
+            "Thompson sampling with an anchored ensemble loses on average less than two thirds of "
+            "what it loses with Bayes by Backprop.",
+            "regret after 160 rounds, anchored ensemble over BBB",
+            "",
+            below(0.667, share=0.6),
+            lambda f: f["anchored"] / f["bbb"],
+        ),
+        Claim(
+            "laplace-finds-the-peak",
+            "Thompson sampling with a full Laplace loses on average less than two thirds of what "
+            "it loses with Bayes by Backprop.",
+            "regret after 160 rounds, full Laplace over BBB",
+            "",
+            below(0.667, share=0.6),
+            lambda f: f["laplace"] / f["bbb"],
+        ),
+    ),
+    seconds=0.8,
+)

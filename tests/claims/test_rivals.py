@@ -1,0 +1,95 @@
+"""The table of the rivals: what is kept is what the code measures, and what the README shows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import write_rivals
+
+from bdl_teach import claims
+from bdl_teach._commands import launcher
+from bdl_teach.claims import rivals
+from bdl_teach.claims.claim import World
+from bdl_teach.claims.experiments import beside_nuts, chapter10
+from bdl_teach.methods.catalogue import CATALOGUE
+
+KEPT = rivals.read()
+
+
+def kept(world: World) -> dict[str, float]:
+    """The stored figures in the place of the experiment's."""
+    return dict(KEPT.worlds[world.number])
+
+
+def times(world: World) -> dict[str, float]:
+    return {name: 7.0 + i for i, name in enumerate(rivals.LABELS)}
+
+
+kept.__module__ = times.__module__ = rivals.__name__  # whose text the store's fingerprint reads
+
+
+def test_it_has_every_method_that_is_measured_and_each_of_the_catalogues_twelve_modules() -> None:
+    assert tuple(rivals.LABELS) == (*beside_nuts.RIVALS, "nuts")
+    asked = {"last_layer": "laplace", "local": "local", "eb": "eb"}
+    there = {CATALOGUE[asked.get(name, name)].module for name in rivals.LABELS}
+    assert there == {method.module for method in CATALOGUE.values()} and len(there) == 12
+
+
+def test_the_file_has_twenty_worlds_and_is_written_as_it_is_read() -> None:
+    assert len(KEPT.worlds) == 20 and KEPT.made.startswith("Made by: python3 -m bdl_teach claims")
+    assert rivals.as_csv(KEPT) == rivals.FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["map", "infinite", "laplace"])
+def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
+    """Of the quick ones: a change of a method asks for a new table."""
+    figures = chapter10.scores(chapter10.predictives(World(3), [name]), World(3))
+    assert len(figures) == 13
+    for figure, value in figures.items():
+        assert KEPT.worlds[3][figure] == pytest.approx(value, rel=0.05, abs=0.02), figure
+
+
+def test_a_cell_is_a_mean_with_its_error_and_the_nll_is_in_nats() -> None:
+    two = rivals.Rivals(
+        [{"nuts-gap": 1.0, "nuts-gap-covered": 0.9, "nuts-gap-lost": 1.0},
+         {"nuts-gap": 3.0, "nuts-gap-covered": 0.8, "nuts-gap-lost": 1.0}], {}, "",
+    )  # fmt: skip
+    cells = [rivals._cell(two, "nuts", "gap", column) for column in rivals.COLUMNS]
+    assert cells == ["2.00 ± 1.00", "85.0 ± 5.0", "2.42 ± 0.00"]
+
+
+def test_the_readme_shows_what_is_kept() -> None:
+    there = write_rivals.README.read_text(encoding="utf-8")
+    assert write_rivals.written(there, KEPT) == there, "run tools/write_rivals.py"
+    other = write_rivals.written(there, replace(KEPT, milliseconds=times(World(0))))
+    assert other != there and write_rivals.written(other, KEPT) == there
+    with pytest.raises(ValueError, match="expected one"):
+        write_rivals.written("no table", KEPT)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside_nuts, "BESIDE_NUTS", replace(beside_nuts.BESIDE_NUTS, run=kept))
+    monkeypatch.setattr(beside_nuts, "milliseconds", times)
+
+
+def test_the_command_prints_the_table_and_writes_the_file(
+    quick: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "made.csv"
+    argv = ["--table=rivals", "--first-world=2", "--worlds=3", f"--csv={made}"]
+    for _ in range(2):  # the second time from the store
+        assert claims.main([*argv, f"--store={tmp_path}"]) == 0
+    row = capsys.readouterr().out.splitlines()[-1].split()
+    assert row[0] == "NUTS" and row[-1] == "22.0"
+    table = rivals.read(made)
+    assert [*map(dict, table.worlds)] == [kept(World(n)) for n in (2, 3, 4)]
+    assert "--worlds 3 --first-world 2" in table.made and table.milliseconds["mle"] == 7.0
+    assert "\nmap,4,8," in made.read_text(encoding="utf-8")
+
+
+def test_the_launcher_hands_the_table_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(launcher, "run_inside", lambda *words: asked.append(words) or 0)
+    assert launcher.main(["claims", "--table", "rivals", "--worlds", "30"]) == 0
+    assert "--table=rivals" in asked[0] and "--worlds=30" in asked[0]

@@ -1,0 +1,170 @@
+"""Labels: what the variational methods make of them, beside quadrature.
+
+Logistic regression has two weights here, f = a x + b, so that its posterior is a sum over a grid,
+and the free energy of a Gaussian one integral a point.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from scipy.special import expit, logsumexp
+
+from bdl_teach.densities import Gaussian
+from bdl_teach.methods import bbb, local_reparam, low_rank
+from bdl_teach.methods._loop import Capacity
+from bdl_teach.mlp import MLP
+from bdl_teach.predictive import BernoulliPredictive
+
+RNG = np.random.default_rng(3)
+X = RNG.uniform(0.0, 2.0, (12, 1))
+LABELS = np.float64(RNG.random((12, 1)) < expit(3.0 * X - 2.0))
+DESIGN = np.hstack([X, np.ones_like(X)])
+PRIOR_STD = 2.0
+LINEAR: dict[str, Any] = {
+    "likelihood": "bernoulli",
+    "prior": Gaussian(PRIOR_STD),
+    "hidden_units": (),
+}
+NODES, SHARES = np.polynomial.hermite_e.hermegauss(40)
+SHARES = SHARES / SHARES.sum()
+SIDE = np.linspace(-12.0, 12.0, 601)
+
+
+def nll(f: Any, y: Any) -> Any:
+    return np.logaddexp(0.0, f) - y * f
+
+
+@lru_cache
+def log_evidence() -> float:
+    """Log P(D), summed over a grid of both weights."""
+    grid = np.stack(np.meshgrid(SIDE, SIDE, indexing="ij"), axis=-1)
+    joint = stats.norm.logpdf(grid, 0.0, PRIOR_STD).sum(axis=-1)
+    joint -= nll(grid @ DESIGN.T, LABELS[:, 0]).sum(axis=-1)
+    return float(logsumexp(joint) + 2 * np.log(SIDE[1] - SIDE[0]))
+
+
+def free_energy(mean: Any, cov: Any) -> float:
+    """F of N(mean, cov): the KL in closed form, each point's logit over 40 Gauss points."""
+    kl = 0.5 * (np.trace(cov) / PRIOR_STD**2 + mean @ mean / PRIOR_STD**2 - 2)
+    kl += 2 * np.log(PRIOR_STD) - 0.5 * np.linalg.slogdet(cov)[1]
+    spread = np.sqrt(np.einsum("ni,ij,nj->n", DESIGN, cov, DESIGN))
+    f = (DESIGN @ mean)[:, None] + spread[:, None] * NODES
+    return float(kl + (nll(f, LABELS) @ SHARES).sum())
+
+
+@lru_cache
+def best(correlated: bool) -> tuple[float, Any, Any]:
+    """F, mean and covariance of the best Gaussian: on the diagonal, or with a correlation."""
+
+    def gaussian(theta: Any) -> tuple[Any, Any]:
+        root = np.array([[np.exp(theta[2]), 0.0], [theta[4] * correlated, np.exp(theta[3])]])
+        return theta[:2], root @ root.T
+
+    found = optimize.minimize(lambda theta: free_energy(*gaussian(theta)), np.zeros(5))
+    return float(found.fun), *gaussian(found.x)
+
+
+@lru_cache
+def quiet() -> local_reparam.Fit:
+    options = {**local_reparam.QUIET, "steps": 2000, **LINEAR}
+    return local_reparam.fit(X, LABELS, **options)
+
+
+def test_the_oracle_has_room_for_a_mistake():
+    """The best Gaussian is no posterior, and the best on the diagonal is a good deal worse."""
+    diagonal, full, truth = best(False)[0], best(True)[0], -log_evidence()
+    assert truth + 0.005 < full < diagonal - 0.2
+
+
+def test_mean_field_finds_the_best_gaussian_on_the_diagonal():
+    """Without a hidden layer the quiet estimator draws nothing at all."""
+    energy, mean, cov = best(False)
+    fit = quiet()
+    np.testing.assert_allclose(fit.mean, mean, rtol=1e-3)
+    np.testing.assert_allclose(fit.std, np.sqrt(np.diag(cov)), rtol=1e-3)
+    assert fit.cost(40_000).total == pytest.approx(energy, abs=0.03)
+    assert fit.converged
+
+
+def test_training_on_finds_it_from_a_poor_start_that_is_not_called_converged():
+    far = {"learning_rate": 1e-12, "steps": 1, "initial": ([-9.0, -9.0], 0.1)}
+    poor = local_reparam.fit(X, LABELS, estimator="quiet", **far, **LINEAR)
+    assert poor.free_energy > best(False)[0] + 20
+    assert not poor.converged
+    np.testing.assert_allclose(poor.refined(3000, 0.2).mean, best(False)[1], rtol=0.01)
+    np.testing.assert_allclose(poor.longer(2).mean, best(False)[1], rtol=0.01)
+
+
+def test_full_rank_finds_the_correlation():
+    fit = low_rank.fit(X, LABELS, rank=2, n_samples=10, steps=3000, learning_rate=0.05, **LINEAR)
+    energy, mean, cov = best(True)
+    assert free_energy(fit.mean, fit.cov) == pytest.approx(energy, abs=0.02)
+    assert fit.cost(40_000).total == pytest.approx(free_energy(fit.mean, fit.cov), abs=0.03)
+    np.testing.assert_allclose(fit.cov, cov, rtol=0.15)
+    again = fit.refined(1, 1e-9)
+    assert again.likelihood == "bernoulli"
+    np.testing.assert_allclose(again.mean, fit.mean, rtol=1e-5)
+
+
+def test_swag_reads_a_path_round_the_mode():
+    """The mode is that of the log density, with the prior's share in it."""
+    fit = low_rank.swag(X, LABELS, rank=2, n_batches=3, **LINEAR)
+
+    def cost(w: Any) -> Any:
+        return nll(DESIGN @ w, LABELS[:, 0]).sum() + w @ w / (2 * PRIOR_STD**2)
+
+    mode = optimize.minimize(cost, np.zeros(2)).x
+    np.testing.assert_allclose(fit.mean, mode, atol=0.3)
+    assert fit.likelihood == "bernoulli"
+
+
+def test_the_prediction_is_the_mean_of_the_sigmoids():
+    fit = quiet()
+    said = fit.predict(X, n_samples=4000)
+    assert isinstance(said, BernoulliPredictive)
+    spread = np.sqrt(DESIGN**2 @ fit.std**2)
+    exact = expit((DESIGN @ fit.mean)[:, None] + spread[:, None] * NODES) @ SHARES
+    np.testing.assert_allclose(said.probability, exact, atol=0.02)
+
+
+# Padding, chunks and several draws
+
+ROOM = Capacity(20, (5,), 2, chunk=8)
+NETWORK = MLP(1, (3,))
+WEIGHTS = np.random.default_rng(4).normal(size=NETWORK.n_weights)
+FITS = {
+    "bbb": bbb.fit,
+    "local": local_reparam.fit,
+    "quiet": lambda *data, **options: local_reparam.fit(*data, estimator="quiet", **options),
+    "low rank": lambda *data, **options: low_rank.fit(*data, rank=0, **options),
+}
+
+
+def point_like(name: str, **changes: Any) -> Any:
+    """A fit of the three units that stays where it starts."""
+    options: dict[str, Any] = {"initial": (WEIGHTS, 1e-7), "n_samples": 2, **changes}
+    options |= {"hidden_units": (3,), "steps": 1, "learning_rate": 1e-9, "capacity": ROOM}
+    return FITS[name](X, LABELS, likelihood="bernoulli", **options)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_labels_cost_what_they_cost_whatever_fills_the_room(name):
+    """Of a q that is all but a point: the cost is that of the one network, by hand."""
+    fit = point_like(name)
+    first, bias, last, end = np.split(WEIGHTS, [3, 6, 9])
+    f = np.maximum(0.0, X * first + bias) @ last + end
+    cost = nll(f, LABELS[:, 0]).sum()
+    assert fit.history["likelihood_cost"][-1] == pytest.approx(cost, rel=1e-5)
+    assert fit.cost(10).likelihood == pytest.approx(cost, rel=1e-5)
+    np.testing.assert_allclose(fit.predict(X, 10).probability, expit(f), rtol=1e-5)
+
+
+def test_hidden_units_are_drawn_where_labels_are_learnt_and_where_they_are_trained_on():
+    """Behind a hidden layer a logit is no Gaussian: the last hidden layer has noise too."""
+    one, two = (point_like("quiet", initial=(WEIGHTS, 0.5), seed=seed) for seed in (0, 1))
+    for a, b in ((one, two), (one.refined(1, 1e-9), two.refined(1, 1e-9))):
+        costs = [fit.history["likelihood_cost"][-1] for fit in (a, b)]
+        assert costs[0] != pytest.approx(costs[1], rel=1e-4)

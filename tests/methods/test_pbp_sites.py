@@ -1,0 +1,124 @@
+"""PBP that counts its data once: what it takes out before a point is learnt again.
+
+A linear network with known noise has an exact posterior, nearly diagonal for a standardised
+column, with which its own can be compared after any number of epochs.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl_teach import datasets
+from bdl_teach.backend import tf
+from bdl_teach.methods import exact, pbp
+from bdl_teach.methods.pbp import _loop
+
+N, NOISE_STD = 50, 0.6
+X = np.random.default_rng(5).normal(size=(N, 1))
+Y = 1.0 + 0.9 * X + NOISE_STD * np.random.default_rng(6).normal(size=(N, 1))
+KNOWN = (1e8, 1e8 * (NOISE_STD / Y.std()) ** 2)  # a Gamma that 50 points leave where it is
+
+
+@lru_cache
+def linear(sites: str, epochs: int) -> pbp.Fit:
+    options: dict[str, Any] = {"hidden_units": (), "noise_prior": KNOWN, "refine_prior": False}
+    return pbp.fit(X, Y, epochs=epochs, sites=sites, **options)
+
+
+def posterior() -> exact.LinearPosterior:
+    """That of the slope and the bias, as PBP has them: standardised, inputs over √2."""
+    x, y = (X - X.mean()) / X.std(), (Y - Y.mean()) / Y.std()
+    design = np.hstack([x, np.ones((N, 1))]) / 2**0.5
+    return exact.linear_regression(design, y, (6.0 / 5.0) ** 0.5, NOISE_STD / Y.std())
+
+
+def test_the_posterior_of_a_linear_network_is_the_exact_one_after_many_epochs():
+    """The mean lies a little aside: of an average of sites, the last ones weigh more."""
+    wanted, std = posterior(), np.sqrt(np.diag(posterior().cov))
+    for epochs in (10, 40):
+        state = linear("average", epochs).state
+        np.testing.assert_allclose(state.var[0][0], std**2, rtol=0.1)
+        assert np.abs(state.mean[0][0] - wanted.mean).max() < 0.35 * std.min()
+
+
+def test_without_sites_forty_epochs_are_forty_times_the_data():
+    share = linear("none", 40).state.var[0][0] / np.diag(posterior().cov)
+    np.testing.assert_allclose(share, 1 / 40, rtol=0.1)
+
+
+@lru_cache
+def small(sites: str, epochs: int) -> pbp.Fit:
+    data = datasets.sinusoid(n=32)
+    return pbp.fit(data.x, data.y, hidden_units=(5,), epochs=epochs, sites=sites)
+
+
+@pytest.mark.parametrize(("sites", "low", "high"), [("none", 0.0, 0.8), ("average", 0.93, 1.07)])
+def test_with_sites_more_epochs_do_not_narrow_the_band_of_a_network(sites, low, high):
+    """As ``claims`` measures over worlds; here in one, so that nobody takes it out unseen."""
+    x = np.linspace(-1.0, 1.0, 21)[:, None]
+    few, many = (small(sites, epochs).predict(x).epistemic_std.mean() for epochs in (40, 160))
+    assert low < many / few < high
+
+
+def test_the_noise_is_counted_once_as_well():
+    """α starts at 6 and gains some half a point from each."""
+    assert small("average", 160).alpha < 6 + 32 / 2
+    assert small("none", 160).alpha > 6 + 100 * 32 / 2
+
+
+def test_the_first_epoch_takes_nothing_out():
+    plain, ours = (small(sites, 1).state for sites in pbp.SITES)
+    for name in ("mean", "var"):
+        for a, b in zip(getattr(plain, name), getattr(ours, name), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9)
+    np.testing.assert_allclose(plain.noise, ours.noise, rtol=1e-12)
+
+
+# What is taken out
+
+
+def state(factor_precision: float = 0.7) -> _loop.State:
+    """Two layers of one unit, with prior factors that differ from weight to weight."""
+    rng = np.random.default_rng(0)
+    mean = tuple(rng.normal(size=(1, n)) for n in (3, 2))
+    var = tuple(rng.uniform(0.1, 0.5, (1, n)) for n in (3, 2))
+    factors = rng.uniform(0.5, 0.9, (5, 4)) * factor_precision
+    return _loop.State(mean, var, np.array([30.0, 9.0]), np.array([6.0, 6.0]), factors)
+
+
+def without(share: float, before: _loop.State) -> _loop.State:
+    given = tf.nest.map_structure(tf.constant, before)
+    noise = tf.constant([6.0, 4.0], tf.float64)
+    left = _loop.without_a_site(given, tf.constant(share, tf.float64), noise)
+    return tf.nest.map_structure(lambda t: t.numpy(), left)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_all_but_the_priors_is_taken_out(share):
+    """In natural parameters, in which sites add up."""
+    before = state()
+    left = without(share, before)
+    flat = [np.concatenate([w.ravel() for w in ws]) for ws in (before.mean, before.var)]
+    now = [np.concatenate([w.ravel() for w in ws]) for ws in (left.mean, left.var)]
+    for i, natural in enumerate((lambda m, v: 1 / v, lambda m, v: m / v)):
+        prior = before.factors[:, i]
+        wanted = prior + (1 - share) * (natural(*flat) - prior)
+        np.testing.assert_allclose(natural(*now), wanted, rtol=1e-12)
+    wanted = np.array([6.0, 4.0]) + (1 - share) * np.array([24.0, 5.0])
+    np.testing.assert_allclose(left.noise, wanted, rtol=1e-12)
+    np.testing.assert_array_equal(left.factors, before.factors)
+
+
+def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
+    before = state(factor_precision=-40.0)  # as expectation propagation can leave a factor
+    left = without(0.5, before)
+    for a, b in zip(left.mean + left.var, before.mean + before.var, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert left.noise[0] == 18.0
+
+
+def test_sites_of_another_name_are_refused():
+    with pytest.raises(ValueError, match="^sites: expected one of none, average, got 'each'"):
+        pbp.fit(X, Y, sites="each")
