@@ -441,7 +441,7 @@ panel(ax, "Fewer answers, fewer of them wrong", "coverage κ", "risk R(κ)", loc
 #
 # | | clothes, digits strange | digits, two classes strange |
 # |---|---|---|
-# | BBB's information against one network's entropy | notices more strangers <!-- claim: bbb-notices-strangers --> | no more, give or take 0.03 of AUROC <!-- claim: bbb-notices-strange-digits-no-better --> |
+# | BBB's information against one network's entropy | notices more strangers <!-- claim: bbb-notices-strangers --> | no more, to within 0.02 of AUROC <!-- claim: bbb-notices-strange-digits-no-better --> |
 # | the ensemble's information against one network's entropy | notices more <!-- claim: ensemble-notices-strangers --> | notices more <!-- claim: ensemble-notices-strange-digits --> |
 # | BBB's information against the ensemble's | notices more <!-- claim: bbb-notices-more-strangers-than-an-ensemble --> | notices fewer <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> |
 # | BBB's accuracy | below the ensemble's <!-- claim: bbb-classifies-clothes-less-well --> | one network's, give or take a fiftieth <!-- claim: bbb-classifies-digits-no-better --> |
@@ -455,7 +455,7 @@ found = claims.show("ensemble-notices-strange-digits", "bbb-notices-strange-digi
 assert all(np.isfinite(finding.mean) for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*-digits" "*strangers*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors.
+# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*-digits*" "*strangers*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors.
 #
 # **An illusion of one run.** In the split of this chapter, or in the explorer's, you may see another order. Look at the pairs above before you believe it:
 
