@@ -318,8 +318,8 @@ def _mends(temperature: Any, logs: Any, labels: Any) -> Any:
     return float(_log_loss(world.others, world.fresh, float(temperature)) < best + _ROOM)
 
 
-def _lowest(logs: Any, labels: Any) -> float:
-    return calibration.best_temperature(logs, labels)
+def _lowest(log_p: Any, labels: Any) -> float:
+    return calibration.best_temperature(log_p, labels)
 
 
 def _temperatures(outcomes: Sequence[Outcome]) -> list[float] | None:
@@ -407,8 +407,8 @@ def _unsure(logs: Any) -> Any:
     return metrics.predictive_entropy(np.exp(logs))
 
 
-def _reference_answers(logs: Any, labels: Any, mixed: Any) -> Any:
-    return _unsure(mixed) <= np.quantile(_unsure(logs), 0.7)
+def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:
+    return _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7)
 
 
 def _measured(answers: Any, mixed: Any) -> tuple[float, float, float] | None:
