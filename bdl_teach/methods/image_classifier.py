@@ -176,7 +176,7 @@ def fit(
 
 
 def ensemble(
-    images: ArrayLike, labels: ArrayLike, *, members: int = 5, seed: int = 0, **options: Any
+    images: ArrayLike, labels: ArrayLike, *, members: int = 5, seed: int = 0, **options: object
 ) -> Ensemble:
     """Fit several networks that differ in their start and in the order of the pictures.
 
@@ -198,7 +198,7 @@ def ensemble(
     """
     first = checks.count("seed", seed, 0)
     seeds = range(first, first + checks.count("members", members))
-    given = {**ORDINARY, **options}
+    given: dict[str, Any] = {**ORDINARY, **options}
     return Ensemble(tuple(fit(images, labels, seed=one, **given) for one in seeds))
 
 

@@ -1204,7 +1204,7 @@ exercises.check("3.15", my_sigma1)
 def free_energies(problems, values):  # [data set, value]
     quiet = local_reparam.QUIET
     priors = [densities.ScaleMixture(s1, 0.1, 0.5) for s1 in values]
-    return np.array([[local_reparam.fit(x, y, prior=p, **quiet).free_energy for p in priors]
+    return np.array([[local_reparam.fit(x, y, prior=one, **quiet).free_energy for one in priors]
                      for x, y in problems])
 
 

@@ -8,6 +8,7 @@ measured, and the fourth are the two classes that are nowhere else: strange.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -119,7 +120,9 @@ def bayesian(pictures: Split, seed: int) -> image_classifier.Fit:
     return image_classifier.fit(*pictures.train, **given)
 
 
-def answers(networks: dict[str, Any], pictures: Split) -> dict[str, Answers]:
+def answers(
+    networks: Mapping[str, image_classifier.Fit | image_classifier.Ensemble], pictures: Split
+) -> dict[str, Answers]:
     """Show all pictures of a split to the three kinds."""
     shown = pictures.choose[0], pictures.test[0], pictures.strange
     parts = np.cumsum([len(part) for part in shown])[:2]
