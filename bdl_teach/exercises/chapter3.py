@@ -1089,7 +1089,7 @@ def _expected(p: Any) -> Any:
 ENTROPY = Exercise(
     "3.11",
     "Compute: predictive entropy",
-    "3.13",
+    "9.4",
     lambda p: _total(p),
     ((_SOFT,), (_WIDE,), (_HARD,), (_ONE,), (_LONG,)),
     (
@@ -1155,7 +1155,7 @@ ENTROPY = Exercise(
         ),
         Mistake(
             "divided by its largest value",
-            "log C is the entropy of a shrug over C classes; (3.23) is not divided by it.",
+            "log C is the entropy of a shrug over C classes; (9.3) is not divided by it.",
             lambda p: _total(p) / np.log(np.shape(p)[-1]),
         ),
         Mistake(
@@ -1229,7 +1229,7 @@ def _softmax(logits: Any) -> Any:
 CROSS_ENTROPY = Exercise(
     "3.12",
     "Break: a cross-entropy that cannot break",
-    "3.13",
+    "9.1",
     _cross_entropy,
     (
         (_A([[2.0, -1.0, 0.5], [0.1, 0.2, 0.3]]), _A([0, 2])),
@@ -1360,7 +1360,7 @@ def _order(score: Any, k: int) -> Array:
 CHOICE = Exercise(
     "3.13",
     "Extend: which pictures should be labelled next?",
-    "3.13",
+    "9.4",
     lambda p, k: _order(_total(p) - _expected(p), k),
     (
         (_RNG_3_11.dirichlet(np.ones(4), (6, 9)), 3),
@@ -1385,23 +1385,23 @@ CHOICE = Exercise(
         ),
         Mistake(
             "variance of the probabilities",
-            "close in spirit; the question is about (3.24).",
+            "close in spirit; the question is about (9.4).",
             lambda p, k: _order(np.var(p, axis=0).sum(axis=-1), k),
         ),
         Mistake(
             "standard deviation of the probabilities",
-            "close in spirit; the question is about (3.24).",
+            "close in spirit; the question is about (9.4).",
             lambda p, k: _order(np.std(p, axis=0).sum(axis=-1), k),
         ),
         Mistake(
             "the least sure prediction",
             "the largest averaged probability mixes hard pictures with those on which the "
-            "networks disagree; the question is about (3.24).",
+            "networks disagree; the question is about (9.4).",
             lambda p, k: _order(-p.mean(axis=0).max(axis=-1), k),
         ),
         Mistake(
             "information over entropy",
-            "(3.24) is a difference; it is not divided.",
+            "(9.4) is a difference; it is not divided.",
             (
                 lambda p, k: _order((_total(p) - _expected(p)) / _total(p), k),
                 lambda p, k: _order(_total(p) / _expected(p), k),
@@ -1409,7 +1409,7 @@ CHOICE = Exercise(
         ),
         Mistake(
             "entropies added",
-            "(3.24) subtracts the expected entropy.",
+            "(9.4) subtracts the expected entropy.",
             lambda p, k: _order(_total(p) + _expected(p), k),
         ),
         Mistake(

@@ -27,6 +27,7 @@ from bdl_teach.widgets.kl_budget_lab import KLBudgetLab
 from bdl_teach.widgets.linear import LinearRegressionExplorer
 from bdl_teach.widgets.local_reparam_lab import LocalReparamLab
 from bdl_teach.widgets.pbp_stepper import PBPStepper
+from bdl_teach.widgets.pictures.explorer import PicturesExplorer
 from bdl_teach.widgets.rivals.explorer import RivalsExplorer
 from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
 from bdl_teach.widgets.truth.explorer import TruthExplorer
@@ -40,6 +41,7 @@ __all__ = [
     "LinearRegressionExplorer",
     "LocalReparamLab",
     "PBPStepper",
+    "PicturesExplorer",
     "RivalsExplorer",
     "SinusoidExplorer",
     "TruthExplorer",

@@ -58,6 +58,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | [6 Empirical Bayes](06_empirical_bayes.ipynb) | can the prior be learnt? |
 # | [7 Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) | can it be done without sampling? |
 # | [8 Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) | why not just one of those? |
+# | [9 Pictures and the unknown](09_pictures_and_the_unknown.ipynb) | what does a classifier say of what it has never seen? |
 # | [10 Comparison and decisions](10_comparison_and_decisions.ipynb) | which method, when, and how wrong is it? |
 #
 # Chapter 3 is the heart, and needs none of the others: it derives what it uses. The chapters after it lean on it. Lecturers find a plan for 50 minutes of each chapter in [TEACHING.md](TEACHING.md).
@@ -72,7 +73,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | book 5.2 | [0](00_start_here.ipynb) |
 # | book 5.3 | [2](02_reparameterization_and_vae.ipynb) |
 # | book 5.4 | [3](03_bayes_by_backprop.ipynb) |
-# | book 5.5 | [3](03_bayes_by_backprop.ipynb) |
+# | book 5.5 | [9](09_pictures_and_the_unknown.ipynb) |
 # | book 5.6 | [7](07_probabilistic_backpropagation.ipynb) |
 # | book 5.7 | [7](07_probabilistic_backpropagation.ipynb) |
 # | book 5.8 | [7](07_probabilistic_backpropagation.ipynb), [10](10_comparison_and_decisions.ipynb) |
@@ -80,7 +81,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | article | [3](03_bayes_by_backprop.ipynb) |
 # | appendix | [1](01_from_mle_to_bayes.ipynb), [3](03_bayes_by_backprop.ipynb), [10](10_comparison_and_decisions.ipynb) |
 # | paper | [6](06_empirical_bayes.ipynb) |
-# | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [8](08_ensembles_laplace_and_sampling.ipynb), [10](10_comparison_and_decisions.ipynb) |
+# | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [8](08_ensembles_laplace_and_sampling.ipynb), [9](09_pictures_and_the_unknown.ipynb), [10](10_comparison_and_decisions.ipynb) |
 #
 # The file `inventory.toml` beside the notebooks goes down to single sections.
 

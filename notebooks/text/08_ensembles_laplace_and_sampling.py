@@ -876,4 +876,4 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # Without a number of their own here: Welling and Teh (2011) for SGLD, Osband (2016) on risk against uncertainty, Ong, Nott and Smith (2018) for the columns, Neal (1996) and Cho and Saul (2009) for the limit.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) · **Next:** [10 · Comparison and decisions](10_comparison_and_decisions.ipynb): all methods on one problem, and the gap to NUTS as a number.
+# **Previous:** [7 · Probabilistic backpropagation](07_probabilistic_backpropagation.ipynb) · **Next:** [9 · Pictures and the unknown](09_pictures_and_the_unknown.ipynb): what a classifier says of what it has never seen.

@@ -1196,4 +1196,4 @@ assert not short.converged and short.ess.min() < 0.25 * nuts.ess.min()
 # - Hoffman, Gelman (2014). The No-U-Turn sampler. [arXiv:1111.4246](https://arxiv.org/abs/1111.4246)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Previous:** [8 · Ensembles, Laplace and sampling](08_ensembles_laplace_and_sampling.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.
+# **Previous:** [9 · Pictures and the unknown](09_pictures_and_the_unknown.ipynb) · **Next:** you have reached the end. [Start here](00_start_here.ipynb) has the map.

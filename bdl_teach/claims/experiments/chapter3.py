@@ -1,4 +1,4 @@
-"""Bayes by Backprop on the sinusoid, the paper's curve and pictures (chapter 3, its explorers).
+"""Bayes by Backprop on the sinusoid and the paper's curve (chapter 3, its explorers).
 
 What an explorer's preset or question promises is measured on the fit of its tick, the quiet one.
 """
@@ -14,7 +14,7 @@ from bdl_teach import datasets, densities, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.claims.claim import Claim, Experiment, World, above, below, within
 from bdl_teach.datasets.toy import Regression1D
-from bdl_teach.methods import bbb, image_classifier, local_reparam
+from bdl_teach.methods import bbb, local_reparam
 
 X = np.linspace(-1.5, 1.5, 121)[:, None]
 AMONG = np.abs(X[:, 0]) < 0.5 + 1e-9
@@ -471,60 +471,4 @@ CURVE = Experiment(
         ),
     ),
     seconds=0.3,
-)
-
-# Pictures: the course's recipe for 720 of them, and an ordinary network with the same layers:
-# every σ at 0 and no KL, which is maximum likelihood, at the rate that suits it.
-BAYESIAN: dict[str, Any] = {
-    "epochs": 15, "learning_rate": 0.01, "kl_weight": 0.2, "prior_std": 0.3, "initial_rho": -4.0,
-}  # fmt: skip
-ORDINARY: dict[str, Any] = {"epochs": 15, "kl_weight": 0.0, "initial_rho": -50.0}
-N_STRANGE = 180
-
-
-def pictures(world: World) -> dict[str, float]:
-    """Accuracy on 180 new clothes, and AUROC of 180 handwritten digits against them."""
-    clothes, digits = datasets.fashion_sprite(), datasets.mnist_test().images
-    rng = np.random.default_rng(world.data_seed)
-    x, y = clothes.images[:900], clothes.labels[:900]
-    test = np.isin(np.arange(900), rng.permutation(900)[:N_STRANGE])
-    strange = digits[rng.choice(len(digits), N_STRANGE, replace=False)]
-    is_strange = np.repeat([0, 1], N_STRANGE)
-    figures = {}
-    for name, recipe, draws, score in (
-        ("bayesian", BAYESIAN, 30, metrics.mutual_information),
-        ("ordinary", ORDINARY, 1, metrics.predictive_entropy),
-    ):
-        fit = image_classifier.fit(x[~test], y[~test], **recipe, seed=world.start_seed)
-        p = [fit.predict(images, n_samples=draws) for images in (x[test], strange)]
-        scores = np.concatenate([score(each) for each in p])
-        figures[f"{name} auroc"] = float(metrics.auroc(is_strange, scores))
-        figures[f"{name} accuracy"] = float(np.mean(p[0].mean(axis=0).argmax(-1) == y[test]))
-    return figures
-
-
-PICTURES = Experiment(
-    "strange-pictures",
-    pictures,
-    (
-        Claim(
-            "bbb-notices-strangers",
-            "The mutual information of thirty drawn networks tells digits from clothes better than "
-            "the entropy of one ordinary network: its AUROC is higher by more than 0.05.",
-            "AUROC, mutual information of BBB − entropy of an ordinary network",
-            "",
-            above(0.05, share=0.8),
-            lambda f: f["bayesian auroc"] - f["ordinary auroc"],
-        ),
-        Claim(
-            "bbb-classifies-no-better",
-            "On new clothes Bayes by Backprop is as accurate as an ordinary network of the same "
-            "layers, give or take a twentieth.",
-            "accuracy on 180 new pictures, BBB − ordinary",
-            "",
-            within(-0.05, 0.05),
-            lambda f: f["bayesian accuracy"] - f["ordinary accuracy"],
-        ),
-    ),
-    seconds=10.0,
 )

@@ -1,0 +1,479 @@
+"""Exercises of chapter 9: pictures, and the unknown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax, logsumexp
+
+from bdl_teach import calibration, datasets, metrics
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
+
+_A = np.array
+_RNG = np.random.default_rng(9)
+
+
+def _said(n: int, c: int, scale: float = 1.5) -> tuple[Any, Any]:
+    """Class probabilities ``[n, c]`` and labels ``[n]``, of which most come as they are said."""
+    p = np.exp(log_softmax(scale * _RNG.normal(size=(n, c)), axis=1))
+    return p, _A([_RNG.choice(c, p=row) for row in p])
+
+
+_FOUR = _A([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.05, 0.9, 0.05]])
+_SOME = ((_FOUR, _A([0, 2, 2, 0])), _said(50, 4), _said(7, 2), (np.eye(3), _A([0, 1, 1])))
+
+# Exercise 9.1.
+
+
+def _brier(p: Any, labels: Any) -> Any:
+    return metrics.brier_score(p, labels)
+
+
+def _label(p: Any, labels: Any) -> Any:
+    return p[np.arange(len(p)), labels]
+
+
+BRIER = Exercise(
+    "9.1",
+    "Compute: the Brier score",
+    "9.6",
+    _brier,
+    _SOME,
+    (
+        Mistake(
+            "the label's class alone",
+            "the sum runs over all classes: what went to the wrong ones counts as well.",
+            lambda p, labels: np.mean((1 - _label(p, labels)) ** 2),
+        ),
+        Mistake(
+            "a mean over the classes",
+            "over the classes it is a sum; only over the pictures it is a mean.",
+            lambda p, labels: _brier(p, labels) / p.shape[1],
+        ),
+        Mistake(
+            "distances for squares",
+            "the distances are squared before they are added.",
+            lambda p, labels: np.abs(p - np.eye(p.shape[1])[labels]).sum(axis=1).mean(),
+        ),
+        Mistake(
+            "a sum over the pictures",
+            "it is a mean over the pictures.",
+            lambda p, labels: len(p) * _brier(p, labels),
+        ),
+    ),
+)
+
+# Exercise 9.2.
+
+
+def _together(logs: Any) -> Any:
+    return logsumexp(logs, axis=0) - math.log(len(logs))
+
+
+_DRAWS = (
+    (log_softmax(_RNG.normal(size=(3, 4, 5)), axis=-1),),
+    (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
+    (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
+    (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
+)
+
+TOGETHER = Exercise(
+    "9.2",
+    "Change: the mean of networks, in logarithms",
+    "9.3",
+    _together,
+    _DRAWS,
+    (
+        Mistake(
+            "the mean of the logarithms",
+            "that is the logarithm of a geometric mean; its rows do not even sum to 1.",
+            lambda logs: logs.mean(axis=0),
+        ),
+        Mistake(
+            "a geometric mean",
+            "networks are averaged as probabilities, not as logits.",
+            lambda logs: log_softmax(logs.mean(axis=0), axis=-1),
+        ),
+        Mistake(
+            "1/T is missing",
+            "a mean is a sum divided by T: subtract log T.",
+            lambda logs: logsumexp(logs, axis=0),
+        ),
+        Mistake(
+            "underflow",
+            "a probability below 10⁻³²⁴ rounds to 0: subtract the largest logarithm first.",
+            lambda logs: np.log(np.exp(logs).mean(axis=0)),
+            breaks=True,
+        ),
+    ),
+)
+
+# Exercise 9.3.
+
+UNKNOWN = Choice(
+    "9.3",
+    "Explain: true or false",
+    "9.4 and 9.8",
+    frozenset("ace"),
+    statements={
+        "a": "with logarithms divided by one number, the largest stays the largest.",
+        "b": "a classifier that knows nothing can be perfectly calibrated: section 9.7 has one.",
+        "c": "one network has nobody to disagree with: the entropy of the mean is its own.",
+        "d": "the calibration error of known pictures says nothing of strange ones; section 9.8.",
+        "e": "all sure of one class, or all unsure: in both cases the draws agree.",
+    },
+)
+
+# Exercise 9.4.
+
+
+def _ece(p: Any, labels: Any, n_bins: Any) -> Any:
+    return calibration.reliability(p, labels, n_bins).error
+
+
+def _bins(p: Any, labels: Any, n_bins: Any) -> Any:
+    bins = calibration.reliability(p, labels, n_bins)
+    full = bins.size > 0
+    return bins.size[full], (bins.accuracy - bins.confidence)[full]
+
+
+def _mean_gap(p: Any, labels: Any, n_bins: Any) -> Any:
+    return np.abs(_bins(p, labels, n_bins)[1]).mean()
+
+
+def _signed_gap(p: Any, labels: Any, n_bins: Any) -> Any:
+    size, gap = _bins(p, labels, n_bins)
+    return size @ gap / size.sum()
+
+
+def _largest_gap(p: Any, labels: Any, n_bins: Any) -> Any:
+    return np.abs(_bins(p, labels, n_bins)[1]).max()
+
+
+def _label_as_confidence(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, right = _label(p, labels), p.argmax(axis=1) == labels
+    place = np.clip(np.ceil(said * n_bins).astype(int) - 1, 0, n_bins - 1)
+    gaps = [abs((right[place == b] - said[place == b]).sum()) for b in range(n_bins)]
+    return sum(gaps) / len(p)
+
+
+ECE = Exercise(
+    "9.4",
+    "Compute: the expected calibration error",
+    "9.7",
+    _ece,
+    ((*_said(80, 3), 5), (*_said(60, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1)),
+    (
+        Mistake(
+            "every bin counts alike",
+            "a bin counts by the share of the pictures that are in it.",
+            _mean_gap,
+        ),
+        Mistake(
+            "signs cancel",
+            "take the absolute value in each bin, before adding.",
+            (_signed_gap, lambda *given: abs(_signed_gap(*given))),
+        ),
+        Mistake(
+            "the largest",
+            "that is the maximum calibration error; the expected one is a weighted mean.",
+            _largest_gap,
+        ),
+        Mistake(
+            "the label's probability",
+            "the confidence is the largest probability, whether the answer is right or not.",
+            _label_as_confidence,
+        ),
+    ),
+)
+
+# Exercise 9.5.
+
+
+def _risk(p: Any, labels: Any, share: Any) -> Any:
+    order = np.argsort(-p.max(axis=1), kind="stable")[: max(1, math.floor(share * len(p)))]
+    return np.mean(p[order].argmax(axis=1) != labels[order])
+
+
+RISK = Exercise(
+    "9.5",
+    "Extend: what is risked at a coverage",
+    "9.10",
+    _risk,
+    ((*_said(40, 3), 0.5), (*_said(31, 4), 0.8), (*_said(25, 2), 1.0), (*_said(60, 5), 0.25)),
+    (
+        Mistake(
+            "the unsurest first",
+            "np.argsort begins with the smallest: the surest are at the other end.",
+            lambda p, labels, share: _risk_of(p, labels, share, np.argsort(p.max(axis=1))),
+        ),
+        Mistake(
+            "errors among all",
+            "divide by the number of the answered pictures, not by that of all.",
+            lambda p, labels, share: (
+                _risk(p, labels, share) * max(1, math.floor(share * len(p))) / len(p)
+            ),
+        ),
+        Mistake(
+            "the right ones",
+            "the risk is the share of the wrong answers.",
+            lambda p, labels, share: 1 - _risk(p, labels, share),
+        ),
+        Mistake(
+            "in their order",
+            "answer where the classifier is surest: sort by the largest probability.",
+            lambda p, labels, share: _risk_of(p, labels, share, np.arange(len(p))),
+        ),
+    ),
+)
+
+
+def _risk_of(p: Any, labels: Any, share: Any, order: Any) -> Any:
+    chosen = order[: max(1, math.floor(share * len(p)))]
+    return np.mean(p[chosen].argmax(axis=1) != labels[chosen])
+
+
+# Exercise 9.6.
+
+
+def _excess(p: Any, labels: Any) -> Any:
+    return p.max(axis=1).mean() - np.mean(p.argmax(axis=1) == labels)
+
+
+EXCESS = Exercise(
+    "9.6",
+    "Diagnose: too sure, or too humble?",
+    "9.7 and 9.8",
+    _excess,
+    (
+        _SOME[0],
+        *(_said(40, 4, scale) for scale in (0.5, 3.0)),
+        (np.full((5, 5), 0.2), np.arange(5)),
+    ),
+    (
+        Mistake(
+            "the sign is wrong",
+            "too sure is positive: confidence minus accuracy.",
+            lambda p, labels: -_excess(p, labels),
+        ),
+        Mistake(
+            "the label's probability",
+            "the confidence is the largest probability, whether the answer is right or not.",
+            lambda p, labels: _label(p, labels).mean() - np.mean(p.argmax(axis=1) == labels),
+        ),
+        Mistake(
+            "without its sign",
+            "which of the two it is, the sign says: take no absolute value.",
+            lambda p, labels: abs(_excess(p, labels)),
+        ),
+        Mistake(
+            "accuracy alone",
+            "compare what comes with what was said.",
+            lambda p, labels: np.mean(p.argmax(axis=1) == labels),
+        ),
+    ),
+)
+
+# Exercise 9.7.
+
+
+class _World(NamedTuple):
+    """A classifier whose logits are ``factor`` times too large; n pictures to choose on, others."""
+
+    logs: Any
+    labels: Any
+    others: Any
+    fresh: Any
+
+
+@lru_cache(maxsize=8)
+def _sharpened(seed: int) -> _World:
+    rng = np.random.default_rng([9, 7, seed])
+    factor = (3.0, 0.4, 1.8)[seed % 3]
+    true = 2.0 * rng.normal(size=(3300, 6))
+    p = np.exp(log_softmax(true, axis=1))
+    labels = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=5)
+    logs = log_softmax(factor * true, axis=1)
+    return _World(logs[:300], labels[:300], logs[300:], labels[300:])
+
+
+_SHARPENED = tuple(map(_sharpened, range(3)))
+_ROOM = 0.02  # nats a picture above the lowest; the best of 300 pictures comes within 0.005
+
+
+def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
+    return -metrics.class_log_likelihood(calibration.tempered(logs, temperature)[None], labels)
+
+
+def _mends(temperature: Any, logs: Any, labels: Any) -> Any:
+    """1 if the temperature is good on pictures on which it was not chosen, 0 if not."""
+    if np.ndim(temperature) or not 0 < temperature < math.inf:
+        return math.nan
+    world = next(w for w in _SHARPENED if w.labels is labels or np.array_equal(w.labels, labels))
+    best = _log_loss(world.others, world.fresh, _lowest(world.others, world.fresh))
+    return float(_log_loss(world.others, world.fresh, float(temperature)) < best + _ROOM)
+
+
+def _lowest(log_p: Any, labels: Any) -> float:
+    return calibration.best_temperature(log_p, labels)
+
+
+def _temperatures(outcomes: Sequence[Outcome]) -> list[float] | None:
+    """One positive number a world, or None."""
+    found = [float(o) for o in outcomes if isinstance(o, np.ndarray) and o.ndim == 0]
+    whole = len(found) == len(outcomes) and all(0 < t < math.inf for t in found)
+    return found if whole else None
+
+
+def _is_upside_down(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    found = _temperatures(outcomes)
+    wanted = [_lowest(w.logs, w.labels) for w in _SHARPENED]
+    return found is not None and np.allclose(np.multiply(found, wanted), 1.0, atol=0.3)
+
+
+def _is_one(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    found = _temperatures(outcomes)
+    return found is not None and np.ptp(found) < 1e-9
+
+
+TEMPERATURE = Exercise(
+    "9.7",
+    "Experiment: choose a temperature",
+    "9.8",
+    _lowest,
+    tuple((w.logs, w.labels) for w in _SHARPENED),
+    (
+        Mistake(
+            "the same in every world",
+            "some of these classifiers are too sure, some too humble: look at the pictures.",
+            recognises=_is_one,
+        ),
+        Mistake(
+            "upside down",
+            "the logarithms are divided by T: a classifier that is too sure wants T > 1.",
+            recognises=_is_upside_down,
+        ),
+    ),
+    compared=_mends,
+)
+
+# Exercise 9.8.
+
+_ANSWERED, _WRONG, _STRANGE = 0.5, 0.03, 0.25  # at least; at most; at most
+
+
+class _Doubtful(NamedTuple):
+    """What five networks say of known pictures, and of known and strange ones mixed."""
+
+    logs: Any
+    labels: Any
+    mixed: Any
+    truth: Any  # labels of the mixed pictures, −1 for a strange one
+
+
+@lru_cache(maxsize=4)
+def _doubtful(seed: int) -> _Doubtful:
+    """Five networks whose hidden layers are random, on digits without two of the classes."""
+    digits, rng = datasets.digits(), np.random.default_rng([9, 8, seed])
+    unseen = rng.choice(10, 2, replace=False)
+    order = rng.permutation(len(digits.images))
+    strange = np.isin(digits.labels[order], unseen)
+    mine, others = order[~strange], order[strange][:100]
+    known = np.searchsorted(np.setdiff1d(np.arange(10), unseen), digits.labels)
+    x = digits.images.reshape(len(digits.images), -1).astype(float)
+    train, choose, fresh = mine[:300], mine[300:500], mine[500:800]
+    nets = np.stack([_random_layer(x, known, train, rng) for _ in range(5)])
+    mix = rng.permutation(np.r_[fresh, others])
+    truth = np.where(np.isin(mix, others), -1, known[mix])
+    return _Doubtful(nets[:, choose], known[choose], nets[:, mix], truth)
+
+
+def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
+    """Log class probabilities ``[n, 8]`` of a network whose last layer is least squares."""
+    hidden = np.maximum(x @ rng.normal(size=(x.shape[1], 150)) / 4 + rng.normal(size=150), 0)
+    phi, target = hidden[train], np.eye(8)[labels[train]]
+    w = np.linalg.solve(phi.T @ phi + 3.0 * np.eye(150), phi.T @ target)
+    return log_softmax(6.0 * hidden @ w, axis=1)
+
+
+_DOUBTFUL = tuple(map(_doubtful, range(3)))
+
+
+def _unsure(logs: Any) -> Any:
+    return metrics.predictive_entropy(np.exp(logs))
+
+
+def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:
+    return _unsure(log_new) <= np.quantile(_unsure(log_p), 0.7)
+
+
+def _measured(answers: Any, mixed: Any) -> tuple[float, float, float] | None:
+    """Shares: known pictures answered, wrong among these, strange pictures answered."""
+    world = next(w for w in _DOUBTFUL if np.array_equal(w.mixed, mixed))
+    if np.shape(answers) != world.truth.shape or not np.isin(answers, (0, 1)).all():
+        return None
+    chosen, strange = np.asarray(answers, bool), world.truth < 0
+    known = chosen & ~strange
+    said = np.exp(mixed).mean(axis=0).argmax(axis=1)
+    wrong = np.mean(said[known] != world.truth[known]) if known.any() else 1.0
+    return known.sum() / (~strange).sum(), float(wrong), float(chosen[strange].mean())
+
+
+def _refuses_well(answers: Any, logs: Any, labels: Any, mixed: Any) -> Any:
+    found = _measured(answers, mixed)
+    if found is None:
+        return math.nan
+    answered, wrong, strange = found
+    return float(answered >= _ANSWERED and wrong <= _WRONG and strange <= _STRANGE)
+
+
+def _each(outcomes: Sequence[Outcome]) -> list[tuple[float, float, float]]:
+    pairs = zip(outcomes, _DOUBTFUL, strict=True)
+    found = [_measured(o, w.mixed) for o, w in pairs if isinstance(o, np.ndarray)]
+    return [one for one in found if one is not None]
+
+
+def _answers_all(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    found = _each(outcomes)
+    return len(found) == len(outcomes) and all(f[0] > 0.95 and f[2] > 0.8 for f in found)
+
+
+def _answers_few(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    found = _each(outcomes)
+    return len(found) == len(outcomes) and all(f[0] < _ANSWERED and f[2] <= f[0] for f in found)
+
+
+def _prefers_strangers(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    found = _each(outcomes)
+    return len(found) == len(outcomes) and all(f[2] > f[0] for f in found)
+
+
+REFUSE = Exercise(
+    "9.8",
+    "Experiment: know when to be silent",
+    "9.10",
+    _reference_answers,
+    tuple((w.logs, w.labels, w.mixed) for w in _DOUBTFUL),
+    (
+        Mistake(
+            "nobody is refused",
+            "nearly all pictures are answered, the strange ones, too: set a limit.",
+            recognises=_answers_all,
+        ),
+        Mistake(
+            "too silent",
+            "fewer than half of the known pictures are answered: the limit is too strict.",
+            recognises=_answers_few,
+        ),
+        Mistake(
+            "strangers first",
+            "strange pictures are answered more often than known ones: turn the limit round.",
+            recognises=_prefers_strangers,
+        ),
+    ),
+    compared=_refuses_well,
+)

@@ -1,0 +1,329 @@
+"""Pictures that the network has never seen: three kinds of network, and a temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import ipywidgets
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+from bdl_teach import calibration, metrics, plots
+from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.question import Question
+from bdl_teach.widgets.pictures import fits
+
+_WORLD = 0  # the split whose networks are shown
+_COUNTED = 200, 100  # known and strange pictures that a seed draws of those left out of training
+_EACH = 4  # of them shown
+_BINS = 5  # of confidence, for 200 pictures
+_SIDE = 9  # pixels from picture to picture
+_COLOURS = {"ordinary": plots.ORANGE, "ensemble": plots.BLUE, "BBB": plots.RED}
+_MARKS = {"ordinary": "s", "ensemble": "o", "BBB": "D"}
+_DEFAULTS: controls.Values = {"temperature": 1.0, "answered": 1.0, "seed": 0, "kind": "ordinary"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one kind of network says of the pictures that are counted, at the temperature.
+
+    Attributes:
+        known: Class probabilities of the known pictures ``[200, 8]``.
+        strange: Of the strange ones ``[100, 8]``.
+        scores: ``fits.scores`` of the known ones.
+        reliability: By the confidence of the answers.
+        risk_coverage: ``metrics.risk_coverage`` of the known ones.
+    """
+
+    known: Array
+    strange: Array
+    scores: Mapping[str, float]
+    reliability: calibration.Reliability
+    risk_coverage: tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class PicturesResult:
+    """What one tick computed.
+
+    Attributes:
+        kind: The kind of network that is looked at.
+        kinds: What each kind says, by its name.
+        shown: Four known and four strange pictures ``[8, 8, 8]``.
+        labels: Of the known pictures that are counted ``[200]``.
+        entropy: AUROC of the entropy of the tempered mean: strange against known.
+        information: AUROC of the mutual information, which knows no temperature.
+        answered: Share of the known pictures that are answered, the surest first.
+        risk: Share of wrong answers among them.
+        strangers: Share of the strange pictures that are answered, too.
+    """
+
+    kind: str
+    kinds: Mapping[str, Kind]
+    shown: Array
+    labels: Array
+    entropy: float
+    information: float
+    answered: float
+    risk: float
+    strangers: float
+
+    @property
+    def said(self) -> Kind:
+        """What the kind that is looked at says."""
+        return self.kinds[self.kind]
+
+
+def _is_too_humble(_state: controls.Values, result: PicturesResult) -> bool:
+    said = result.said
+    humble = said.known.max(axis=1).mean() < said.scores["accuracy"] - 0.3
+    return result.kind == "ensemble" and bool(humble) and said.scores["accuracy"] > 0.9
+
+
+def _answers_without_error(_state: controls.Values, result: PicturesResult) -> bool:
+    return result.kind == "BBB" and result.answered >= 0.6 and result.risk <= 0.015
+
+
+def _lets_few_strangers_in(_state: controls.Values, result: PicturesResult) -> bool:
+    return result.answered >= 0.5 and result.strangers < 0.1
+
+
+class PicturesExplorer(Explorer[PicturesResult]):
+    """Three kinds of network look at known and strange digits; a temperature, a share answered.
+
+    Args:
+        **values: Starting values of controls, as ``state()`` returns them.
+
+    Raises:
+        ValueError: No such control, or a value outside its range.
+    """
+
+    TITLE: ClassVar[str] = "Pictures that the network has never seen"
+    ALT: ClassVar[str] = (
+        "Four plots: four known and four strange digits; the class probabilities of each; how "
+        "often answers are right against how sure they are, for three kinds of network; the share "
+        "of wrong answers against the share of pictures answered."
+    )
+    WORK: ClassVar[str] = "scored"
+    PRESETS: ClassVar[controls.Presets] = {
+        "one network": (
+            "Of the digits on the right it knows none; each gets its classes all the same",
+            dict(_DEFAULTS),
+        ),
+        "five networks": (
+            "An ensemble, on this one split: read its AUROC by entropy and by information below",
+            {**_DEFAULTS, "kind": "ensemble"},
+        ),
+        "Bayes by Backprop": (
+            "Thirty draws of one posterior, on this one split: read their AUROC below",
+            {**_DEFAULTS, "kind": "BBB"},
+        ),
+        "too humble": (
+            "T = 5: not one answer changes, but they are right far more often than they say",
+            {**_DEFAULTS, "temperature": 10**0.7},
+        ),
+        "too sure": (
+            "T = 0.2: the columns go black and white, those of the strangers too",
+            {**_DEFAULTS, "temperature": 10**-0.7},
+        ),
+        "only the surest": (
+            "Seven tenths are answered: read the risk where the dashed line stands",
+            {**_DEFAULTS, "answered": 0.7},
+        ),
+    }
+    QUESTION: ClassVar[Question] = Question(
+        "Take the temperature from 1 to 3.2: all class probabilities move together. What becomes "
+        "of the accuracy?",
+        ("It falls", "It stays", "It rises"),
+        1,
+        "Dividing all logarithms by one number keeps their order: the largest stays the largest.",
+        "temperature",
+        target=10**0.5,
+    )
+    MISSIONS: ClassVar[tuple[Mission, ...]] = (
+        Mission(
+            "pictures-too-humble",
+            "Make the ensemble far too humble: on average its confidence is to lie 0.3 below its "
+            "accuracy, and the accuracy is to stay above nine tenths.",
+            (
+                "What moves all class probabilities and no answer?",
+                "Set “networks” to ensemble and “temperature” to 5.01.",
+            ),
+            _is_too_humble,
+            {"kind": "ensemble", "temperature": 10**0.7},
+        ),
+        Mission(
+            "pictures-hardly-an-error",
+            "Let Bayes by Backprop answer three fifths of the known pictures or more, and err in "
+            "no more than 1.5 % of its answers.",
+            (
+                "Its errors are not spread evenly over its confidence: look at the lower right.",
+                "Set “networks” to BBB and “answered” to 0.65.",
+            ),
+            _answers_without_error,
+            {"kind": "BBB", "answered": 0.65},
+        ),
+        Mission(
+            "pictures-few-strangers-in",
+            "Answer half of the known pictures or more, and fewer than a tenth of the strange "
+            "ones.",
+            (
+                "Who is asked to be sure says less of strangers, too. Which networks disagree "
+                "about them?",
+                "Set “networks” to ensemble and “answered” to 0.50.",
+            ),
+            _lets_few_strangers_in,
+            {"kind": "ensemble", "answered": 0.5},
+        ),
+    )
+
+    def _make_controls(self) -> dict[str, controls.Widget]:
+        d = _DEFAULTS
+        return {
+            "temperature": controls.log_slider(
+                "temperature", d["temperature"], -1, 1, ".2f", "logarithms are divided by it"
+            ),
+            "answered": controls.slider(
+                "answered", d["answered"], 0.05, 1.0, 0.05, "share of known pictures, surest first"
+            ),
+            "seed": controls.count_slider(
+                "pictures", d["seed"], 0, 99, "which of those left out of training are counted"
+            ),
+            "kind": ipywidgets.ToggleButtons(
+                options=list(fits.KINDS),
+                value=d["kind"],
+                description="networks",
+                tooltips=["one", "five from five starts", "thirty drawn from one posterior"],
+            ),
+        }
+
+    def _make_groups(self) -> dict[str, list[controls.Widget]]:
+        c = self._controls
+        return {
+            "NETWORKS": [c["kind"], c["temperature"]],
+            "PICTURES": [c["answered"], c["seed"]],
+        }
+
+    def _make_canvas(self) -> Canvas:
+        canvas = Canvas()
+        grid = canvas.figure.add_gridspec(3, 2, height_ratios=(1, 1, 1.9))
+        self._make_pictures(canvas, canvas.figure.add_subplot(grid[0, :]))
+        self._make_columns(canvas, canvas.figure.add_subplot(grid[1, :]))
+        reliability, risk = (canvas.figure.add_subplot(grid[2, i]) for i in (0, 1))
+        plots.tidy(reliability, "How often right, how sure", "confidence", "share right")
+        reliability.plot([0, 1], [0, 1], color=plots.GREY, lw=1.2)
+        reliability.set(xlim=(0, 1.02), ylim=(0, 1.05))
+        plots.tidy(risk, "Wrong among the answered", "share answered, surest first", "share wrong")
+        risk.set(xlim=(0, 1.02), ylim=(-0.003, 0.12))
+        self._curves = {
+            kind: (
+                reliability.plot([], [], f"{_MARKS[kind]}-", color=colour, ms=5, label=kind)[0],
+                risk.plot([], [], color=colour, lw=2, label=kind)[0],
+            )
+            for kind, colour in _COLOURS.items()
+        }
+        (self._limit,) = risk.plot([], [], "--", color=plots.BLACK, lw=1.2)
+        for ax in (reliability, risk):
+            plots.legend_above(ax, columns=3)
+        canvas.animate([line for pair in self._curves.values() for line in pair] + [self._limit])
+        return canvas
+
+    def _make_pictures(self, canvas: Canvas, ax: Axes) -> None:
+        plots.tidy(ax, f"{_EACH} known digits, {_EACH} strange ones", "", "")
+        nothing = np.zeros((8, 2 * _EACH * _SIDE))
+        self._mosaic = ax.imshow(nothing, cmap="gray_r", vmin=0, vmax=1, aspect="auto")
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        border = ax.axvline(_EACH * _SIDE - 1, color=plots.RED, lw=1.5)
+        canvas.animate([self._mosaic, border])
+
+    def _make_columns(self, canvas: Canvas, ax: Axes) -> None:
+        self._columns_axes = ax
+        plots.tidy(ax, "Class probabilities, and the largest", "", "digit")
+        self._columns = ax.imshow(
+            np.zeros((8, 2 * _EACH)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
+        )
+        ax.set(xticks=[], ylim=(7.5, -0.5))
+        ax.set_yticks(range(0, 8, 2), fits.split(_WORLD).names[::2])
+        border = ax.axvline(_EACH - 0.5, color=plots.RED, lw=1.5)
+        self._largest: list[Text] = [
+            ax.text(k + 0.47, 0.0, "", ha="right", va="center", fontsize=9, color=plots.RED)
+            for k in range(2 * _EACH)
+        ]
+        canvas.animate([self._columns, border, *self._largest])
+
+    def _compute(self, values: controls.Values) -> PicturesResult:
+        pictures, answers = fits.shown(_WORLD)
+        rng = np.random.default_rng([values["seed"], 9])
+        known, strange = (
+            rng.permutation(len(part))[:n]
+            for part, n in zip((pictures.test[0], pictures.strange), _COUNTED, strict=True)
+        )
+        labels, kind = pictures.test[1][known], values["kind"]
+        kinds = {
+            name: _at(values["temperature"], said.test[:, known], said.strange[:, strange], labels)
+            for name, said in answers.items()
+        }
+        said, chosen = kinds[kind], answers[kind]
+        answered = max(1, round(values["answered"] * len(labels)))
+        least = np.sort(said.known.max(axis=1))[-answered]
+        draws = np.exp(chosen.test[:, known]), np.exp(chosen.strange[:, strange])
+        return PicturesResult(
+            kind,
+            kinds,
+            np.concatenate([pictures.test[0][known[:_EACH]], pictures.strange[strange[:_EACH]]]),
+            labels,
+            fits.auroc(*(metrics.predictive_entropy(p[None]) for p in (said.known, said.strange))),
+            fits.auroc(*map(metrics.mutual_information, draws)),
+            answered / len(labels),
+            float(said.risk_coverage[1][answered - 1]),
+            float(np.mean(said.strange.max(axis=1) >= least)),
+        )
+
+    def _draw(self, result: PicturesResult) -> None:
+        framed = np.pad(result.shown, ((0, 0), (0, 0), (0, _SIDE - 8)))
+        self._mosaic.set_data(np.concatenate(list(framed), axis=1))
+        p = np.concatenate([result.said.known[:_EACH], result.said.strange[:_EACH]])
+        self._columns.set_data(p.T)
+        for text, row in zip(self._largest, p, strict=True):
+            text.set_text(f"{row.max():.2f}")
+            text.set_y(float(row.argmax()) + (1.0 if row.argmax() < 7 else -1.0))
+        for name, (reliability, risk) in self._curves.items():
+            bins, chosen = result.kinds[name].reliability, name == result.kind
+            full = bins.size > 0
+            reliability.set_data(bins.confidence[full], bins.accuracy[full])
+            risk.set_data(*result.kinds[name].risk_coverage)
+            for line in (reliability, risk):
+                line.set_alpha(1.0 if chosen else 0.35)
+        self._limit.set_data([result.answered] * 2, [0, 0.12])
+
+    def _describe(self, result: PicturesResult) -> str:
+        s = result.said.scores
+        return (
+            f"{result.kind}: {s['accuracy']:.1%} right, log loss {s['nll']:.3f} nats, calibration "
+            f"error {s['ece']:.3f}; strange against known: AUROC {result.entropy:.3f} by entropy, "
+            f"{result.information:.3f} by information. Answered: {result.answered:.0%} of the "
+            f"known, {result.risk:.1%} of them wrong, and {result.strangers:.0%} of the strange."
+        )
+
+
+def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
+    """What networks say together ``[t, n, c]``, at a temperature."""
+    logs, others = (
+        calibration.tempered(fits.mean_log(one), temperature) for one in (known, strange)
+    )
+    p = np.exp(logs)
+    return Kind(
+        p,
+        np.exp(others),
+        fits.scores(logs, labels),
+        calibration.reliability(p, labels, _BINS),
+        metrics.risk_coverage(p, labels),
+    )

@@ -1,0 +1,162 @@
+"""The pictures' explorer: its artists and its status hold its result, its presets keep word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from explorer_claims import (
+    PRESET_RULE,
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
+    assert_every_control_moves_the_picture,
+    assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_the_picture_is_not_stale,
+    line,
+    panel,
+)
+
+from bdl_teach import calibration, datasets, metrics
+from bdl_teach.methods import image_classifier
+from bdl_teach.widgets import PicturesExplorer
+from bdl_teach.widgets.pictures import fits
+
+START: dict[str, Any] = {"temperature": 1.0, "answered": 1.0, "seed": 0, "kind": "ordinary"}
+PRESETS: dict[str, dict[str, Any]] = {
+    "one network": START,
+    "five networks": {**START, "kind": "ensemble"},
+    "Bayes by Backprop": {**START, "kind": "BBB"},
+    "too humble": {**START, "temperature": 10**0.7},
+    "too sure": {**START, "temperature": 10**-0.7},
+    "only the surest": {**START, "answered": 0.7},
+}
+MOVES: dict[str, Any] = {"kind": "BBB", "temperature": 10**0.4, "answered": 0.6, "seed": 4}
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[PicturesExplorer]:
+    one = PicturesExplorer().wait(300)
+    assert one.state() == START
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def explorer(made: PicturesExplorer) -> PicturesExplorer:
+    return made.set(**START)
+
+
+# Who chose what
+
+
+def test_the_parts_of_a_split_share_no_picture_and_none_with_what_chose_the_recipe() -> None:
+    pictures, digits = fits.split(3), datasets.digits()
+    parts = [pictures.train[0], pictures.choose[0], pictures.test[0], pictures.strange]
+    assert [len(part) for part in parts[:3]] == [200, 150, 400]
+    whole = {image.tobytes(): k for k, image in enumerate(digits.images)}
+    places = [[whole[image.tobytes()] for image in part] for part in parts]
+    flat = [place for part in places for place in part]
+    assert len(set(flat)) == len(flat) and min(flat) >= fits.CHOSEN_ON == 600
+    for (_, labels), at in zip(pictures[:3], places[:3], strict=True):
+        named = [pictures.names[label] for label in labels]
+        assert named == [str(digits.labels[place]) for place in at]
+    unseen = {str(digits.labels[place]) for place in places[3]}
+    assert len(unseen) == 2 and not unseen & set(pictures.names)
+
+
+def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fits, "COMMON", {**fits.COMMON, "epochs": 1})
+    pictures = fits.split(0)
+    networks: dict[str, Any] = fits.trained(pictures, 5)
+    assert networks["ordinary"] is networks["ensemble"].members[0]
+    each = [*networks["ensemble"].members, networks["BBB"]]
+    assert len(each) == 6 and len({one.problem[3:6] for one in each}) == 1
+    assert [one.problem.kl_weight for one in each] == [0.0] * 5 + [fits.BAYESIAN["kl_weight"]]
+    said = fits.answers(networks, pictures)
+    assert [len(said[kind].test) for kind in fits.KINDS] == [1, 5, 30]
+    alone = image_classifier.Ensemble((networks["ordinary"],)).log_predict(pictures.strange)
+    np.testing.assert_allclose(said["ordinary"].strange, alone, rtol=1e-5, atol=1e-6)
+
+
+# What is shown
+
+
+def test_every_control_moves_the_picture(explorer: PicturesExplorer) -> None:
+    assert_every_control_moves_the_picture(explorer, MOVES)
+    assert_the_picture_is_not_stale(explorer)
+
+
+def test_a_preset_sets_its_values(explorer: PicturesExplorer) -> None:
+    assert {name: values for name, (_, values) in explorer.PRESETS.items()} == PRESETS, PRESET_RULE
+    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
+
+
+def test_presets_differ(explorer: PicturesExplorer) -> None:
+    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
+
+
+@pytest.mark.parametrize("kind", fits.KINDS)
+def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
+    explorer: PicturesExplorer, kind: str
+) -> None:
+    result = explorer.set(kind=kind, temperature=10**0.3, answered=0.5, seed=2).result
+    said, labels = result.said, result.labels
+    logs = fits.shown(0)[1][kind].test
+    p = np.exp(logs).mean(axis=0) ** 10**-0.3
+    p /= p.sum(axis=1, keepdims=True)
+    rows = {row.tobytes() for row in p.round(9)}
+    assert {row.tobytes() for row in said.known.round(9)} <= rows
+    assert said.scores["nll"] == pytest.approx(-np.log(said.known[range(200), labels]).mean())
+    bins = calibration.reliability(said.known, labels, 5)
+    x, y = line(panel(explorer, "How often right"), kind)
+    np.testing.assert_allclose(x, bins.confidence[bins.size > 0])
+    np.testing.assert_allclose(y, bins.accuracy[bins.size > 0])
+    np.testing.assert_allclose(
+        line(panel(explorer, "Wrong among"), kind), metrics.risk_coverage(said.known, labels)
+    )
+    shown = np.asarray(explorer._columns.get_array())
+    np.testing.assert_allclose(shown[:, :4], said.known[:4].T)
+    np.testing.assert_allclose(shown[:, 4:], said.strange[:4].T)
+    texts = [float(text.get_text()) for text in explorer._largest]
+    np.testing.assert_allclose(texts, shown.max(axis=0), atol=0.0051)
+    mosaic = np.asarray(explorer._mosaic.get_array())
+    for k in range(8):
+        np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
+
+
+def test_the_status_says_what_was_counted(explorer: PicturesExplorer) -> None:
+    result = explorer.set(kind="BBB", answered=0.6).result
+    surest = np.argsort(-result.said.known.max(axis=1), kind="stable")[:120]
+    wrong = result.said.known[surest].argmax(axis=1) != result.labels[surest]
+    assert result.risk == pytest.approx(wrong.mean())
+    least = result.said.known[surest].max(axis=1).min()
+    assert result.strangers == np.mean(result.said.strange.max(axis=1) >= least)
+    assert explorer.status.startswith(f"BBB: {result.said.scores['accuracy']:.1%} right")
+    said = f"AUROC {result.entropy:.3f} by entropy, {result.information:.3f} by information"
+    assert said in explorer.status
+    assert f"{result.strangers:.0%} of the strange." in explorer.status
+
+
+def test_the_presets_sentences_are_true(explorer: PicturesExplorer) -> None:
+    for seed in range(5):
+        results = {
+            name: explorer._compute({**values, "seed": seed}) for name, values in PRESETS.items()
+        }
+        start, humble, sure = (results[n] for n in ("one network", "too humble", "too sure"))
+        answers = [r.said.known.argmax(axis=1) for r in (start, humble, sure)]
+        assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
+        said = humble.said
+        assert said.scores["accuracy"] > said.known.max(axis=1).mean() + 0.3
+        assert np.median(sure.said.known.max(axis=1)) > 0.999
+        assert sure.said.strange.max(axis=1).mean() > start.said.strange.max(axis=1).mean() + 0.05
+        surest = results["only the surest"]
+        assert surest.answered == pytest.approx(0.7) and surest.risk < 0.5 * start.risk
+
+
+def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
+    before = [kind.scores["accuracy"] for kind in explorer.result.kinds.values()]
+    after = explorer.set(temperature=10**0.5).result.kinds.values()
+    assert [kind.scores["accuracy"] for kind in after] == before
