@@ -27,7 +27,18 @@ from tests.chromium import required
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, ALL, SAMPLE = "00_start_here.ipynb", "explorers.ipynb", "sample.ipynb"
 CHAPTERS = sorted(path.name for path in FOLDER.glob("*.ipynb") if path.name != WHOLE)
-EXPLORERS = {"01": 2, "02": 3, "03": 3, "04": 2, "05": 2, "06": 2, "07": 2, "10": 2}
+EXPLORERS = {
+    "01": 2,
+    "02": 3,
+    "03": 3,
+    "04": 2,
+    "05": 2,
+    "06": 2,
+    "07": 2,
+    "08": 2,
+    "09": 2,
+    "10": 2,
+}
 PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
