@@ -42,7 +42,7 @@ EXPLORERS = {
 PATIENCE_MS = 30_000.0
 NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
-TROUBLE = re.compile(r"error|failed|traceback|nan|diverged", re.IGNORECASE)
+TROUBLE = re.compile(r"(?<!calibration )error|failed|traceback|nan|diverged", re.IGNORECASE)
 STILL = {
     "full screen",
     "save picture",

@@ -51,13 +51,15 @@
 
   // What is hidden while there is nothing to press, with its room or without, is no button yet.
   const seen = (button) => button.checkVisibility({ visibilityProperty: true });
+  // What says of itself that the picture does not depend on it.
+  const told = (element) => !element.closest(".bdl-idle");
   probe.explorers = () => {
     const notebook = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
     const boxes = notebook ? notebook.querySelectorAll(".jp-OutputArea .bdl-explorer") : [];
     return [...boxes].map((box) => ({
       box,
-      handles: [...box.querySelectorAll("[role=slider]")],
-      buttons: [...box.querySelectorAll("button.jupyter-button")].filter(seen),
+      handles: [...box.querySelectorAll("[role=slider]")].filter(told),
+      buttons: [...box.querySelectorAll("button.jupyter-button")].filter(seen).filter(told),
       menu: box.querySelector(".bdl-head select"),
     }));
   };
