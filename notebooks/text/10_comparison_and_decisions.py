@@ -832,7 +832,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - Ensembles, Laplace, SGHMC and the others have an explorer of their own, any two of them beside NUTS: `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb). Here there would be no room for them.
+# - Ensembles, Laplace, SGHMC and the others have an explorer of their own, any two of them beside NUTS: `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb). This one keeps to the methods of chapters 1 to 7.
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
 # - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
