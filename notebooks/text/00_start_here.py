@@ -9,7 +9,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 13 minutes
+# **Time** 14 minutes
 #
 # **What you will be able to do**
 #
