@@ -455,7 +455,7 @@ found = claims.show("ensemble-notices-strange-digits", "bbb-notices-strange-digi
 assert all(np.isfinite(finding.mean) for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*-digits*" "*strangers*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors.
+# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*-digits*" "*strangers*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors. And `python3 -m bdl_teach reproduce ood-controls` prints accuracy, log loss and AUROC of the three on clothes, each with its error over five seeds, beside figures from the literature.
 #
 # **An illusion of one run.** In the split of this chapter, or in the explorer's, you may see another order. Look at the pairs above before you believe it:
 
