@@ -254,7 +254,9 @@ class PicturesExplorer(Explorer[PicturesResult]):
         ax.set_yticks(range(0, 8, 2), fits.split(_WORLD).names[::2])
         border = ax.axvline(_EACH - 0.5, color=plots.RED, lw=1.5)
         self._largest: list[Text] = [
-            ax.text(k + 0.47, 0.0, "", ha="right", va="center", fontsize=9, color=plots.RED)
+            ax.text(
+                k + 0.47, 0.0, "", ha="right", va="center", fontsize=plots.LETTERS, color=plots.RUST
+            )
             for k in range(2 * _EACH)
         ]
         canvas.animate([self._columns, border, *self._largest])

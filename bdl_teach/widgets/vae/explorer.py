@@ -254,7 +254,9 @@ class VAEExplorer(Explorer[VAEResult]):
         )
         plots.legend_above(ax, columns=2, markers=0.6)
         self._map = ax
-        self._progress = ax.text(0.02, 0.02, "", transform=ax.transAxes, color=plots.RED)
+        self._progress = ax.text(
+            0.02, 0.02, "", transform=ax.transAxes, color=plots.RUST, fontsize=plots.LETTERS
+        )
         canvas.animate([*self._classes, self._place])
 
     def _touch_panels(self) -> list[touch.Panel]:
