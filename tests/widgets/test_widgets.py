@@ -352,7 +352,7 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(
 def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
     """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     explorer.preset("article")
-    resident, ticks = [], explorer.ticks
+    resident, ticks, leak = [], explorer.ticks, 30 * 5e3  # bytes
     for _ in range(8):  # in the first, caches fill; others' last compilations end meanwhile
         for k in range(30):
             explorer.set(sigma1=0.5 + 0.1 * k, pi=0.05 * (k % 20), seed=k % 6)
@@ -360,6 +360,8 @@ def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
                 explorer.replay(40 * k)
         gc.collect()
         resident.append(psutil.Process().memory_info().rss)
-    assert explorer.ticks - ticks == 8 * 30
+        if len(resident) > 1 and resident[-1] - resident[-2] < leak:
+            break
+    assert explorer.ticks - ticks == 30 * len(resident)
     assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
-    assert min(np.diff(resident)) < 30 * 5e3  # bytes
+    assert resident[-1] - resident[-2] < leak, np.diff(resident)
