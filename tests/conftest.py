@@ -26,6 +26,31 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
     if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
         signal.signal(getattr(signal, _name), _handler)
 
+# Minutes each: begun first, so that no worker is left with one of them when the others have ended.
+LONGEST = (
+    "tests/notebooks/test_browser.py",
+    "tests/widgets/test_page.py",
+    "tests/claims/test_experiments.py",
+    "tests/widgets/test_widgets.py",
+    "tests/exercises/test_exercises.py",
+    "tests/methods/test_methods_together.py",
+    "tests/widgets/test_truth.py",
+    "tests/widgets/test_comparison.py",
+)
+
+
+def turn(file: str) -> int:
+    """When a file's tests begin: the longest, the notebooks, all others."""
+    if file in LONGEST:
+        return LONGEST.index(file)
+    return len(LONGEST) + (not file.endswith(".ipynb"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files; the order in a file stays."""
+    items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
+
+
 # What a learner solved on this machine is neither read nor changed by the tests.
 os.environ["BDL_TEACH_PROGRESS"] = ""
 

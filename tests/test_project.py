@@ -17,6 +17,7 @@ from packaging.version import Version
 import bdl_teach
 from bdl_teach._commands import environment
 from bdl_teach._commands.python_version import SUPPORTED
+from tests.conftest import LONGEST, turn
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -235,3 +236,8 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_one_machine() -> None:
 def test_no_other_lock_file_is_tracked() -> None:
     names = [path.name for path in tracked("*.lock", "*.toml")]
     assert [name for name in names if name == "uv.lock" or name.startswith("pylock")] == []
+
+
+def test_the_files_that_are_tested_first_are_there_and_the_notebooks_come_next() -> None:
+    assert [name for name in LONGEST if not (ROOT / name).is_file()] == []
+    assert turn(LONGEST[0]) < turn(LONGEST[1]) < turn("notebooks/a.ipynb") < turn("tests/a.py")

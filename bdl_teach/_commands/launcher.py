@@ -33,7 +33,9 @@ CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
 FIRST_PORT = 8888
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 # Pytest, in place of the launcher: nothing outlives whoever stops it. Fails if a check did.
-WORKERS = "3"  # one more than the two cores that CI has: often one waits for a browser or a kernel
+# One worker more than the two cores that CI has: often one waits for a browser or a kernel. Files
+# go to them in the order of tests/conftest.py, the longest first.
+SHARED_OUT = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[2:]) or min(int(sys.argv[1]), 1))"
 CHECKS = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
 ABOUT = (
@@ -213,7 +215,7 @@ def run_test(_: argparse.Namespace, rest: list[str]) -> int:
             failed.append(" ".join(check))
     if failed:
         say(f"Not clean: {', '.join(failed)} (see above). The tests run all the same.")
-    return hand_over([python, "-c", PYTEST, str(len(failed)), "-n", WORKERS, "--dist", "loadfile"])
+    return hand_over([python, "-c", PYTEST, str(len(failed)), *SHARED_OUT])
 
 
 def run_notebooks(options: argparse.Namespace, _: list[str]) -> int:

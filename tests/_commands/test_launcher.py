@@ -995,7 +995,7 @@ def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["mypy"],
-        [launcher.PYTEST, "0", "-n", launcher.WORKERS, "--dist", "loadfile"],
+        [launcher.PYTEST, "0", *launcher.SHARED_OUT],
     ]
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -102,6 +103,13 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 """
 
 
+def process(number):
+    """A process by its number; ``None`` if it has ended already, as those of who leaves may."""
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(int(number))
+    return None
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 @pytest.mark.parametrize("how", ["leaves", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
@@ -113,13 +121,13 @@ def test_jupyterlab_and_its_kernel_end_with_whoever_started_them(how, tmp_path):
     env = {**os.environ, "PYTHONPATH": TOOLS, "http_proxy": proxy}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as holder:
         home, *numbers = first_line(holder, holder.stdout).split()
-        family = [psutil.Process(int(number)) for number in numbers]
-        assert len(family) >= 2
+        assert len(numbers) >= 2
+        family = [one for one in map(process, numbers) if one is not None]
         if how != "leaves":
             holder.send_signal(getattr(signal, how))
         _, left = psutil.wait_procs(family, timeout=60)
-        for process in (*left, holder):
-            process.kill()
+        for one in (*left, holder):
+            one.kill()
     assert left == []
     assert until(lambda: not Path(home).exists(), "the end of its folder")
 
