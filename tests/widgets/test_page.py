@@ -28,6 +28,7 @@ MEASURE = Path(__file__).with_name("measure.js").read_text(encoding="utf-8")
 LAPTOP = (1366, 768, 1.0)  # with JupyterLab's file browser open, as it is at first
 SIZES = {"a laptop": LAPTOP, "a tablet": (1024, 768, 1.0), "1280 at 150 %": (853, 480, 1.5)}
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+PATIENCE_MS = 240_000  # while other tests have the processor, and this kernel compiles
 SETTLE_MS = 400  # the page lays out, and says how large its pictures are
 NAMES = ("GradientLab", *sorted(set(widgets.__all__) - {"GradientLab"}))  # it trains nothing
 ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
@@ -213,7 +214,7 @@ def test_at_rest_the_picture_has_all_the_pixels_of_a_sharp_screen(
             return image.naturalWidth >= 2 * image.getBoundingClientRect().width - 2;
         }""",
         arg=ALL_BOXES,
-        timeout=60_000,
+        timeout=PATIENCE_MS,
     )
 
 
@@ -236,7 +237,7 @@ class Hand:
             "([where, i, words]) => document.querySelectorAll(where)[i]"
             "    .querySelector('.bdl-status').textContent.includes(words)",
             arg=[ALL_BOXES, self.number, words],
-            timeout=60_000,
+            timeout=PATIENCE_MS,
         )
 
     def dots(self) -> list[tuple[float, float]]:
@@ -378,7 +379,7 @@ def on_missions(seen: dict[str, Any], notebook: Notebook) -> Iterator[Hand]:
 def told(hand: Hand, words: str) -> None:
     """Wait until it is said where the question stood."""
     line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
-    line.wait_for(timeout=60_000)
+    line.wait_for(timeout=PATIENCE_MS)
 
 
 def take(hand: Hand, label: str, value: float) -> None:
