@@ -176,8 +176,11 @@ def click_buttons(notebook: Notebook, view: ExplorerView, seen: Visit) -> None:
 
 
 def stray(notebook: Notebook, view: ExplorerView) -> None:
-    """Leave a slider moved: the preset that is shown would wait out all patience for no change."""
-    for i in range(len(view.sliders)):
+    """Leave a slider moved: the preset that is shown would wait out all patience for no change.
+
+    From the last on: the first may be the replay's, which is none of the state's.
+    """
+    for i in reversed(range(len(view.sliders))):
         notebook.focus(view.number, i)
         if any(notebook.press(view.number, i, key).paints for key in ("ArrowRight", "ArrowLeft")):
             return
