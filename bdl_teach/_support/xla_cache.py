@@ -20,7 +20,7 @@ from pathlib import Path
 import platformdirs
 
 VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is kept
-LIMIT = 256 * 2**20  # bytes kept, all processors together; the chapters need 70 MB
+LIMIT = 2**30  # bytes kept, all processors together: the chapters need 70 MB, the tests 500
 ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
 _FLAGS = "TF_XLA_FLAGS"
 _ADDED = "BDL_TEACH_XLA_FLAGS_ADDED"  # tells a child process, which chooses anew, from the user
