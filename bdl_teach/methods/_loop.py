@@ -124,7 +124,7 @@ def lay_out(
     """
     n_samples, steps = checks.count("n_samples", n_samples), checks.count("steps", steps)
     capacity = capacity or Capacity(len(x), network.hidden_units, n_samples)
-    _check_room(capacity, len(x), network, n_samples)
+    check_room(capacity, len(x), network, n_samples)
     padded = MLP(network.n_inputs, capacity.hidden_units)
     n_rows, seed = _n_rows(steps, capacity.n_samples), checks.count("seed", seed, 0)
     draw, eps = _noise(network, padded, n_rows if draws_weights else 0, seed)
@@ -165,7 +165,12 @@ def _noise(network: MLP, padded: MLP, n_rows: int, seed: int) -> tuple[Array, Te
     return draw, tf.constant(table)
 
 
-def _check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
+def check_room(capacity: Capacity, n: int, network: MLP, n_samples: int) -> None:
+    """Raise if a problem does not fit.
+
+    Raises:
+        ValueError: A size of the capacity is too small, or no count.
+    """
     wide = len(capacity.hidden_units) == len(network.hidden_units) and all(
         room >= units
         for room, units in zip(capacity.hidden_units, network.hidden_units, strict=True)
@@ -182,6 +187,12 @@ def embed(values: Array, network: MLP, padded: MLP) -> Array:
     out = np.zeros((*values.shape[:-1], padded.n_weights))
     out[..., network.positions_in(padded)] = values
     return out
+
+
+def path_of(trace: optimise.Trace, used: Array) -> optimise.Path | None:
+    """The path of the weights at the positions ``used`` among the padding, as arrays."""
+    path = optimise.path(trace)
+    return path and path._replace(parameters=[p[:, used] for p in path.parameters])
 
 
 def inverse_softplus(std: Array) -> Array:

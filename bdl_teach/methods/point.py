@@ -21,7 +21,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
-from bdl_teach.methods._loop import Capacity
+from bdl_teach.methods._loop import Capacity, check_room, embed, path_of
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -34,6 +34,7 @@ class _LoopInputs(NamedTuple):
     x: Tensor  # [n, d]
     y: Tensor  # [n, 1]
     row_weight: Tensor  # [n, 1]: 1 for a data point, 0 for what fills the room
+    unit_mask: Tensor  # [n_weights]: 1 for a weight, 0 for what fills the room
     noise_std: Tensor
     prior: Tensor  # [3]: σ₁, σ₂, π
     prior_weight: Tensor  # 1 for MAP with a prior, 0 without
@@ -41,8 +42,12 @@ class _LoopInputs(NamedTuple):
 
 
 def _loss(network: MLP, kind: str, w: Tensor, p: _LoopInputs) -> tuple[Tensor, Tensor]:
-    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded."""
-    log_prior = tf.reduce_sum(scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2]))
+    """−log P(D | w) − log P(w), and (loss, prior cost, likelihood cost) to be recorded.
+
+    A weight that fills the room is 0 at the start, and stays it: nothing pulls at it.
+    """
+    each = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
+    log_prior = tf.reduce_sum(p.unit_mask * each)
     prior_cost = 0.5 * p.weight_decay * tf.reduce_sum(w**2) - p.prior_weight * log_prior
     likelihood = likelihoods.cost(kind, p.y, network(w, p.x), p.noise_std, p.row_weight)
     loss = prior_cost + likelihood
@@ -90,8 +95,8 @@ def fit(
         starts: Fit from so many starting points and keep the fit whose last loss is lowest; the
             k-th has the seed ``seed + 10⁶ k``.
         seed: Seed of the starting point.
-        capacity: Compile for as many points as its ``n`` instead of exactly these; the network is
-            the one asked for.
+        capacity: Compile for these sizes instead of exactly this problem's; of its ``n_samples``
+            and ``chunk`` nothing is asked.
 
     Returns:
         A :class:`Fit`.
@@ -105,25 +110,27 @@ def fit(
     decay = checks.non_negative("weight_decay", weight_decay)
     if prior is not None and decay:
         raise ValueError("expected a prior or weight_decay, got both: weight decay is a prior")
-    room = len(x) if capacity is None else capacity.n
-    if room < len(x):
-        raise ValueError(f"capacity: expected room for {len(x)} points, got {room}")
+    capacity = capacity or Capacity(len(x), network.hidden_units, 1)
+    check_room(capacity, len(x), network, 1)
+    padded = MLP(network.n_inputs, capacity.hidden_units)
     inputs = _LoopInputs(
-        x=_filled(x, room),
-        y=_filled(y, room),
-        row_weight=_filled(np.ones((len(x), 1)), room),
+        x=_filled(x, capacity.n),
+        y=_filled(y, capacity.n),
+        row_weight=_filled(np.ones((len(x), 1)), capacity.n),
+        unit_mask=as_float(embed(np.ones(network.n_weights), network, padded)),
         noise_std=as_float(checks.positive("noise_std", noise_std)),
         prior=as_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
         prior_weight=as_float(float(prior is not None)),
         weight_decay=as_float(decay),
     )
     schedule = optimise.schedule(steps, learning_rate, 0.25)
-    program = _program(network, likelihood)
+    program, used = _program(padded, likelihood), network.positions_in(padded)
 
     def fit_once(seed: int) -> Fit:
         draw = np.random.default_rng(seed).standard_normal(network.n_weights)
-        start = as_float(draw * np.sqrt(2.0 / network.fan_in))
-        return _fitted(program(start, schedule, inputs), network, float(noise_std), likelihood)
+        start = as_float(embed(draw * np.sqrt(2.0 / network.fan_in), network, padded))
+        trace = program(start, schedule, inputs)
+        return _fitted(trace, network, used, float(noise_std), likelihood)
 
     seeds = optimise.start_seeds(seed, starts)
     return optimise.best_of(fit_once, seeds, lambda fitted: float(fitted.history["loss"][-1]))
@@ -134,10 +141,13 @@ def _filled(rows: Array, room: int) -> Tensor:
     return as_float(np.pad(rows, ((0, room - len(rows)), (0, 0))))
 
 
-def _fitted(trace: optimise.Trace, network: MLP, noise_std: float, likelihood: str) -> Fit:
+def _fitted(
+    trace: optimise.Trace, network: MLP, used: Array, noise_std: float, likelihood: str
+) -> Fit:
+    """Turn the loop's tensors into a :class:`Fit`: ``used`` are the places of its weights."""
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
-    weights = trace.parameters[0].numpy().astype(np.float64)
-    return Fit(weights, network, noise_std, history, likelihood, optimise.path(trace))
+    weights = trace.parameters[0].numpy()[used].astype(np.float64)
+    return Fit(weights, network, noise_std, history, likelihood, path_of(trace, used))
 
 
 @dataclass(frozen=True)

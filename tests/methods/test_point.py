@@ -1,5 +1,7 @@
 """Point estimates: least squares, ridge regression, and no epistemic uncertainty."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -155,14 +157,26 @@ def test_labels_other_than_0_and_1_are_refused():
         point.fit(LABEL_X, 2 * LABELS, **LOGISTIC)
 
 
-def test_room_for_more_points_changes_nothing_but_rounding():
-    for prior in (None, Gaussian(1.0)):
-        exactly = small(prior=prior, steps=15)
-        roomy = small(prior=prior, steps=15, capacity=Capacity(20, (3,), 1))
-        np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-5)
-        np.testing.assert_allclose(roomy.history["loss"], exactly.history["loss"], rtol=1e-5)
+@pytest.mark.parametrize("prior", [None, Gaussian(1.0), ScaleMixture(1.5, 0.1, 0.5)])
+@pytest.mark.parametrize("room", [Capacity(20, (3,), 1), Capacity(8, (7,), 1)])
+def test_room_for_more_changes_nothing_but_rounding(prior, room):
+    exactly = small(prior=prior, steps=15)
+    roomy = small(prior=prior, steps=15, capacity=room)
+    np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-5)
+    np.testing.assert_allclose(roomy.at(0).weights, exactly.at(0).weights, atol=1e-6)
+    for cost, values in exactly.history.items():
+        np.testing.assert_allclose(roomy.history[cost], values, rtol=1e-5, err_msg=cost)
 
 
-def test_too_little_room_is_refused():
-    with pytest.raises(ValueError, match="capacity: expected room for 8 points, got 7"):
-        small(capacity=Capacity(7, (3,), 1))
+def test_networks_that_share_a_room_share_a_program():
+    point._program.cache_clear()
+    for width in (2, 3):
+        small(hidden_units=(width,), steps=15, capacity=Capacity(8, (3,), 1))
+    assert point._program.cache_info().misses == 1
+
+
+@pytest.mark.parametrize("room", [Capacity(7, (3,), 1), Capacity(8, (2,), 1)])
+def test_too_little_room_is_refused(room):
+    wanted = "expected room for Capacity(n=8, hidden_units=(3,)"
+    with pytest.raises(ValueError, match=re.escape(f"capacity: {wanted}")):
+        small(capacity=room)
