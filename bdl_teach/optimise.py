@@ -152,6 +152,24 @@ def adam(
     return Trace(state.parameters, stops, records[-n_records:], path)
 
 
+def blank_path(starts: Sequence[Tensor], n_records: int, width: int) -> list[Tensor]:
+    """Room for the paths of many runs of :func:`adam`, one after another; [] if it is too much.
+
+    Args:
+        starts: Of each tensor the starts of all runs, each ``[runs, ...]``.
+        n_records: As :func:`adam` takes it.
+        width: Number of recorded quantities.
+
+    Returns:
+        Zeros: steps ``[f]``, records ``[f, width]``, and of each tensor ``[runs, f, ...]``.
+    """
+    n = int(_frames(n_records)[-1]) + 1
+    if not _film(starts, n):
+        return []
+    films = [tf.zeros([s.shape[0], n, *s.shape[1:]]) for s in starts]
+    return [tf.zeros([n], tf.int32), tf.zeros([n, width]), *films]
+
+
 def _frames(n_records: int) -> Array:
     """The frame of a path that each look is written to; the last look written to one stays."""
     n = min(_KEPT, n_records)

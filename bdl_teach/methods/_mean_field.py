@@ -31,6 +31,7 @@ from bdl_teach.methods._loop import (
     embed,
     inverse_softplus,
     lay_out,
+    path_of,
     row_noise,
 )
 from bdl_teach.methods._variational import Variational
@@ -302,12 +303,6 @@ def _posterior(parameters: Iterable[Array]) -> dict[str, Any]:
     """The fields of a fit that follow from (μ, ρ), each ``[n_weights]`` of float32."""
     mean, rho = (p.astype(np.float64) for p in parameters)
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
-
-
-def path_of(trace: optimise.Trace, used: Array) -> optimise.Path | None:
-    """The path of the weights at the positions ``used`` among the padding, as arrays."""
-    path = optimise.path(trace)
-    return path and path._replace(parameters=[p[:, used] for p in path.parameters])
 
 
 def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike) -> Array:

@@ -32,7 +32,15 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, _quiet, local_reparam
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, lay_out, make_block
+from bdl_teach.methods._loop import (
+    Block,
+    Capacity,
+    LoopInputs,
+    Plan,
+    lay_out,
+    make_block,
+    path_of,
+)
 from bdl_teach.methods._mean_field import Problem
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -422,7 +430,7 @@ def _fitted(
         history=history,
         capacity=plan.capacity,
         problem=problem,
-        path=_mean_field.path_of(trace, at),
+        path=path_of(trace, at),
         model=model,
         walk=walk,
     )

@@ -22,7 +22,7 @@ Neely 2020 for anchors; Osband, Aslanides & Cassirer 2018, section 3, for the ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -93,9 +93,12 @@ def _program(network: MLP, likelihood: str) -> Compiled:
         n_blocks: Tensor,
         p: _LoopInputs,
     ) -> Tensor:
+        none = (tf.zeros([_RECORDS], tf.int32), tf.zeros([_RECORDS, 3]))
+        film = optimise.blank_path([starts], _RECORDS, none[1].shape[1])
+
         def train(
-            k: Tensor, weights: Tensor, _: Tensor, records: Tensor
-        ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+            k: Tensor, weights: Tensor, _: Tensor, records: Tensor, film: list[Tensor]
+        ) -> tuple[Tensor, Tensor, Tensor, Tensor, list[Tensor]]:
             own = _of_member(k, p)
             trace = optimise.adam(
                 lambda theta, _, chunk: _loss(network, likelihood, theta[0], chunk, own),
@@ -103,16 +106,40 @@ def _program(network: MLP, likelihood: str) -> Compiled:
                 schedule,
                 n_blocks=n_blocks,
                 n_records=_RECORDS,
+                keep_path=bool(film),
             )
             weights = tf.tensor_scatter_nd_update(weights, [[k]], [trace.parameters[0]])
-            return k + 1, weights, trace.steps, records + trace.records
+            film = _with_member(film, k, trace.path)
+            return k + 1, weights, trace.steps, records + trace.records, film
 
-        none = (tf.zeros([_RECORDS], tf.int32), tf.zeros([_RECORDS, 3]))
-        begin = (tf.constant(0), starts, *none)
-        _, weights, steps, records = tf.while_loop(lambda k, *_: k < n_members, train, begin)
-        return optimise.Trace([weights], steps, records / tf.cast(n_members, tf.float32))
+        begin = (tf.constant(0), starts, *none, film)
+        done = tf.while_loop(lambda k, *_: k < n_members, train, begin)
+        _, weights, steps, records, film = done
+        return optimise.Trace([weights], steps, _mean(records, n_members), _path(film, n_members))
 
     return Compiled(run)
+
+
+def _mean(records: Tensor, n_members: Tensor) -> Tensor:
+    """Turn a sum over the members into their mean."""
+    return records / tf.cast(n_members, tf.float32)
+
+
+def _with_member(film: list[Tensor], k: Tensor, path: optimise.Path | None) -> list[Tensor]:
+    """Put member ``k``'s path among those of all: steps, summed records, weights by member."""
+    if path is None:
+        return []
+    _, records, weights = film
+    weights = tf.tensor_scatter_nd_update(weights, [[k]], [path.parameters[0]])
+    return [path.steps, records + path.records, weights]
+
+
+def _path(film: list[Tensor], n_members: Tensor) -> optimise.Path | None:
+    """The path of all members, the frames first; ``None`` if it was not kept."""
+    if not film:
+        return None
+    steps, records, weights = film
+    return optimise.Path(steps, _mean(records, n_members), [tf.transpose(weights, [1, 0, 2])])
 
 
 def fit(
@@ -180,7 +207,9 @@ def fit(
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     used = network.positions_in(plan.padded)
     weights = trace.parameters[0].numpy()[: len(seeds), used].astype(np.float64)
-    return Fit(weights, anchors, network, noise_std, history, plan.capacity, likelihood)
+    path = optimise.path(trace)
+    path = path and path._replace(parameters=[path.parameters[0][:, : len(seeds), used]])
+    return Fit(weights, anchors, network, noise_std, history, plan.capacity, likelihood, path)
 
 
 def _prior(prior: Prior | None, anchored: bool) -> Prior | None:
@@ -236,6 +265,7 @@ class Fit:
             the members.
         capacity: Sizes that it was compiled for.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        path: The way of the training, for :meth:`at`; ``None`` for networks of many weights.
     """
 
     weights: Array
@@ -245,6 +275,21 @@ class Fit:
     history: dict[str, Array]
     capacity: Capacity
     likelihood: str = "gaussian"
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the members were at a frame of their training.
+
+        Args:
+            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1 backwards.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        weights = path.parameters[0][frame].astype(np.float64)
+        history = optimise.history_until(frame, path, self.history)
+        return replace(self, weights=weights, history=history)
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Average the members: an equal mixture of what each of them says.

@@ -166,3 +166,27 @@ def test_a_divergence_of_a_member_names_step_and_remedy():
 def test_a_number_of_members_that_is_none_is_refused(wrong):
     with pytest.raises(ValueError, match=r"^n_members: expected.*got"):
         small(n_members=wrong)
+
+
+def test_the_path_leads_from_the_starts_to_the_members():
+    x = np.linspace(-1, 1, 8)[:, None]
+    fit = ensemble.fit(x, np.sin(x), n_members=3, hidden_units=(4,), steps=60)
+    assert fit.path is not None
+    assert fit.path.steps[0] == 0 and fit.path.steps[-1] == 60
+    np.testing.assert_array_equal(fit.at(-1).weights, fit.weights)
+    alone = ensemble.fit(x, np.sin(x), n_members=1, hidden_units=(4,), steps=60)
+    for frame in (0, 20):  # a member goes its own way, whoever is beside it
+        begun = fit.at(frame).weights
+        np.testing.assert_allclose(begun[0], alone.at(frame).weights[0], rtol=1e-4, atol=1e-5)
+        assert np.abs(begun[0] - begun[1]).max() > 0.1
+    for name, values in fit.at(-1).history.items():
+        assert values[-1] == pytest.approx(fit.history[name][-1])
+
+
+def test_members_of_many_weights_keep_no_path(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ensemble.optimise, "_MOST_NUMBERS", 1000)
+    x = np.linspace(-1, 1, 8)[:, None]
+    fit = ensemble.fit(x, np.sin(x), n_members=3, hidden_units=(5,), steps=60)
+    assert fit.path is None
+    with pytest.raises(ValueError, match="path was kept"):
+        fit.at(0)
