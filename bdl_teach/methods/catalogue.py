@@ -147,11 +147,10 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "infinite": Method(
         "infinite_width", "∞ width", "the Gaussian process of infinitely many hidden units: exact",
-        compared=None,
     ),
     "laplace": Method(
         "laplace", "Laplace", "a Gaussian round MAP, as wide as the posterior is curved there",
-        compared=None, repeats=True,
+        repeats=True,
     ),
     "bbb": Method("bbb", "BBB", "Bayes by Backprop: a Gaussian over each weight"),
     "local": Method(
@@ -160,33 +159,32 @@ CATALOGUE: Mapping[str, Method] = {  # the quickest first
     ),
     "flipout": Method(
         "local_reparam", "Flipout", "the same, with signs that are flipped for each point",
-        bench="local_reparam, Flipout", options={"estimator": "flipout"}, compared=None,
+        bench="local_reparam, Flipout", options={"estimator": "flipout"},
+        compared=None,  # the same objective and family as ``local``
     ),
     "dropout": Method(
-        "mc_dropout", "dropout", "one network that loses units at random, here too", compared=None
+        "mc_dropout", "dropout", "one network that loses units at random, here too"
     ),
     "eb": Method(
-        "empirical_bayes", "emp. Bayes", "the same, with the prior's width learnt",
+        "empirical_bayes", "emp. Bayes", "Bayes by Backprop with the prior's width learnt",
         compared={"tie": "all", "estimator": "quiet", "learning_rate": 0.3},  # its QUIET
     ),
     "low_rank": Method(
         "low_rank", "low rank", "a Gaussian over all weights, with correlations of rank 5",
-        compared=None,
     ),
     "swag": Method(
         "low_rank", "SWAG", "a Gaussian read off the optimiser's path round a mode",
-        function="swag", compared=None,
+        function="swag", compared=None,  # compiles for every number of points
     ),
-    "ensemble": Method(
-        "ensemble", "ensemble", "ten networks from ten starts", compared=None
-    ),
+    "ensemble": Method("ensemble", "ensemble", "ten networks from ten starts"),
     "anchored": Method(
         "ensemble", "anchored", "the same, each pulled towards a draw of its own from the prior",
-        bench="ensemble, anchored", options={"anchored": True}, compared=None,
+        bench="ensemble, anchored", options={"anchored": True},
+        compared=None,  # a variant; the rivals' explorer shows it beside the plain one
     ),
     "sgmcmc": Method(
         "sgmcmc", "SGHMC", "chains of gradient steps with momentum and noise",
-        compared=None, pace="slow",
+        pace="slow",
     ),
     "pbp": Method(
         "pbp", "PBP", "probabilistic backpropagation; learns the noise too",

@@ -55,10 +55,16 @@ def _rectified(z: _Moments) -> _Moments:
 
     √(aa′) (sin θ + (π − θ) cos θ)/2π, where cos θ = c/√(aa′); on the diagonal that is a/2.
     """
-    reach = np.sqrt(z.left * z.right)  # > 0, since each unit has a bias
+    reach = np.sqrt(z.left) * np.sqrt(z.right)  # > 0, since each unit has a bias
     cosine = np.clip(z.cross / reach, -1.0, 1.0)
-    angle = np.arccos(cosine)
-    cross = reach * (np.sqrt(1.0 - cosine**2) + (math.pi - angle) * cosine) / (2.0 * math.pi)
+    cross = np.arccos(cosine)  # from here in place: a new array costs more than the sum in it
+    np.subtract(math.pi, cross, out=cross)
+    cross *= cosine
+    cosine *= cosine
+    np.subtract(1.0, cosine, out=cosine)
+    cross += np.sqrt(cosine, out=cosine)
+    reach /= 2.0 * math.pi
+    cross *= reach
     return _Moments(cross, z.left / 2.0, z.right / 2.0)
 
 

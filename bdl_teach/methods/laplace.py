@@ -51,6 +51,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import point
+from bdl_teach.methods._loop import Capacity
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -191,6 +192,7 @@ def fit(
     learning_rate: float = 0.02,
     starts: int = 1,
     seed: int = 0,
+    capacity: Capacity | None = None,
 ) -> Fit:
     """Find the most probable weights, and put a Gaussian round them.
 
@@ -208,6 +210,7 @@ def fit(
         learning_rate: Adam step size, > 0.
         starts: Search the mode from so many starting points and keep the highest.
         seed: Seed of the starting point.
+        capacity: Compile the search for these sizes instead of exactly this problem's.
 
     Returns:
         A :class:`Fit`.
@@ -229,6 +232,7 @@ def fit(
         learning_rate=learning_rate,
         starts=starts,
         seed=seed,
+        capacity=capacity,
     )
     return around(mode, x, y, prior=prior, structure=structure, linearised=linearised)
 

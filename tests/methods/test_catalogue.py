@@ -123,7 +123,7 @@ def test_a_new_method_is_in_the_comparison_and_in_the_bench(copy: Path) -> None:
     assert told["button"] == "a network with a random hidden layer"
     assert re.search(r"random feat\. \d+/\d+/\d+%", told["status"])
     assert told["drawn"] and told["visible"] and told["mean"] and not any(told["words"])
-    assert told["alt"].startswith("Seven small plots")
+    assert told["alt"].startswith("Up to thirteen plots")
     assert not any(told["presets"]), "their sentences are about the six"
     assert re.search(r"\nrandom_features( +[\d.]+){3} +-\d\.\d+ +\d\.\d+", told["bench"])
 
