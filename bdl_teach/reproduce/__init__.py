@@ -15,9 +15,13 @@ import errno
 import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bdl_teach._support.report import say
 from bdl_teach.reproduce import tables
+
+if TYPE_CHECKING:
+    from bdl_teach.reproduce.table import Row
 
 ABOUT = "Run a paper's experiment and lay its figures beside the published ones."
 FULL = "The disk is full. What had finished is kept; make room and start again."
@@ -60,6 +64,9 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="forget the results of these tasks")
     parser.add_argument("--csv", type=_absolute, metavar="FILE", help="write the table there too")
     parser.add_argument(
+        "--figures", type=_absolute, metavar="FILE", help="write there what each task measured"
+    )
+    parser.add_argument(
         "--store", type=_absolute, metavar="FOLDER", help="for results; default: your cache folder"
     )
 
@@ -92,7 +99,7 @@ def as_arguments(options: argparse.Namespace) -> list[str]:
 def as_flags(options: argparse.Namespace, *own: str) -> list[str]:
     """The words that give a command's own options of these names, and those of `add_running`."""
     words = []
-    for name in (*own, "list", "fresh", "jobs", "scheduler", "csv", "store"):
+    for name in (*own, "list", "fresh", "jobs", "scheduler", "csv", "figures", "store"):
         value = getattr(options, name)
         if value is not None and value is not False:
             words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}"))
@@ -109,6 +116,23 @@ def main(argv: Sequence[str]) -> int:
     runner = importlib.import_module("bdl_teach.reproduce.runner")
     module = importlib.import_module(f"{tables.__name__}.{options.table.replace('-', '_')}")
     return in_sentences(lambda: runner.reproduce(module.TABLE, options))
+
+
+def stored(table: str) -> Sequence[Row]:
+    """Sum up the figures of a table that come with the package, for a chapter that shows it.
+
+    Args:
+        table: Its name; one of those that have a CSV file beside their module.
+
+    Raises:
+        OSError: It has none.
+    """
+    module = importlib.import_module(f"{tables.__name__}.{table.replace('-', '_')}")
+    kept = importlib.import_module("bdl_teach.reproduce.kept")
+    figures = kept.read(Path(str(module.__file__)).with_suffix(".csv")).figures
+    tasks = [task for task in module.TABLE.tasks(False) if task.key in figures]
+    rows: Sequence[Row] = module.TABLE.summarise([(t.arguments, figures[t.key]) for t in tasks])
+    return rows
 
 
 def in_sentences(run: Callable[[], int]) -> int:

@@ -27,7 +27,7 @@ from tqdm import tqdm
 from bdl_teach._support.errors import DatasetUnavailable
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
-from bdl_teach.reproduce import report
+from bdl_teach.reproduce import kept, report
 from bdl_teach.reproduce.sources import fingerprint
 from bdl_teach.reproduce.store import Figures, Store, default_folder
 from bdl_teach.reproduce.table import Table, Task
@@ -106,7 +106,7 @@ def finish(
     if options.fresh:
         for job in jobs:
             job.store.forget(job.task)
-    done = {job.task.key: kept for job in jobs if (kept := job.store.get(job.task)) is not None}
+    done = {job.task.key: old for job in jobs if (old := job.store.get(job.task)) is not None}
     waiting = [job for job in jobs if job.task.key not in done]
     faults: dict[str, list[str]] = {}
     if waiting:
@@ -134,7 +134,22 @@ def reproduce(table: Table, options: argparse.Namespace) -> int:
     print(report.as_text(table, rows))
     if options.csv:
         write_whole(options.csv, report.as_csv(table, rows))
+    only = f" --only '{options.only}'" if options.only else ""
+    write_figures(jobs, done, f"reproduce {table.name}{only}", options)
     return tell(faults, len(tasks), jobs[0].store.folder)
+
+
+def write_figures(
+    jobs: Sequence[Job], done: Mapping[str, Figures], command: str, options: argparse.Namespace
+) -> None:
+    """Write what each task measured, if that is asked for.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    if options.figures:
+        figures = {job.task.key: done[job.task.key] for job in jobs if job.task.key in done}
+        write_whole(options.figures, kept.as_csv(kept.Kept(kept.made_by(command), figures)))
 
 
 def calls(jobs: Sequence[Job], options: argparse.Namespace) -> list[Any]:

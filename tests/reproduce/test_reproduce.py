@@ -199,7 +199,7 @@ def test_the_rows_follow_the_tasks_whatever_ran_first(here, toy):
     seen = []
     tasks = [Task(f"task-{i}", {"number": i}) for i in range(4)]
     table = Table("toy", "", lambda _: tasks, toy_work.run, lambda done: seen.append(done) or [])
-    options = {"quick": False, "fresh": False, "csv": None, "store": toy.store}
+    options = {"quick": False, "fresh": False, "csv": None, "figures": None, "store": toy.store}
     plan = SimpleNamespace(**options, only=None, jobs=None, scheduler=None)
     runner.reproduce(table, SimpleNamespace(**{**vars(plan), "only": "task-2"}))
     runner.reproduce(table, plan)
@@ -642,7 +642,7 @@ def test_the_launcher_hands_on_every_option_with_absolute_paths(here, monkeypatc
     monkeypatch.setattr(launcher.environment, "ensure", lambda root: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: calls.append(command) or 0)
     argv = ["reproduce", "toy", "--jobs=2", "--quick", "--only=even", "--fresh", "--csv=a.csv"]
-    assert launcher.main([*argv, "--store=s"]) == 0
+    assert launcher.main([*argv, "--figures=f.csv", "--store=s"]) == 0
     python, flag, code, name, *rest = calls[0]
     assert (python, flag, code, name) == ("PY", "-c", launcher.INSIDE, "reproduce")
     assert sorted(rest) == sorted(
@@ -653,6 +653,7 @@ def test_the_launcher_hands_on_every_option_with_absolute_paths(here, monkeypatc
             "--only=even",
             "--fresh",
             f"--csv={tmp_path / 'a.csv'}",
+            f"--figures={tmp_path / 'f.csv'}",
             f"--store={tmp_path / 's'}",
         ]
     )
