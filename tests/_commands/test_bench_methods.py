@@ -50,6 +50,25 @@ def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings
         assert given == {**taken, **method.options}, way.name
 
 
+def test_every_limit_of_a_slider_is_of_a_row_and_is_judged():
+    names = {way.name for way in [*methods.ways(), *methods.parts()]}
+    assert set(methods.LIVE) <= names
+    slow = [Row(name, 0.0, 0.2, 0.0, 0.0, 0.0) for name in methods.LIVE]
+    verdicts = methods.live([*slow, ROWS[0]])
+    assert [verdict.ok for verdict in verdicts] == [limit >= 200 for limit in methods.LIVE.values()]
+
+
+def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
+    trained = []
+    original = point.fit
+    monkeypatch.setattr(point, "fit", lambda *a, **more: trained.append(1) or original(*a, **more))
+    x = np.linspace(-0.5, 0.5, 9)[:, None]
+    methods._frozen.cache_clear()
+    one, other = (methods._last_layer(x, np.sin(x), seed) for seed in (0, 100))
+    assert len(trained) == 1
+    assert one.prior.std < other.prior.std and (one.cov != other.cov).any()
+
+
 def test_the_powers_are_those_of_the_times():
     assert methods.exponent(growth(1.0, 0.5), "n") == pytest.approx(1.0)
     assert methods.exponent(growth(1.2, 1.5), "width") == pytest.approx(1.5)
@@ -85,7 +104,7 @@ def test_a_quick_run_measures_the_repeated_ways_only(monkeypatch, capsys):
     monkeypatch.setattr(methods, "judge", lambda *_: pytest.fail("measured"))
     assert bench.main(["methods", "--quick", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert len(told["rows"]) == len(methods.ways()) - 1
+    assert len(told["rows"]) == len(methods.ways()) - 1 + len(methods.parts())
     assert told["pbp"] == told["verdicts"] == []
 
 

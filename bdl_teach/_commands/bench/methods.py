@@ -8,12 +8,13 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bdl_teach._support import report
+from bdl_teach._support.checks import Array
 from bdl_teach._support.report import Verdict, seconds
 
 FRESH, DRAWS = 1000, 500
@@ -24,6 +25,15 @@ SETTINGS = (  # what, points, features, hidden units, epochs, limit in s
     ("PBP, Boston's size, 40 epochs", 455, 13, (50,), 40, 1.0),
     ("PBP, California's size, 1 epoch", 18576, 8, (50, 50), 1, 5.0),
 )
+LIVE = {  # what a slider may ask for: refit, limit in ms
+    "infinite_width": 10.0,
+    "laplace, last layer": 10.0,
+    "mc_dropout": 40.0,
+    "laplace": 120.0,
+    "ensemble": 150.0,
+    "sgmcmc, first picture": 150.0,
+    "low_rank": 250.0,
+}
 
 
 class Way(NamedTuple):
@@ -83,9 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print, and judge."""
-    rows = [measure(way, options.repeats) for way in ways() if way.repeated or not options.quick]
+    chosen = [*ways(), *parts()]
+    rows = [measure(way, options.repeats) for way in chosen if way.repeated or not options.quick]
     growth = [] if options.quick else [grow(n, width) for n, width in SIZES]
-    verdicts = [] if options.quick else [judge(*setting) for setting in SETTINGS]
+    verdicts = [] if options.quick else [*live(rows), *(judge(*setting) for setting in SETTINGS)]
     if options.json:
         print(json.dumps(as_json(rows, growth, verdicts), indent=2))
     else:
@@ -106,6 +117,42 @@ def ways() -> list[Way]:
     return [
         Way(method.name, partial(method.fit, **common), method.pace != "background")
         for method in CATALOGUE.values()
+    ]
+
+
+def parts() -> list[Way]:
+    """What a slider asks for of a method that takes longer as a whole."""
+    from bdl_teach.densities import ScaleMixture
+    from bdl_teach.methods import sgmcmc
+    from bdl_teach.widgets.rivals.fits import SGHMC_FIRST
+
+    first = partial(sgmcmc.fit, prior=ScaleMixture(), hidden_units=(20, 20), steps=SGHMC_FIRST)
+    return [Way("sgmcmc, first picture", first), Way("laplace, last layer", _last_layer)]
+
+
+def _last_layer(x: Array, y: Array, seed: int) -> Any:
+    """Learn the last layer anew under a prior that the seed moves: what a tick does after MAP."""
+    from bdl_teach.densities import Gaussian
+
+    return _frozen(x.tobytes(), y.tobytes()).with_prior(Gaussian(1.0 + 0.01 * seed))
+
+
+@lru_cache(maxsize=1)
+def _frozen(x: bytes, y: bytes) -> Any:
+    """MAP on some points, whose hidden layers stay."""
+    from bdl_teach.methods import laplace
+
+    data = (np.frombuffer(values).reshape(-1, 1) for values in (x, y))
+    return laplace.fit(*data, structure="last_layer")
+
+
+def live(rows: Sequence[Row]) -> list[Verdict]:
+    """Lay each refit that a slider waits for beside its limit."""
+    times = {row.name: 1e3 * row.refit_s for row in rows}
+    return [
+        Verdict(f"{name}, refit", times[name], "ms", limit)
+        for name, limit in LIVE.items()
+        if name in times
     ]
 
 
