@@ -148,6 +148,33 @@ def expected_coverage(
     return np.asarray(ndtr((upper - truth) / noise_std) - ndtr((lower - truth) / noise_std))
 
 
+def conformal_factor(scores: ArrayLike, level: float) -> float:
+    """How many of a method's own sds make a band that holds a share ``level`` of new points.
+
+    Split conformal prediction: the ⌈(n + 1) level⌉-th smallest of n scores. The promise is marginal
+    and only for a point that is drawn as these n were.
+
+    Args:
+        scores: Of n points that the method has not seen: |y − mean|/sd ``[n]``.
+        level: In (0, 1).
+
+    Returns:
+        The factor; infinite where so few scores cannot promise so much.
+
+    Raises:
+        ValueError: ``level`` is not inside (0, 1), or a score is negative or not finite.
+
+    Source: Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2.
+    """
+    if not 0 < checks.probability("level", level) < 1:
+        raise ValueError(f"level: expected a number inside (0, 1), got {level!r}")
+    scores = checks.finite("scores", scores).ravel()
+    if scores.min(initial=0.0) < 0:
+        raise ValueError(f"scores: expected numbers >= 0, got {scores.min():g}")
+    rank = math.ceil((len(scores) + 1) * level - 1e-9)  # 33 · 0.9 may round to more than it is
+    return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else math.inf
+
+
 def pit(prediction: Predictive, y: ArrayLike) -> Array:
     """Probability integral transform F(y | x): uniform on [0, 1] if the predictive is right.
 

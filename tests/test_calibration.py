@@ -49,6 +49,20 @@ def test_expected_coverage_is_the_share_of_many_draws():
         calibration.expected_coverage(truth, 0.0, lower, upper)
 
 
+@pytest.mark.parametrize(("level", "rank"), [(0.5, 17), (0.9, 30), (0.91, 31), (0.96, 32)])
+def test_the_conformal_factor_is_the_score_of_its_rank(level, rank):
+    scores = RNG.permutation(np.arange(1.0, 33.0))
+    assert calibration.conformal_factor(scores, level) == rank
+    assert calibration.conformal_factor(scores, 0.98) == math.inf, "33 ranks do not hold so much"
+
+
+def test_a_conformal_factor_is_of_sizes_and_of_a_level():
+    with pytest.raises(ValueError, match="level: expected a number inside"):
+        calibration.conformal_factor([1.0], 1.0)
+    with pytest.raises(ValueError, match="scores: expected numbers >= 0, got -2"):
+        calibration.conformal_factor([1.0, -2.0], 0.5)
+
+
 def test_pit_is_uniform_for_a_right_mixture_and_for_a_right_gaussian():
     samples = RNG.normal(size=(5, 1)) * np.ones((5, 4000))
     mixture = Predictive.from_samples(samples, 0.3)
