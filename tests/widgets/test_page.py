@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from nbconvert import HTMLExporter
 
 from bdl_teach import widgets
 from bdl_teach.widgets import gradient_lab
+from bdl_teach.widgets._engine import background
 from tests.chromium import required
+from tests.widgets import by_hand
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -153,6 +156,7 @@ TRAINING = (  # those that can be replayed
     "ComparisonExplorer",
     "EmpiricalBayesExplorer",
     "KLBudgetLab",
+    "RivalsExplorer",
     "SinusoidExplorer",
     "TruthExplorer",
     "VAEExplorer",
@@ -237,6 +241,15 @@ class Hand:
             "([where, i, words]) => document.querySelectorAll(where)[i]"
             "    .querySelector('.bdl-status').textContent.includes(words)",
             arg=[ALL_BOXES, self.number, words],
+            timeout=PATIENCE_MS,
+        )
+
+    def has_points(self, n: int) -> None:
+        """Wait until so many points are there."""
+        self.page.wait_for_function(
+            "([where, i, n]) => document.querySelectorAll(where)[i]"
+            "    .querySelectorAll('.bdl-main .bdl-dot').length === n",
+            arg=[ALL_BOXES, self.number, n],
             timeout=PATIENCE_MS,
         )
 
@@ -358,8 +371,12 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
     for k in (0, 7):
         hand.page.mouse.click(ground["x"] + (k + 0.5) / 10 * ground["width"], up)
         hand.page.wait_for_timeout(SETTLE_MS)
-    hand.box.get_by_role("button", name="share", exact=True).click()
-    hand.says("pair=(0, 7)")
+    for _ in range(50):  # a picture that is still on its way says something else
+        hand.box.get_by_role("button", name="share", exact=True).click()
+        hand.page.wait_for_timeout(SETTLE_MS)
+        if "pair=(0, 7)" in (said := hand.box.locator(".bdl-status").inner_text()):
+            break
+    assert "pair=(0, 7)" in said
 
 
 BOXES = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
@@ -438,6 +455,46 @@ def test_missions_and_both_hints_move_nothing_and_are_named(on_missions: Hand) -
     hand.box.get_by_role("button", name="missions").click()
     assert hand.box.evaluate(BOXES) == with_missions
     hand.box.get_by_role("button", name="missions").click()
+
+
+WITH_MISSIONS = [name for name in NAMES if getattr(widgets, name).MISSIONS]
+
+
+def known_controls(name: str) -> dict[str, Any]:
+    """The controls of an explorer, to know their kinds and labels: nothing is computed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "start", lambda _: None)
+        made = getattr(widgets, name)()
+    made.close()
+    found: dict[str, Any] = made._controls
+    return found
+
+
+@pytest.mark.parametrize("name", WITH_MISSIONS)
+def test_each_mission_is_done_in_the_page_by_its_second_hint(
+    seen: dict[str, Any], notebook: Notebook, name: str
+) -> None:
+    """By keys and buttons alone, and not before they move what the hint names."""
+    resize(notebook, *LAPTOP)
+    hand, known = Hand(notebook, name), known_controls(name)
+    button = partial(by_hand.button, hand.box)
+    button("missions").click()
+    row = hand.box.get_by_role("radiogroup", name="mission", exact=True).get_by_role("radio")
+    stays = [known[n].description for n in getattr(widgets, name).STAYS]
+    for i, mission in enumerate(getattr(widgets, name).MISSIONS):
+        row.nth(i).click()
+        told(hand, mission.text)
+        for k, words in enumerate(mission.hints, 1):
+            button(f"hint {k}").click()
+            told(hand, words)
+        told(hand, "Not yet.")
+        by_hand.go(hand.box, known, mission.way, hand.has_points)
+        told(hand, "✓ Done")
+        for label in stays:
+            if button(label).get_attribute("aria-pressed") == "true":
+                button(label).click()
+        button("reset").click()
+    button("missions").click()
 
 
 def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:

@@ -46,7 +46,7 @@ class Arrival:
         if not self.over:
             return ""
         if self.converged:
-            return f"Converged: no longer run ends {self.tolerance:.0f} nats lower."
+            return f"Converged: a longer run gains less than {self.tolerance:.0f} nats."
         return f"Not converged: a longer run ends {self.gain:.0f} nats lower."
 
 

@@ -137,7 +137,7 @@ class Canvas:
         for artist in self._moving:
             if artist.axes is None:
                 self.figure.draw_artist(artist)
-            else:
+            elif artist.axes.get_visible():
                 artist.axes.draw_artist(artist)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 

@@ -142,7 +142,9 @@ class Touched:
         )
         own.add_class("bdl-own")
         ask = controls.button(
-            "ask where unsure", "a new point where the epistemic sd is largest", self._ask_for_point
+            "ask where unsure",
+            "a new point where the epistemic sd is largest, anywhere in the picture",
+            self._ask_for_point,
         )
         return [own, ask]
 

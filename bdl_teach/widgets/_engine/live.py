@@ -670,6 +670,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._past.note(self._undoable(), time.monotonic())
             self._asked += 1
             self._slot.put((self._asked, self.state()))
+        if self._missions is not None:
+            self._missions.moved()
         self._show_state()
 
     def _show_state(self) -> None:
@@ -678,7 +680,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._start.show(self.state())
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
-        self._picture.line = self.code()
+        self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
@@ -844,7 +846,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             if place is not None:
                 self._canvas.fit(place if sharp else replace(place, ratio=min(place.ratio, 1.0)))
             picture = as_data_url(self._canvas.render())
-            panels = [panel.place() for panel in self._touched]
+            panels = [panel.place() for panel in self._touched if panel.axes.get_visible()]
         if picture != self._picture.value:
             self._picture.value = picture
         if panels != self._picture.panels:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _DONE = "✓"
 _NOT_YET = "Not yet."
+_LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
 _Tried = list[tuple[Any, bool | None]]  # of each seed, whether it holds; None where unknown
 
 
@@ -80,6 +81,11 @@ class MissionBox:
             self._row.value = ids.index(name)
         self.toggle.value = name is not None
 
+    def moved(self) -> None:
+        """Take back what was said of another state."""
+        if (mission := self.chosen) is not None:
+            self._say(mission, _LOOKING)
+
     def done(self) -> tuple[str, ...]:
         """The ids of those that the learner has done, here or in an earlier session."""
         from bdl_teach.exercises._record import SOLVED
@@ -116,6 +122,7 @@ class MissionBox:
             tried = self._tried[2]
             others = ()
         for other in others:
+            self._say(mission, f"{_DONE} With seed {values.get('seed')}. {_LOOKING}")
             yield
             tried.append((other.get("seed"), _holds(mission, other, compute)))
         self._tried = mission, dict(values), tried
@@ -158,7 +165,7 @@ class MissionBox:
 
     def _begin(self) -> None:
         """Say what is to be brought about; no hint yet."""
-        self._verdict.value = ""
+        self._verdict.value = f"<b>{_LOOKING}</b>"
         for hint in self._hints:
             hint.value = False
         self._hints[1].disabled = True

@@ -151,8 +151,8 @@ class Film(Generic[Result]):
 
 def steps_of(fit: Any) -> Sequence[int]:
     """Steps taken at each frame that a fit has kept of its training; () if it has none."""
-    path = getattr(fit, "path", None)
-    return () if path is None else tuple(path.steps.tolist())
+    steps = getattr(getattr(fit, "path", None), "steps", None)
+    return () if steps is None else tuple(steps.tolist())
 
 
 def _options(steps: Sequence[int]) -> list[tuple[str, int]]:

@@ -52,5 +52,5 @@ def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> N
     assert not any(one.over for one in before)
     assert last == Arrival(N_LONGER, max(gain, 0.0), over=True, tolerance=TOLERANCE)
     assert last.converged is True
-    assert str(last) == f"Converged: no longer run ends {TOLERANCE:.0f} nats lower."
+    assert str(last) == f"Converged: a longer run gains less than {TOLERANCE:.0f} nats."
     assert fit.asked == list(range(N_LONGER))

@@ -603,7 +603,8 @@ def test_share_gives_the_line_that_rebuilds_the_state(
     toy: Toy, values: dict[str, Any], line: str
 ) -> None:
     toy.set(**values)
-    assert toy.code() == toy._picture.line == line
+    assert toy.code() == line
+    assert toy._picture.line == f"from bdl_teach import widgets; {line}", "for any notebook"
     state = toy.state()
     again = eval(line, {"widgets": SimpleNamespace(Toy=Toy)})
     assert controls.same(again.wait().state(), state)

@@ -110,7 +110,7 @@ def text(widget: Any) -> str:
 
 def verdict(explorer: Explorer[Any]) -> str:
     """What is said of the chosen mission, once it is."""
-    until(lambda: box(explorer)._verdict.value != "", "a verdict")
+    until(lambda: not text(box(explorer)._verdict).endswith("…"), "a verdict")
     return text(box(explorer)._verdict)
 
 
@@ -217,15 +217,15 @@ def test_without_a_seed_one_check_says_it() -> None:
     with_none.close()
 
 
-def hold_up(lift: Lift) -> tuple[threading.Event, threading.Event]:
-    """Have seed 1 wait: (it has begun, it may go on)."""
+def hold_up(lift: Lift, seed: int = 1) -> tuple[threading.Event, threading.Event]:
+    """Have a seed wait: (it has begun, it may go on)."""
     begun, go_on = threading.Event(), threading.Event()
 
     def wait() -> None:
         begun.set()
         assert go_on.wait(20.0)
 
-    lift.trouble[1] = wait
+    lift.trouble[seed] = wait
     return begun, go_on
 
 
@@ -238,6 +238,26 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     assert lift.wait().result == 3.0
     assert said(lift, "Not yet.")
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
+
+
+def test_it_is_looked_at_until_it_is_known_and_another_seed_takes_its_time(lift: Lift) -> None:
+    begun, go_on = hold_up(lift)
+    lift.mission("lift-high").set(height=5)
+    assert begun.wait(20.0)
+    assert text(box(lift)._verdict) == "✓ With seed 0. Wait …"
+    go_on.set()
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+
+
+def test_what_was_said_of_another_state_goes_with_the_movement(lift: Lift) -> None:
+    lift.mission("lift-high").set(height=5)
+    assert said(lift, "✓ Done, also with seeds 1 and 2.")
+    begun, go_on = hold_up(lift, 7)
+    lift._controls["seed"].value = 7
+    assert begun.wait(20.0)
+    assert text(box(lift)._verdict) == "Wait …"
+    go_on.set()
+    assert said(lift, "✓ Done, also with seeds 8 and 9.")
 
 
 def test_it_can_be_closed_while_another_seed_is_computed(lift: Lift) -> None:
