@@ -169,7 +169,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             (
                 "The star says which σ these weights would like. What happens to the weights if "
                 "they get it?",
-                "Leave “prior” at fixed and take “σ” to 5.012; pressing “σ ← best” a few times "
+                "Leave “prior” at fixed and take “σ_p” to 5.012; pressing “σ ← best” a few times "
                 "comes near it.",
             ),
             _is_its_own_best,
@@ -211,7 +211,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         d = _DEFAULTS
         made = {
             "prior_std": controls.log_slider(
-                "σ", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
+                "σ_p", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
@@ -242,7 +242,9 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         c = self._controls
         best = controls.button(
-            "σ ← best", "set the prior by hand to the best one for these weights", self._to_best
+            "σ ← best",
+            "set the prior by hand to the slider's step next to the best for these weights",
+            self._to_best,
         )
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
@@ -305,11 +307,12 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         total = result.complexity + result.likelihood
         saved = result.complexity - result.least_complexity
         compared = "more" if saved >= 0 else "less"
+        n = len(result.prior_std)
         return (
-            f"{len(result.prior_std)} weights, {result.off:.0%} switched off: free energy "
-            f"{total:.0f} nats (complexity {result.complexity:.0f}, {abs(saved):.0f} {compared} "
-            f"than under the best single prior, σ {result.best_std:.2g}; likelihood "
-            f"{result.likelihood:.0f}). {result.arrival}"
+            f"{n - round(n * result.off)} of {n} weights in use, {result.off:.0%} switched off "
+            f"(|μ| < σ/2): free energy {total:.0f} nats (complexity {result.complexity:.0f}, "
+            f"{abs(saved):.0f} {compared} than under the best single prior, σ "
+            f"{result.best_std:.2g}; likelihood {result.likelihood:.0f}). {result.arrival}"
         ).rstrip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:

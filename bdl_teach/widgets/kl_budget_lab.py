@@ -101,7 +101,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             {**_DEFAULTS, "n_batches": 32},
         ),
         "32 geometric": (
-            "One point a step, as noisy; the first ten carry 99.9 % of the KL",
+            "One point a step; the first ten carry 99.9 % of the KL",
             {**_DEFAULTS, "n_batches": 32, "scheme": "geometric"},
         ),
         # claim: whole-kl-in-each-batch-flattens-the-mean

@@ -5,6 +5,7 @@ What a preset or an answer says of a method is looked at for five data seeds.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -33,19 +34,21 @@ from matplotlib.patches import Rectangle
 from scipy.stats import norm
 from waiting import until
 
-from bdl_teach import DivergedError, calibration, datasets
+from bdl_teach import DivergedError, calibration, datasets, plots
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.methods.pbp import replay as pbp_replay
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import ComparisonExplorer
-from bdl_teach.widgets._engine import live, stored_nuts
+from bdl_teach.widgets._engine import live, points, stored_nuts
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
+from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.explorer import ComparisonResult
-from bdl_teach.widgets.comparison.fits import METHODS, GapProblem
+from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Interval
 
 SIX = ("mle", "map", "bbb", "local", "eb", "pbp")  # that the presets' sentences are about
 FURTHER = tuple(name for name in METHODS if name not in SIX)
@@ -55,6 +58,8 @@ MOVES: dict[str, Any] = {
     "gap": 0.1,
     "seed": 3,
     "epochs": 20,
+    "level": 0.5,
+    "conformal": True,
     "mle": True,
     "map": False,
     "bbb": False,
@@ -70,6 +75,8 @@ START: dict[str, Any] = {
     "gap": 0.3,
     "seed": 0,
     "epochs": 100,
+    "level": 0.95,
+    "conformal": False,
     "mle": False,
     "map": True,
     "bbb": True,
@@ -85,6 +92,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the start
     "no gap": {"gap": 0.0},
     "few points": {"n": 8},
     "loud noise": {"noise_std": 3.0},
+    "conformal": {"conformal": True},
     "PBP, few epochs": {"epochs": 10},
 }
 LABELS = {
@@ -246,6 +254,8 @@ def test_no_value_of_any_slider_traces_again(explorer: ComparisonExplorer) -> No
         "gap": (0.0, 0.4),
         "seed": (99,),
         "epochs": (10, 20),
+        "level": (0.5, 0.99),
+        "conformal": (True,),
     }.items():
         for value in values:
             explorer.preset("all methods").set(**{name: value})
@@ -350,13 +360,12 @@ def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonEx
     explorer._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
     after = explorer.wait().result
     assert len(after.data.x) == 32 and after.data.x[20, 0] == 0.6 and after.data.y[20, 0] == 9.0
-    for name, shown in explorer._panels.items():
-        x, y = shown._points.get_data()
+    for name in after.predictions:
+        x, y = explorer._panels[name]._points.get_data()
         assert (x[20], y[20]) == (0.6, 9.0)
-        if name in after.predictions:
-            moved = after.predictions[name].mean - before.predictions[name].mean
-            assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
-    assert len(explorer._picture.panels) == len(explorer._panels)
+        moved = after.predictions[name].mean - before.predictions[name].mean
+        assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
+    assert len(explorer._picture.panels) == 3, "those that are shown"
     explorer.preset("start")
     for name, prediction in before.predictions.items():
         np.testing.assert_array_equal(explorer.result.predictions[name].mean, prediction.mean)
@@ -449,9 +458,9 @@ def regions(gap: float) -> dict[str, Any]:
     return {"data": ~inside & ~beyond, "gap": inside, "outside": beyond}
 
 
-def coverage(prediction: Predictive, noise_std: float, mask: Any) -> float:
+def coverage(prediction: Predictive, noise_std: float, mask: Any, sds: float = 0.0) -> float:
     """Chance that a new y falls within 1.96 sd of the mean, averaged over the region."""
-    reach = 1.96 * np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    reach = (sds or norm.ppf(0.975)) * np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
     ends = ((prediction.mean + sign * reach - TRUTH) / noise_std for sign in (1, -1))
     high, low = (norm.cdf(end)[mask] for end in ends)
     return float((high - low).mean()) if mask.any() else float("nan")
@@ -469,7 +478,7 @@ def distance(a: Predictive, b: Predictive, mask: Any) -> float:
         {"gap": 0.0, "noise_std": 2.0, "local": True, "eb": True, "map": False},
     ],
 )
-def test_each_panel_holds_its_method_s_predictive_or_says_that_it_is_not_chosen(
+def test_each_panel_holds_its_method_s_predictive_or_is_not_there(
     explorer: ComparisonExplorer, nuts: dict[str, Any], values: dict[str, Any]
 ) -> None:
     explorer.set(**{**START, **PRESETS["all methods"]})  # all panels have been filled before
@@ -483,19 +492,20 @@ def test_each_panel_holds_its_method_s_predictive_or_says_that_it_is_not_chosen(
     )
     for name in METHODS:
         ax = panel(explorer, LABELS[name])
+        assert ax.get_visible() == (name in chosen)
+        if name not in chosen:
+            continue
         np.testing.assert_allclose(line(ax, "truth"), [X, TRUTH], atol=1e-12)
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         words = [text.get_text() for text in ax.texts if "chosen" in text.get_text()]
         shown = [artist(ax, a) for a in ("mean", "±2 sd epistemic", "±2 sd total")]
-        assert [a.get_visible() for a in shown] == [name in chosen] * 3
-        assert words == ([] if name in chosen else ["not chosen"])
+        assert all(a.get_visible() for a in shown) and words == []
         assert not artist(ax, "NUTS mean").get_visible()
         (grey,) = (p for p in ax.patches if isinstance(p, Rectangle))
         inside = X[regions(state["gap"])["gap"]]
         ends = (inside[0], inside[-1]) if len(inside) else (0, 0)
         assert (grey.get_x(), grey.get_x() + grey.get_width()) == pytest.approx(ends)
-        if name in chosen:
-            assert_holds(ax, result.predictions[name])
+        assert_holds(ax, result.predictions[name])
     assert_the_picture_is_not_stale(explorer)
 
 
@@ -513,7 +523,7 @@ def test_the_legend_over_the_panels_names_all_that_they_can_show(
     (legend,) = explorer._canvas.figure.legends
     assert {text.get_text() for text in legend.get_texts()} == {
         "±2 sd total", "±2 sd epistemic", "mean", "truth", "data", "NUTS mean",
-        "NUTS ±2 sd epistemic",
+        "NUTS ±2 sd", "conformal",
     }  # fmt: skip
     assert all(handle.get_visible() for handle in legend.legend_handles)
 
@@ -533,22 +543,191 @@ def test_coverage_is_that_of_each_region_in_the_marks_and_in_the_words(
     for name, shares in expected.items():
         assert result.coverage[name] == pytest.approx(shares, nan_ok=True)
         assert f"{LABELS[name]} {percents(shares)}" in explorer.status
-    ax = panel(explorer, "Inside the 95 % interval")
+    ax = panel(explorer, "Inside the interval")
     rows = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert rows == list(LABELS.values())
-    assert ax.get_ylim() == (len(LABELS) - 0.5, -0.5), "from top to bottom"
-    words = {"data": "among the data", "gap": "in the gap", "outside": "outside"}
+    assert rows == [LABELS[name] for name in LABELS if name in shown]
+    assert ax.get_ylim() == (len(rows) - 0.5, -0.5), "from top to bottom"
+    words = {"data": "data", "gap": "gap", "outside": "outside"}
     for region, label in words.items():
         share, y = line(ax, label)
-        np.testing.assert_array_equal(np.round(y), range(len(LABELS)))
-        marked = {name: s for name, s in zip(LABELS, share / 100, strict=True)}
-        wanted = {name: expected.get(name, {}).get(region, np.nan) for name in LABELS}
+        np.testing.assert_array_equal(np.round(y), range(len(rows)))
+        marked = {name: s for name, s in zip(rows, share / 100, strict=True)}
+        wanted = {LABELS[name]: shares[region] for name, shares in expected.items()}
         assert marked == pytest.approx(wanted, nan_ok=True)
     heights = [line(ax, label)[1][0] for label in words.values()]
     assert heights == sorted(heights), "the three marks of a row in the order of the words"
     (dashed,) = (a for a in ax.lines if a.get_linestyle() == "--")
     assert set(dashed.get_xdata()) == {95}
     assert_the_picture_is_not_stale(explorer)
+
+
+# Where the panels stand.
+
+
+@pytest.mark.parametrize(("n", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (5, 2, 3), (12, 3, 4)])
+def test_the_chosen_methods_share_the_place_and_each_letter_is_in_the_picture(
+    explorer: ComparisonExplorer, n: int, rows: int, columns: int
+) -> None:
+    names = list(METHODS)[:n]
+    with RENDER_LOCK:
+        explorer._stand(tuple(names), nuts=n == 12)
+        explorer._canvas.redraw_background(arrange=True)
+        explorer._canvas.fit(Place(911.0, 322.0))
+        explorer._canvas.render()
+        shown = [explorer._panels[name].axes for name in names]
+        boxes = [ax.get_tightbbox() for ax in [*shown, explorer._coverage._ax]]
+        whole = explorer._canvas.figure.bbox
+        rights = [tick.get_text() for tick in explorer._coverage._ax.get_yticklabels()]
+        labelled = [ax.get_xlabel() for ax in shown]
+    corners = np.array([ax.get_position().p0 for ax in shown]).round(6)
+    assert [len(set(corners[:, i])) for i in (1, 0)] == [rows, columns]
+    assert not any(p.axes.get_visible() for m, p in explorer._panels.items() if m not in names)
+    for box in boxes:
+        assert box.x0 >= -1 and box.x1 <= whole.x1 + 1 and box.y0 >= -1 and box.y1 <= whole.y1 + 1
+    ticks = explorer._coverage._ax.get_yticklabels()
+    ends = [tick.get_window_extent() for tick in ticks]
+    assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(ends))
+    assert rights == [LABELS[name] for name in names] + ["NUTS"] * (n == 12)
+    assert labelled == [""] * (n - columns) + ["x"] * columns, "below which no other stands"
+    explorer.preset("start").set(seed=1)
+
+
+def test_without_a_method_one_panel_says_that_it_is_not_chosen(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer.preset("start").set(map=False, bbb=False, pbp=False)
+    assert [name for name, p in explorer._panels.items() if p.axes.get_visible()] == ["mle"]
+    assert "not chosen" in [text.get_text() for text in panel(explorer, "MLE").texts]
+    assert_the_picture_is_not_stale(explorer)
+
+
+def test_a_panel_that_is_not_shown_leaves_no_trace_over_those_that_are(
+    explorer: ComparisonExplorer,
+) -> None:
+    alone = {**START, "bbb": False, "pbp": False}
+    before = pixels(explorer.set(**alone))
+    explorer.set(**{**START, "seed": 7})
+    assert (pixels(explorer.set(**alone)) == before).all()
+
+
+def test_a_method_of_chapter_8_is_fitted_to_the_problem_in_a_program_that_is_there(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its doubt is its own: Laplace's and the ensemble's widen in the gap."""
+    monkeypatch.setattr(live, "REST", 3600.0)
+    for name in FURTHER:
+        comparison_fits.warm(name)
+    explorer.set(**{**START, **dict.fromkeys(METHODS, False), **dict.fromkeys(FURTHER, True)})
+    traces = trace_count()
+    result = explorer.set(n=8, noise_std=2.0, gap=0.2, seed=4).result
+    explorer.set(data=points.from_course(np.linspace(-0.5, 0.5, 37), np.zeros(37), points.COURSE))
+    assert trace_count() == traces
+    assert set(result.predictions) == set(FURTHER) and len(FURTHER) == 6
+    for p in result.predictions.values():
+        np.testing.assert_allclose(p.aleatoric_std, 2.0)
+    explorer.preset("start")
+    wide = explorer.set(**dict.fromkeys(("laplace", "ensemble"), True)).result
+    for name in ("laplace", "ensemble"):
+        sd = wide.predictions[name].epistemic_std
+        assert sd[regions(0.3)["gap"]].mean() > 1.3 * sd[regions(0.3)["data"]].mean()
+
+
+# Conformal bands.
+
+
+def counted(prediction: Predictive, gap: float, noise_std: float, seed: int, level: float) -> float:
+    """The score of that rank among 99 points of another seed, of 100 with the new one."""
+    ends = (0.25 - gap / 2, 0.25 + gap / 2) if gap else None
+    others = datasets.sinusoid(99, noise_std, seed + 10_000, gap=ends)
+    x, y = others.x[:, 0], others.y[:, 0]
+    off = np.abs(y - np.interp(x, X, prediction.mean))
+    sd = np.hypot(prediction.epistemic_std, prediction.aleatoric_std)
+    return float(np.sort(off / np.interp(x, X, sd))[round(100 * level) - 1])
+
+
+@pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
+def test_a_conformal_band_ends_at_the_score_of_its_rank_and_nothing_is_fitted(
+    explorer: ComparisonExplorer,
+    nuts: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    level: float,
+    gap: float,
+) -> None:
+    values = {"gap": gap, "noise_std": 2.0, "seed": 3, "nuts": True}
+    explorer.set(**{**START, **values})
+    for name in METHODS:
+        ax = panel(explorer, LABELS[name])
+        assert not artist(ax, "conformal").get_visible()
+    monkeypatch.setattr(comparison_fits, "fit", None)
+    result = explorer.set(level=level, conformal=True).result
+    shown = {**result.predictions, "nuts": nuts["gold"]}
+    assert set(shown) == {"map", "bbb", "pbp", "nuts"}
+    for name, p in shown.items():
+        sds = counted(p, gap, 2.0, 3, level)
+        by = {r: coverage(p, 2.0, mask, sds) for r, mask in regions(gap).items()}
+        assert result.coverage[name] == pytest.approx(by, nan_ok=True)
+        assert f"{LABELS[name]} {percents(by)}" in explorer.status
+        if name != "nuts":
+            drawn = [a.get_ydata() for a in panel(explorer, LABELS[name]).lines if is_end(a)]
+            total = np.hypot(p.epistemic_std, p.aleatoric_std)
+            np.testing.assert_allclose(drawn, p.mean + np.outer([-sds, sds], total))
+    said = f"Conformal bands of {100 * level:.0f} %, counted on 99 other points, hold (data"
+    assert said in explorer.status
+    (dashed,) = (
+        a for a in panel(explorer, "Inside the interval").lines if a.get_linestyle() == "--"
+    )
+    assert set(dashed.get_xdata()) == {100 * level}
+    assert_the_picture_is_not_stale(explorer)
+
+
+def is_end(drawn: Any) -> bool:
+    """Whether this line is an end of the conformal band."""
+    return bool(drawn.get_visible() and drawn.get_color() == plots.PURPLE)
+
+
+def test_without_counting_the_level_moves_each_method_s_own_interval(
+    explorer: ComparisonExplorer,
+) -> None:
+    result = explorer.set(**{**START, "level": 0.5}).result
+    for name, p in result.predictions.items():
+        by = {r: coverage(p, 1.0, m, norm.ppf(0.75)) for r, m in regions(0.3).items()}
+        assert result.coverage[name] == pytest.approx(by, nan_ok=True)
+    assert "32 points. 50 % intervals hold (data" in explorer.status
+
+
+def test_the_points_kept_apart_are_like_the_data_and_share_no_noise_with_them() -> None:
+    one, other = (GapProblem(noise_std=0.7, gap=0.2, seed=seed) for seed in (0, 1))
+    apart = one.kept_apart
+    assert apart is not None and len(apart.x) == 99 and apart.noise_std == 0.7
+    assert not one.regions(apart.x[:, 0])["gap"].any() and np.abs(apart.x).max() <= 0.5
+    noises = [(p.y - p.truth(p.x))[:9, 0] for p in (one.data, apart, other.kept_apart)]
+    assert np.abs(np.diff([noises[i] for i in (0, 1, 2, 0)], axis=0)).min() > 1e-3
+
+
+def test_of_a_table_no_points_are_kept_apart_and_of_points_by_hand_the_course_s(
+    explorer: ComparisonExplorer,
+) -> None:
+    explorer.set(**{**START, "conformal": True}, data=((1.0, 2.0, 4.0), (5.0, 3.0, 8.0)))
+    assert "Conformal" not in explorer.status
+    assert not artist(panel(explorer, "BBB"), "conformal").get_visible()
+    explorer.preset("conformal")._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
+    assert "Conformal bands of 95 %, counted on 99 other points" in explorer.wait().status
+    explorer.preset("start")
+
+
+def test_a_conformal_band_is_inside_the_frame_or_the_edge_says_that_it_leaves(
+    explorer: ComparisonExplorer,
+) -> None:
+    for far, told in ((90.0, False), (600.0, True)):
+        shown = Predictive(np.zeros(71), np.zeros(71), np.full(71, far / 4))
+        wide = comparison._result(GapProblem(), {"map": shown}, Interval(0.5))
+        wide = replace(wide, factors={"map": 4.0}, interval=Interval(0.5, GapProblem().kept_apart))
+        with RENDER_LOCK:
+            explorer._draw(wide)
+        ax = panel(explorer, "MAP")
+        words = " ".join(text.get_text() for text in ax.texts)
+        assert ("conformal leaves" in words) == told == (ax.get_ylim()[1] < far)
+    explorer.preset("start").set(seed=1)
 
 
 def percents(shares: Mapping[str, float]) -> str:
@@ -570,7 +749,7 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
         numbers = said(words, f"{LABELS[name]} #/#/#")
         assert numbers == [as_printed(v, 1) for v in expected.values()]
     assert explorer.status.split(" · ")[0].endswith("R-hat is 1.01.")
-    for name in METHODS:
+    for name in ("map", "bbb", "pbp"):
         ax = panel(explorer, LABELS[name])
         np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
     run = nuts["run"]
@@ -754,6 +933,20 @@ def test_in_the_gap_all_six_fall_short(compared: Compared) -> None:
 def test_without_a_gap_map_holds_a_little_less_and_pbp_more(compared: Compared) -> None:
     for result in compared(THREE, gap=0.0):
         assert 0.8 < result.coverage["map"]["data"] < 0.95 < result.coverage["pbp"]["data"]
+
+
+def test_conformal_bands_hold_95_among_the_data_and_fall_short_in_the_gap(
+    compared: Compared,
+) -> None:
+    among, gap = [], []
+    for seed, believed in enumerate(compared(THREE)):
+        problem = GapProblem(seed=seed)
+        interval = Interval(START["level"], problem.kept_apart)
+        shares = comparison._result(problem, believed.predictions, interval).coverage
+        among.append([shares[name]["data"] for name in THREE])
+        gap.append([shares[name]["gap"] for name in THREE])
+    assert np.mean(among, axis=0) == pytest.approx(0.95, abs=0.04)
+    assert np.mean(gap, axis=0).max() < 0.85
 
 
 def test_with_few_points_bbb_holds_fewer_among_the_data_than_map(compared: Compared) -> None:

@@ -213,15 +213,16 @@ def test_the_prior_in_use_is_sorted_by_what_each_weight_wants(
 
 def test_the_status_has_the_figures_of_the_fit(moved: EmpiricalBayesExplorer) -> None:
     result = moved.result
-    complexity = kl(result, result.prior_std)
+    complexity, off = kl(result, result.prior_std), result.fit.signal_to_noise < 0.5
     best = best_of(result, np.zeros(len(result.fit.mean), int))[0]
     saved = complexity - kl(result, best)
     assert_says(
         moved.status,
-        "{} weights, {}% switched off: free energy {} nats (complexity {}, {} "
+        "{} of {} weights in use, {}% switched off (|μ| < σ/2): free energy {} nats "
+        "(complexity {}, {} "
         f"{'more' if saved >= 0 else 'less'} than under the best single prior, σ {{}}; "
         "likelihood {}).",
-        *(len(result.fit.mean), 100 * (result.fit.signal_to_noise < 0.5).mean()),
+        *((~off).sum(), off.size, 100 * off.mean()),
         *(complexity + result.likelihood, complexity, abs(saved), best, result.likelihood),
     )
 
@@ -315,7 +316,7 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
 
 def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
     assert controls_of(explorer) == {
-        "prior_std": ("σ", -1.5, 1.5),
+        "prior_std": ("σ_p", -1.5, 1.5),
         "noise_std": ("noise σ", 0.1, 3),
         "width": ("width", 1, 30),
         "n": ("points N", 4, 64),

@@ -174,7 +174,7 @@ def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
     assert result.arrival.converged is None and "onverged" not in lab._describe(result)
     for gain, words in (
         (34.4, "Not converged: a longer run ends 34 nats lower."),
-        (19.6, "Converged: no longer run ends 20 nats lower."),
+        (19.6, "Converged: a longer run gains less than 20 nats."),
     ):
         fit = SimpleNamespace(
             free_energy=400.0, tolerance=20.0, n_longer=2,

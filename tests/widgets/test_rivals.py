@@ -78,7 +78,7 @@ MOVES: dict[str, Any] = {  # an option while a method that heeds it is shown
 }
 PRESETS: dict[str, dict[str, Any]] = {  # where each leaves the start
     "start": {},
-    "with anchors and without": {"second": "anchored"},
+    "with anchors and without": {"first": "anchored", "second": "ensemble"},
     "Laplace explodes": {"first": "laplace", "second": "map", "linearised": False},
     "Laplace's diagonal": {"first": "laplace", "second": "sghmc", "structure": "diagonal"},
     "the last layer alone": {"first": "laplace", "second": "sghmc", "structure": "last_layer"},
@@ -147,6 +147,7 @@ def test_both_panels_hold_their_method_the_data_and_the_truth(
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         np.testing.assert_allclose(line(below, place), [X, p.epistemic_std])
         assert not artist(ax, "NUTS mean").get_visible()
+    assert "mean" in named(explorer) and not any("NUTS" in name for name in named(explorer))
     assert np.isnan(line(below, "NUTS")[1]).all()
     assert_the_picture_is_not_stale(explorer)
 
@@ -165,6 +166,7 @@ def test_nuts_comes_beside_with_its_distances(
         status = explorer.status.partition("Distance to NUTS of ")[2]
         assert said(status, words) == [as_printed(value, 2) for value in off]
     np.testing.assert_allclose(line(panel(explorer, "How sure"), "NUTS")[1], gold.epistemic_std)
+    assert {"mean", "NUTS mean", "NUTS ±2 sd"} <= named(explorer)
     assert "R-hat is 1.01." in explorer.status
     assert nuts["run"].sample.args == (Model(GapProblem()),)
 
@@ -172,8 +174,9 @@ def test_nuts_comes_beside_with_its_distances(
 def test_the_status_says_each_spread_and_what_took_how_long(explorer: RivalsExplorer) -> None:
     explorer.set(seed=41)
     for place in PLACES:
-        words = f"the {place} ({METHODS[START[place]].label}): data #, gap #, outside #"
+        words = f"the {place} ({METHODS[START[place]].label}): data #, gap #, outside #, gap/data #"
         expected = [spread(explorer, place, region) for region in ("data", "gap", "outside")]
+        expected.append(expected[1] / expected[0])
         assert said(explorer.status, words) == [as_printed(value, 2) for value in expected]
     assert all(rival.seconds > 0 for rival in explorer.result.rivals.values())
     explorer.set(rate=0.35)
@@ -182,6 +185,15 @@ def test_the_status_says_each_spread_and_what_took_how_long(explorer: RivalsExpl
     took = said(explorer.status, "(first # ms, second # ms)")
     assert took == [0, as_printed(1e3 * rivals["second"].seconds, 0)]
     assert "gap –," in explorer.set(gap=0.0).status
+    explorer.set(first="map", gap=0.3)
+    assert "data 0.00, gap 0.00, outside 0.00, gap/data –;" in explorer.status
+
+
+def named(explorer: RivalsExplorer) -> set[str]:
+    (legend,) = explorer._canvas.figure.legends
+    entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
+    assert all(handle.get_visible() == text.get_visible() for handle, text in entries)
+    return {text.get_text() for text in legend.get_texts() if text.get_visible()}
 
 
 def test_both_panels_have_one_height(explorer: RivalsExplorer) -> None:
@@ -361,7 +373,7 @@ def test_what_the_presets_say_is_seen(explorer: RivalsExplorer) -> None:
     assert sd("first", "gap") > 3 * sd("first", "data")
     assert sd("second", "gap") < 1.5 * sd("second", "data")
     explorer.preset("with anchors and without")
-    assert sd("second", "data") > 1.5 * sd("first", "data")
+    assert sd("first", "data") > 1.5 * sd("second", "data")
     explorer.preset("Laplace explodes")
     assert sd("first", "data") > 20 * sd("first", "data", linearised=True)
     explorer.preset("Laplace's diagonal")
@@ -389,3 +401,24 @@ def test_the_time_of_a_kept_fit_is_none_of_this_tick(explorer: RivalsExplorer) -
     first = explorer.result.rivals["first"]
     again = explorer.set(second="map").set(second="dropout").result.rivals["first"]
     assert again == replace(first, seconds=0.0)
+
+
+def test_the_replay_leads_to_the_fit_and_says_what_stands_still(explorer: RivalsExplorer) -> None:
+    explorer.preset("start").replay(0)
+    panel(explorer, "second: MC dropout, which stands still")
+    fit: Any = explorer.result.fit
+    steps = fits.steps_of(explorer.result.rivals["first"])
+    assert steps[0] == 0 and steps[-1] == 1500
+    begun = fits.at_share(explorer.result.rivals["first"], 0.0)
+    np.testing.assert_array_equal(begun.shown.fit.weights, fit.at(0).weights)
+    last = fits.at_share(explorer.result.rivals["first"], 1.0)
+    np.testing.assert_allclose(last.prediction.mean, explorer.result.prediction.mean, atol=1e-9)
+
+
+def test_a_frame_of_the_chains_is_what_they_had_drawn(explorer: RivalsExplorer) -> None:
+    chains = explorer.preset("start").set(first="sghmc").result.rivals["first"]
+    steps = fits.steps_of(chains)
+    early: Any = fits.at_share(chains, steps[0] / steps[-1]).shown.fit
+    assert early.history["step"][-1] == steps[0]
+    last = fits.at_share(chains, 1.0)
+    np.testing.assert_array_equal(last.prediction.mean, chains.prediction.mean)

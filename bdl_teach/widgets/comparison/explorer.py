@@ -22,7 +22,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import METHODS, OWN_ROOM, GapProblem, Kept
+from bdl_teach.widgets.comparison.fits import COUNTED, METHODS, OWN_ROOM, GapProblem, Interval, Kept
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -34,7 +34,6 @@ _Key = tuple[str, GapProblem, int | None]  # method, problem, epochs where it co
 
 X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 N_PREDICTIONS = 200
-_REACH = 1.96  # standard deviations of a 95 % interval
 _KEPT = 60  # fits kept, over all values of the sliders
 _EPOCHS = (10, 20, 40, 100, 200, 400)
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
@@ -44,14 +43,17 @@ _DEFAULTS: controls.Values = {
     "gap": 0.3,
     "seed": 0,
     "epochs": 100,
+    "level": 0.95,
+    "conformal": False,
     **dict.fromkeys(METHODS, False),
     "map": True,
     "bbb": True,
     "pbp": True,
     "nuts": False,
 }
+_BELIEVED = Interval()
 _SIX = ("mle", "map", "bbb", "local", "eb", "pbp")  # of which the presets' sentences were checked
-_NUMBERS = {6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
+_NUMBERS = {12: "twelve", 13: "thirteen", 14: "fourteen"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class ComparisonResult:
         x_grid: Where everything predicts ``[m, 1]``.
         regions: Masks ``[m]`` of ``"data"``, ``"gap"`` and ``"outside"``.
         predictions: The predictive of each chosen method on ``x_grid``, by its short name.
-        coverage: Share of new noisy points inside the 95 % interval, by method and region.
+        interval: How far the intervals reach.
+        coverage: Share of new noisy points inside a method's interval, by method and region.
         nuts: The gold standard's predictive, if it is shown and computed.
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
         gap: Distance to NUTS by method and region, in the units of y: the root mean square over
@@ -71,6 +74,8 @@ class ComparisonResult:
         arrivals: Whether the fit of each chosen variational method has converged, by its short
             name; the picture stays that of the fit.
         fits: The fit of each chosen method, by its short name.
+        factors: In how many of its total sds each interval ends, by method; with "nuts".
+        waiting: Methods that are chosen, and not fitted yet.
         share: How much of each training is done: 1 but in a replay.
     """
 
@@ -84,7 +89,27 @@ class ComparisonResult:
     gap: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
     fits: Mapping[str, Fitted] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
+    interval: Interval = _BELIEVED
+    waiting: tuple[str, ...] = ()
     share: float = 1.0
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The methods that have a panel: those chosen; without any, one says that it is not."""
+        return (*self.predictions, *self.waiting) or (next(iter(METHODS)),)
+
+    def ends(self, name: str) -> Array | None:
+        """Both ends of a method's conformal band ``[2, m]``; ``None`` where there is none."""
+        if self.interval.kept_apart is None or name not in self.predictions:
+            return None
+        return _ends(self.predictions[name], self.factors[name])
+
+
+def _ends(prediction: Predictive, factor: float) -> Array:
+    """Lower and upper end ``[2, m]`` of the mean ± so many total sds."""
+    reach = factor * prediction.total_std
+    return np.stack([prediction.mean - reach, prediction.mean + reach])
 
 
 def _shares(result: ComparisonResult, region: str, *names: str) -> Array:
@@ -125,9 +150,10 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     TITLE: ClassVar[str] = "All methods on one problem"
     ALT: ClassVar[str] = (
-        f"{_NUMBERS.get(len(METHODS), 'Many')} small plots, one a method: data points with a gap, "
-        "the method's mean and ±2 sd bands, and NUTS if chosen. Beside them, for each method, "
-        "the share of new points inside its 95 % interval: among the data, in the gap, outside."
+        f"Up to {_NUMBERS.get(len(METHODS), 'many')} plots, one a chosen method: points with a "
+        "gap, the method's mean and ±2 sd bands, the ends of a conformal band and NUTS if chosen. "
+        "Beside them, for each method, the share of new points inside its interval, among the "
+        "data, in the gap and outside, and the level that it should have."
     )
     # claim: a-wide-gap-is-missed-by-bbb, a-wide-gap-is-passed-below
     # claim: a-wide-gap-is-not-twice-as-wide
@@ -162,6 +188,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         "loud noise": (
             "σ = 3: all three lose the peak, and fall short of 95 % in the gap",
             {**_DEFAULTS, "noise_std": 3.0},
+        ),
+        # claim: counted-bands-hold-95-among-the-data, counted-bands-fall-short-in-the-gap
+        "conformal": (
+            "Bands counted on 99 other points: on average all three hold their 95 % among the "
+            "data, and fall short in the gap; move the level",
+            {**_DEFAULTS, "conformal": True},
         ),
         # claim: ten-epochs-take-the-noise-for-three, ten-epochs-cover-by-being-vague
         "PBP, few epochs": (
@@ -225,6 +257,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             "epochs": controls.choice_slider(
                 "PBP epochs", d["epochs"], _EPOCHS, "passes over the data; moves PBP only"
             ),
+            "level": controls.slider(
+                "level", d["level"], 0.5, 0.99, 0.01, "share of new points that intervals promise"
+            ),
+            "conformal": controls.toggle(
+                "conformal", f"count on {COUNTED} points kept apart how wide a band must be"
+            ),
             "data": Points(OWN_ROOM),
         }
         for name, method in METHODS.items():
@@ -241,28 +279,45 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         c = self._controls
         return {
             "DATA": [c["n"], c["noise_std"], c["gap"], *self._hand_buttons()],
-            "SHOW": [*(c[name] for name in METHODS), c["nuts"], self._nuts.row],
-            "TRAIN": [c["epochs"], c["seed"]],
-        }
+            "SHOW": [*(c[name] for name in METHODS), c["nuts"]],
+            "TRAIN AND JUDGE": [
+                c["epochs"], c["seed"], c["level"],
+                controls.box("bdl-running", [c["conformal"], self._nuts.row]),
+            ],
+        }  # fmt: skip
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas(900, 322)
-        rows = -(-len(METHODS) // 3)
-        halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
-        left = halves[0].subgridspec(rows, 3)
+        self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         truth = datasets.sinusoid().truth(X_GRID)
         self._panels = {
-            name: MethodPanel(canvas, left[i // 3, i % 3], method.label, X_GRID[:, 0], truth)
-            for i, (name, method) in enumerate(METHODS.items())
+            name: MethodPanel(canvas, self._halves[0], method.label, X_GRID[:, 0], truth)
+            for name, method in METHODS.items()
         }
         first = next(iter(self._panels.values()))
         canvas.figure.legend(
             *first.legend(), loc="outside upper left", ncols=8,
             fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
         )  # fmt: skip
-        names = {name: method.label for name, method in METHODS.items()} | {"nuts": "NUTS"}
-        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(halves[1]), names)
+        self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
+        self._standing: tuple[str, ...] = ()
+        self._stand(tuple(name for name in METHODS if _DEFAULTS[name]), nuts=False)
         return canvas
+
+    def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
+        """Let these methods' panels share the place; says whether anything stands elsewhere."""
+        rows = {name: METHODS[name].label for name in names} | ({"nuts": "NUTS"} if nuts else {})
+        moved = self._coverage.stand(rows)
+        if names == self._standing:
+            return moved
+        self._standing, n = names, len(names)
+        columns = min(n, 3) if n <= 6 else 4
+        grid = self._halves[0].subgridspec(-(-n // columns), columns)
+        for name, panel in self._panels.items():
+            i = names.index(name) if name in names else 0
+            place = grid[i // columns, i % columns]
+            panel.stand(place, shown=name in names, last=i + columns >= n)
+        return True
 
     def _touch_panels(self) -> list[touch.Panel]:
         return [
@@ -276,7 +331,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return X_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(X_GRID)))
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
-        problem = _problem(values)
+        problem, interval = _problem(values), _interval(values)
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
@@ -286,12 +341,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
             if (late or (slow and key not in self._fits)) and self.state() == values:
-                self._show(_result(problem, _predictions(done)), chosen[len(done) :])
+                early = _result(problem, _predictions(done), interval)
+                self._show(replace(early, waiting=tuple(chosen[len(done) :])))
                 shown = time.perf_counter()
             fitted |= key not in self._fits
             done[name] = self._keep(key, values["epochs"])
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
-        result = _result(problem, _predictions(done), gold.prediction, gold.report)
+        result = _result(problem, _predictions(done), interval, gold.prediction, gold.report)
         result = replace(result, fits={name: kept.fit for name, kept in done.items()})
         arrivals = {n: kept.arrival for n, kept in done.items() if kept.arrival is not None}
         return replace(result, arrivals=arrivals)
@@ -323,8 +379,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         share = steps[frame] / steps[-1]
         then = {name: comparison_fits.at_share(fit, share) for name, fit in result.fits.items()}
         predictions = {name: fit.predict(X_GRID, N_PREDICTIONS) for name, fit in then.items()}
-        made = _compared(result.data, result.regions, predictions, result.nuts, result.nuts_report)
-        return replace(made, share=share, fits=then)
+        return replace(_compared(replace(result, predictions=predictions)), share=share, fits=then)
 
     def _keep(self, key: _Key, epochs: int) -> Kept:
         """Return a method's fit and its predictive, fitted unless it has been before."""
@@ -336,11 +391,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
                 self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
 
-    def _show(self, result: ComparisonResult, waiting: Sequence[str]) -> None:
+    def _show(self, result: ComparisonResult) -> None:
         """Show a picture before all methods are done."""
         with RENDER_LOCK:
             self._draw(result)
-            for name in waiting:
+            for name in result.waiting:
                 self._panels[name].say("being fitted …")
             self._notice.set_visible(False)
             self._show_picture(sharp=False)
@@ -350,21 +405,31 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         inside = result.x_grid[result.regions["gap"], 0]
         gap = (float(inside[0]), float(inside[-1])) if len(inside) else None
         shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
-        height = max((float(np.abs(plots.edges(p)["band"]).max()) for p in shown), default=0.0)
+        if self._stand(result.shown, nuts=result.nuts is not None):
+            self._canvas.redraw_background(arrange=True)
+        ends = {name: result.ends(name) for name in result.shown}
+        curves = [plots.edges(p)["band"] for p in shown] + [
+            e for e in ends.values() if e is not None
+        ]
+        height = max((float(np.abs(curve).max()) for curve in curves), default=0.0)
         moved = [
-            panel.update(x, y, gap, result.predictions.get(name), result.nuts, height)
-            for name, panel in self._panels.items()
+            self._panels[name].update(
+                x, y, gap, result.predictions.get(name), ends[name], result.nuts, height
+            )
+            for name in result.shown
         ]
         if any(moved):
             self._canvas.redraw_background()
-        self._coverage.update(result.coverage)
+        self._coverage.update(result.coverage, result.interval.level)
 
     def _describe(self, result: ComparisonResult) -> str:
         parts = [
             f"{'NUTS' if name == 'nuts' else METHODS[name].label} {_three(shares, '.0f', 100)}%"
             for name, shares in result.coverage.items()
         ]
-        sentence = f"{points.count(result.data)}. 95 % intervals hold (data / gap / outside): "
+        sentence = (
+            f"{points.count(result.data)}. {_kind(result.interval)} hold (data / gap / outside): "
+        )
         sentence += ", ".join(parts) or "no method chosen"
         if points.units_of(result.data) != points.COURSE:
             sentence = f"{points.count(result.data)}. No truth of a table to hold intervals against"
@@ -417,39 +482,51 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
     return "/".join("–" if np.isnan(v) else f"{times * v:{form}}" for v in by_region.values())
 
 
+def _interval(values: controls.Values) -> Interval:
+    """The interval that the controls ask for."""
+    return Interval(values["level"], _problem(values).kept_apart if values["conformal"] else None)
+
+
+def _kind(interval: Interval) -> str:
+    """What the status calls such intervals."""
+    percent = f"{100 * interval.level:.0f} %"
+    if interval.kept_apart is None:
+        return f"{percent} intervals"
+    return f"Conformal bands of {percent}, counted on {len(interval.kept_apart.x)} other points,"
+
+
 def _result(
     problem: GapProblem,
     predictions: Mapping[str, Predictive],
+    interval: Interval = _BELIEVED,
     nuts: Predictive | None = None,
     nuts_report: str = "",
 ) -> ComparisonResult:
     """Put the predictives beside the truth, and beside NUTS if it is there."""
     regions = problem.regions(X_GRID[:, 0])
-    return _compared(problem.data, regions, predictions, nuts, nuts_report)
+    return _compared(
+        ComparisonResult(
+            problem.data, X_GRID, regions, predictions, {}, nuts, nuts_report, interval=interval
+        )
+    )
 
 
-def _compared(
-    data: datasets.Regression1D,
-    regions: Mapping[str, Array],
-    predictions: Mapping[str, Predictive],
-    nuts: Predictive | None,
-    nuts_report: str,
-) -> ComparisonResult:
+def _compared(result: ComparisonResult) -> ComparisonResult:
     """Say how much each predictive covers, and how far it is from NUTS."""
     from bdl_teach import calibration
 
-    truth = data.truth(X_GRID)[:, 0]
+    truth, nuts = result.data.truth(X_GRID)[:, 0], result.nuts
 
-    def covered(p: Predictive) -> dict[str, float]:
-        reach = _REACH * p.total_std
-        ends = (p.mean - reach, p.mean + reach)
-        each = calibration.expected_coverage(truth, data.noise_std, *ends)
-        return {name: calibration.average(each, mask) for name, mask in regions.items()}
+    def covered(p: Predictive, factor: float) -> dict[str, float]:
+        ends = _ends(p, factor)
+        each = calibration.expected_coverage(truth, result.data.noise_std, *ends)
+        return {name: calibration.average(each, mask) for name, mask in result.regions.items()}
 
     def distances(p: Predictive, gold: Predictive) -> dict[str, float]:
-        return {name: calibration.distance(p, gold, mask) for name, mask in regions.items()}
+        return {name: calibration.distance(p, gold, m) for name, m in result.regions.items()}
 
-    gap = {} if nuts is None else {n: distances(p, nuts) for n, p in predictions.items()}
-    shown = {**predictions, **({"nuts": nuts} if nuts else {})}
-    coverage = {name: covered(p) for name, p in shown.items()}
-    return ComparisonResult(data, X_GRID, regions, predictions, coverage, nuts, nuts_report, gap)
+    gap = {} if nuts is None else {n: distances(p, nuts) for n, p in result.predictions.items()}
+    shown = {**result.predictions, **({"nuts": nuts} if nuts else {})}
+    factors = {name: result.interval.factor(X_GRID[:, 0], p) for name, p in shown.items()}
+    coverage = {name: covered(p, factors[name]) for name, p in shown.items()}
+    return replace(result, coverage=coverage, gap=gap, factors=factors)

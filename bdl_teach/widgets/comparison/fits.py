@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from scipy.special import ndtri
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
@@ -23,6 +24,8 @@ OWN_ROOM = 64  # and of the learner's own: what everything is compiled for
 WIDTH = 20  # units of the one hidden layer
 PRIOR_STD = 3.0
 CENTRE = 0.25  # of the gap: where the sine has its peak
+COUNTED = 99  # points that conformal bands are counted on: of 100 ranks each is a percent
+_OTHER = 10_000  # between the seeds of the data and of the points that are kept apart
 METHODS = {  # those that a tick fits
     name: method
     for name, method in CATALOGUE.items()
@@ -53,9 +56,19 @@ class GapProblem:
         """The training points."""
         return points.chosen(self.own, self.noise_std, self._drawn)
 
+    @property
+    def kept_apart(self) -> datasets.Regression1D | None:
+        """Points like the data, none in the gap, that no method sees; a table has no others."""
+        if self.own is not None and self.own[2] != points.COURSE:
+            return None
+        return self._draw(COUNTED, self.seed + _OTHER)
+
     def _drawn(self) -> datasets.Regression1D:
+        return self._draw(self.n, self.seed)
+
+    def _draw(self, n: int, seed: int) -> datasets.Regression1D:
         ends = (CENTRE - self.gap / 2, CENTRE + self.gap / 2) if self.gap > 0 else None
-        return datasets.sinusoid(self.n, self.noise_std, self.seed, gap=ends)
+        return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
 
     def regions(self, x: Array) -> dict[str, Array]:
         """Masks ``[m]`` of ``x`` [m]: among the data, in the gap, outside."""
@@ -83,6 +96,29 @@ class GapProblem:
             "y": np.repeat(data.y, times, axis=0),
             "noise_std": self.noise_std * times**0.5,
         }
+
+
+class Interval(NamedTuple):
+    """How far an interval reaches to both sides of a method's mean.
+
+    Attributes:
+        level: The share of new points that it shall hold.
+        kept_apart: Points on which it is counted how far that is (a conformal band); ``None``
+            takes the method at its word: a Gaussian of its mean and total sd.
+    """
+
+    level: float = 0.95
+    kept_apart: datasets.Regression1D | None = None
+
+    def factor(self, x: Array, prediction: Predictive) -> float:
+        """In how many total sds of a predictive on ``x`` [m], straight between, it ends."""
+        from bdl_teach import calibration
+
+        if self.kept_apart is None:
+            return float(ndtri((1 + self.level) / 2))
+        at, y = self.kept_apart.x[:, 0], self.kept_apart.y[:, 0]
+        mean, sd = (np.interp(at, x, of) for of in (prediction.mean, prediction.total_std))
+        return calibration.conformal_factor(np.abs(y - mean) / sd, self.level)
 
 
 def fit(name: str, problem: GapProblem, epochs: int, **own: object) -> Fitted:

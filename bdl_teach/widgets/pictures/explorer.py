@@ -125,10 +125,12 @@ class PicturesExplorer(Explorer[PicturesResult]):
             "Thirty draws of one posterior, on this one split: read their AUROC below",
             {**_DEFAULTS, "kind": "BBB"},
         ),
+        # claim: a-hot-network-is-too-humble
         "too humble": (
             "T = 5: not one answer changes, but they are right far more often than they say",
             {**_DEFAULTS, "temperature": 10**0.7},
         ),
+        # claim: a-cold-network-is-sure-of-strangers
         "too sure": (
             "T = 0.2: the columns go black and white, those of the strangers too",
             {**_DEFAULTS, "temperature": 10**-0.7},

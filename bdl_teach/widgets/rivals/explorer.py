@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import ipywidgets
+from matplotlib.legend import Legend
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
@@ -121,8 +123,8 @@ class RivalsExplorer(Explorer[RivalsResult]):
         ),
         # claim: anchors-keep-the-members-apart-among-the-data
         "with anchors and without": (
-            "Among the data the anchored members keep apart, the plain ones nearly agree",
-            {**_DEFAULTS, "second": "anchored"},
+            "Among the data the anchored members differ half as much again as the plain ones",
+            {**_DEFAULTS, "first": "anchored", "second": "ensemble"},
         ),
         # claim: laplace-explodes-where-it-is-not-linearised
         "Laplace explodes": (
@@ -142,7 +144,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
         ),
         # claim: cold-chains-are-too-sure-among-the-data
         "temperature 0": (
-            "Chains without noise rest at their modes, and nearly agree among the data; raise T",
+            "Chains without noise rest at their modes, and differ less among the data; raise T",
             {**_DEFAULTS, "first": "sghmc", "temperature": 0.0, "second": "ensemble"},
         ),
         # claim: eight-columns-do-not-open-the-gap
@@ -303,7 +305,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             place: RivalPanel(canvas.figure.add_subplot(grid[0, i]), X_GRID, TRUTH, place)
             for i, place in enumerate(_PLACES)
         }
-        canvas.figure.legend(
+        self._legend = canvas.figure.legend(
             *self._panels["first"].legend(), loc="outside upper left", ncols=4,
             fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
         )  # fmt: skip
@@ -340,6 +342,17 @@ class RivalsExplorer(Explorer[RivalsResult]):
             self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
 
+    def _frames(self, result: RivalsResult) -> Sequence[int]:
+        """Say the steps of the first of the two that goes in steps: the other keeps its pace."""
+        return next(filter(None, map(rivals_fits.steps_of, result.rivals.values())), ())
+
+    def _replay(self, result: RivalsResult, frame: int) -> RivalsResult:
+        steps = self._frames(result)
+        share = steps[frame] / steps[-1]
+        then = {p: rivals_fits.at_share(rival, share) for p, rival in result.rivals.items()}
+        made = replace(result, rivals=then)
+        return rivals_fits.beside_nuts(made, result.nuts, result.nuts_report)
+
     def _improve(self, values: controls.Values, result: RivalsResult) -> RivalsResult | None:
         for rival in result.rivals.values():
             if (better := rivals_fits.refined(rival)) is not None:
@@ -362,6 +375,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             for place, rival in result.rivals.items()
         ]
         changed.append(self._spread.update(gap, {**shown, "NUTS": result.nuts}))
+        changed.append(_name_in(self._legend, "NUTS", result.nuts is not None))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
 
@@ -375,6 +389,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
             }
             for place, rival in result.rivals.items()
         }
+        for by_region in spreads.values():
+            among = by_region["data"] or math.nan  # one network has none
+            by_region["gap/data"] = by_region["gap"] / among
         said = [f"Epistemic sd of {_each(result.rivals, spreads)}."]
         if result.distances:
             said.append(f"Distance to NUTS of {_each(result.rivals, result.distances)}.")
@@ -398,6 +415,16 @@ class RivalsExplorer(Explorer[RivalsResult]):
         super().close()
 
 
+def _name_in(legend: Legend, word: str, there: bool) -> bool:
+    """Show or hide the entries of a legend that begin with a word; says whether that is new."""
+    entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
+    of_word = [pair for pair in entries if pair[1].get_text().startswith(word)]
+    new = any(text.get_visible() != there for _, text in of_word)
+    for artist in (one for pair in of_word for one in pair if one is not None):
+        artist.set_visible(there)
+    return new
+
+
 def _warm(name: str, model: Model) -> None:
     """Compile all that a method may need."""
     for options in _ALL_PROGRAMS.get(name, (Options(),)):
@@ -414,6 +441,8 @@ _ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
 def _name(rival: Rival) -> str:
     """What a rival is called; of chains that run on, how far they are."""
     label = METHODS[rival.method].label
+    if rival.still:
+        return f"{label}, which stands still"
     if rival.method != "sghmc":
         return label
     fit: Any = rival.shown.fit

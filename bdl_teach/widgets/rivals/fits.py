@@ -7,15 +7,16 @@ prior N(0, σ_p²) of each weight of a network with one hidden layer: the model 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from bdl_teach._support.checks import Array
+from bdl_teach.widgets._engine import replay
 from bdl_teach.widgets.truth.fits import X_GRID, Model
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -27,6 +28,7 @@ N_FUNCTIONS = 20  # drawn functions of a panel, and most members
 N_PREDICTIONS = 500
 FROZEN_PRIOR_STD = 3.0  # of the network whose last layer is learnt anew
 NIL = 1e-9  # share of a variance that is none
+_FEWEST = 4  # draws of a chain that are shown in a replay
 SGHMC_FIRST, SGHMC_MORE, SGHMC_MOST = 300, 1000, 6300  # steps of a tick, of a round, of all
 
 
@@ -87,11 +89,13 @@ class Rival:
         method: Its key in ``METHODS``.
         shown: What it says.
         seconds: What fitting and predicting took in this tick; 0 where it had been fitted before.
+        still: Whether it stands still in a replay, since it has kept no steps.
     """
 
     method: str
     shown: Shown
     seconds: float
+    still: bool = False
 
     @property
     def prediction(self) -> Predictive:
@@ -295,6 +299,39 @@ def refined(rival: Rival) -> Rival | None:
     if not isinstance(chains, sgmcmc.Fit) or chains.history["step"][-1] >= SGHMC_MOST:
         return None
     return replace(rival, shown=_of_draws(chains.longer(SGHMC_MORE)))
+
+
+def steps_of(rival: Rival) -> Sequence[int]:
+    """Steps taken at each frame of a method's training; () if it stands still in a replay.
+
+    The chains' frames are their draws so far, from the first that is one. Dropout and a low rank
+    keep no path; Laplace is what its mode's curvature says, and a limit has no steps.
+    """
+    from bdl_teach.methods import sgmcmc
+
+    fit = rival.shown.fit
+    if isinstance(fit, sgmcmc.Fit):
+        return tuple(fit.history["step"].tolist())[_FEWEST - 1 :]
+    return replay.steps_of(fit)
+
+
+def at_share(rival: Rival, share: float) -> Rival:
+    """Return a method as it was after that share of its training, or as one that stands still."""
+    steps = np.array(steps_of(rival))
+    if not steps.any():
+        return replace(rival, still=True)
+    frame = int(np.abs(steps - share * steps[-1]).argmin())
+    return replace(rival, shown=_of_draws(_at(rival.shown.fit, frame)))
+
+
+def _at(fit: Any, frame: int) -> Fitted:
+    """A fit at a frame; of chains, what they had drawn by then."""
+    from bdl_teach.methods import sgmcmc
+
+    if not isinstance(fit, sgmcmc.Fit):
+        return cast("Fitted", fit.at(frame))
+    n = frame + _FEWEST
+    return replace(fit, path=fit.path[:n], potential=fit.potential[:n])
 
 
 def beside_nuts(result: RivalsResult, nuts: Predictive | None, report: str) -> RivalsResult:

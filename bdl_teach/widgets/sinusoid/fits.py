@@ -128,7 +128,7 @@ class SinusoidResult:
 
 
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
-# claim: a-tick-arrives, a-tick-is-never-far, a-tick-shows-the-model
+# claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
 def refit(
     *, estimator: str, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
     n_samples: int, n_predictions: float, width: int, n: int, seed: int,

@@ -122,7 +122,7 @@ class TruthExplorer(Explorer[TruthResult]):
         ),
         # claim: without-a-gap-mean-field-is-a-little-less-sure
         "no gap": (
-            "Where there are data everywhere, the best fit is a little less sure than NUTS",
+            "Where there are data everywhere, the best fit is less sure than NUTS, but not by far",
             {**_DEFAULTS, "gap": 0.0, "nuts": True},
         ),
         # claim: eight-starts-leave-the-search-little

@@ -126,29 +126,36 @@ class VAEExplorer(Explorer[VAEResult]):
         "picture that the chosen z decodes to; 25 pictures generated from the prior."
     )
     PRESETS: ClassVar[controls.Presets] = {
+        # claim: codes-together-fill-the-prior
         "VAE": ("The ELBO: the digits fill the prior's circles", dict(_DEFAULTS)),
+        # claim: plain-codes-lie-farther-out, vae-makes-more-digits
         "plain autoencoder": (
-            "No KL: the codes go where they like, and some digits are hardly ever generated",
+            "No KL: the codes lie far out, and from N(0, I) fewer different digits are generated",
             {**_DEFAULTS, "kind": _PLAIN},
         ),
+        # claim: a-cheap-code-leaves-the-circles, a-cheap-code-says-more
         "β = 0.1": (
             "Little KL: more codes outside the circles, and z says more",
             {**_DEFAULTS, "beta": 0.1},
         ),
+        # claim: a-dearer-code-draws-together, a-dearer-code-rebuilds-worse
         "β = 2": (
-            "More KL: the digits move together, and the pictures blur",
+            "More KL: the digits move together, and are rebuilt worse",
             {**_DEFAULTS, "beta": 10**0.3},
         ),
+        # claim: a-silent-code-decodes-to-the-mean
         "collapse": (
             "β = 10: the code says nothing; every z decodes to the mean digit",
             {**_DEFAULTS, "beta": 10.0},
         ),
+        # claim: no-code-lies-in-the-corner
         "off the map": (
             "z = (3.5, 3.5): the decoder answers where no digit has ever been",
             {**_DEFAULTS, "z1": REACH, "z2": REACH},
         ),
     }
 
+    # claim: a-dearer-code-still-speaks, a-dear-code-says-nothing, a-silent-code-decodes-to-the-mean
     QUESTION: ClassVar[Question] = Question(
         "Turn β all the way up, from 1 to 10: the KL counts ten times. Where will the digits be "
         "on the map?",

@@ -176,7 +176,7 @@ class Trainer:
                     return
                 fit = _stage(order, number, fit)
                 film |= _frames(fit, number)
-                fit = replace(fit, path=None)  # megabytes
+                fit = film[STEPS * (number + 1)]
                 self._publish(Trained(order, number + 1, fit, _scores(fit), film=dict(film)))
         except Exception as error:  # raised by the tick that asks for the model
             with self._changed:
@@ -226,12 +226,12 @@ def _stage(order: Order, number: int, start: vae.Fit | None) -> vae.Fit:
 
 def _frames(fit: vae.Fit, number: int) -> dict[int, vae.Fit]:
     """A stage's end; of the first stage its beginnings, too, where most of the way is gone."""
-    frames = {}
+    frames = {STEPS * (number + 1): fit}
     if number == 0 and fit.path is not None:
         steps = fit.path.steps
         nearest = sorted({int(np.abs(steps - step).argmin()) for step in EARLY if step < STEPS})
-        frames = {int(steps[i]): replace(fit.at(i), path=None) for i in nearest}
-    return frames | {STEPS * (number + 1): replace(fit, path=None)}
+        frames = {int(steps[i]): fit.at(i) for i in nearest} | frames
+    return {step: replace(frame, path=None) for step, frame in frames.items()}  # megabytes
 
 
 def _scores(fit: vae.Fit) -> tuple[float, float, float] | None:
