@@ -134,15 +134,45 @@ def show(*ids: str, worlds: int = 4, first_world: int = 0) -> list[Finding]:
     Raises:
         ValueError: There is no such claim, or no world.
     """
+    _are_known(ids)
+    if worlds < 1 or first_world < 0:
+        raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
+    runner = importlib.import_module("bdl_teach.claims.runner")
+    return _told(ids, runner.run_here(ids, range(first_world, first_world + worlds)))
+
+
+def stored(*ids: str) -> list[Finding]:
+    """Print what came of claims in the worlds that were run once and come with the package.
+
+    Args:
+        *ids: Of the claims: of experiments that are too dear to be run in a chapter.
+
+    Returns:
+        As :func:`show`.
+
+    Raises:
+        ValueError: There is no such claim.
+        OSError: Its worlds do not come with the package.
+    """
+    _are_known(ids)
+    return _told(ids, importlib.import_module("bdl_teach.claims.runner").judge_stored(ids))
+
+
+def _are_known(ids: Sequence[str]) -> None:
+    """Let ids of claims pass.
+
+    Raises:
+        ValueError: One is none, or there are none.
+    """
     unknown = [one for one in ids if one not in listing.entries()]
     if unknown or not ids:
         known = ", ".join(listing.entries())
         raise ValueError(f"ids: expected some of {known}; got {', '.join(unknown) or 'none'}")
-    if worlds < 1 or first_world < 0:
-        raise ValueError(f"expected worlds >= 1 from 0 on, got {worlds} from {first_world} on")
-    runner = importlib.import_module("bdl_teach.claims.runner")
+
+
+def _told(ids: Sequence[str], found: list[Finding]) -> list[Finding]:
+    """Print findings in the order of their ids."""
     report = importlib.import_module("bdl_teach.claims.report")
-    found = runner.run_here(ids, range(first_world, first_world + worlds))
-    findings: list[Finding] = sorted(found, key=lambda finding: ids.index(finding.claim.id))
+    findings = sorted(found, key=lambda finding: ids.index(finding.claim.id))
     print(report.as_sentences(findings))
     return findings

@@ -6,6 +6,7 @@ import argparse
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 
 from bdl_teach._support.files import write_whole
@@ -13,7 +14,7 @@ from bdl_teach._support.report import machine_line
 from bdl_teach.claims import experiments, listing, report, rivals
 from bdl_teach.claims.claim import Experiment, Figures, World
 from bdl_teach.claims.judge import Finding, judge
-from bdl_teach.reproduce import runner
+from bdl_teach.reproduce import kept, runner
 from bdl_teach.reproduce.table import Task
 
 
@@ -54,6 +55,8 @@ def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
     print(report.as_text(findings))
     if options.csv:
         write_whole(options.csv, report.as_csv(findings))
+    words = " ".join(["claims", *sorted(ids), *_worlds(options)])
+    runner.write_figures(jobs, done, words, options)
     code = runner.tell(faults, len(jobs), runner.folder(options))
     return code or int(any(finding.falls for finding in findings))
 
@@ -77,6 +80,9 @@ def run_rivals(options: argparse.Namespace) -> int:
         options,
     )
     done, faults = runner.finish(jobs, options)
+    runner.write_figures(
+        jobs, done, " ".join(["claims --table rivals", *_worlds(options)]), options
+    )
     times, late = runner.finish(clock, argparse.Namespace(**{**vars(options), "jobs": 1}))
     faults |= late
     worlds = [done[job.task.key] for job in jobs if job.task.key in done]
@@ -90,9 +96,39 @@ def run_rivals(options: argparse.Namespace) -> int:
 
 def made(options: argparse.Namespace) -> str:
     """How a table was made, and on what machine its times were taken."""
-    worlds = f"--worlds {options.worlds} --first-world {options.first_world}"
+    worlds = " ".join(_worlds(options))
     how = f"python3 -m bdl_teach claims --table rivals {worlds} --csv FILE"
     return f"Made by: {how}. {machine_line()}"
+
+
+def _worlds(options: argparse.Namespace) -> list[str]:
+    return [f"--worlds {options.worlds}", f"--first-world {options.first_world}"]
+
+
+def judge_stored(ids: Collection[str]) -> list[Finding]:
+    """Judge claims by the worlds whose figures come with the package.
+
+    Raises:
+        OSError: Those of an experiment do not.
+    """
+    chosen = load(ids)
+    done = {k: f for one in chosen for k, f in kept.read(stored_in(one)).figures.items()}
+    return [
+        judge(claim, [float(claim.effect(f)) for k, f in done.items() if is_of(k, one)])
+        for one in chosen
+        for claim in one.claims
+        if claim.id in ids
+    ]
+
+
+def stored_in(experiment: Experiment) -> Path:
+    """The file with the figures of an experiment, if they come with the package."""
+    return Path(__file__).with_name(f"{experiment.name.replace('-', '_')}.csv")
+
+
+def is_of(key: str, experiment: Experiment) -> bool:
+    """Whether a task is a world of an experiment."""
+    return key.partition("/")[0] == experiment.name
 
 
 def run_here(ids: Collection[str], numbers: Sequence[int]) -> list[Finding]:

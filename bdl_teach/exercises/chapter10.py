@@ -15,7 +15,7 @@ from bdl_teach.claims.experiments import bandits
 from bdl_teach.densities import Gaussian
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import EPS
-from bdl_teach.methods import point
+from bdl_teach.methods import ensemble, point
 
 _A = np.array
 
@@ -1205,4 +1205,69 @@ CONFORMAL = Exercise(
             lambda y, m, s, t, c: 2 * _conformal(y, m, s, t, c),
         ),
     ),
+)
+
+# Exercise 10.12.
+
+_PRICE = 8.0  # what an offer costs; the sine brings more round its peak only
+_PEAK = np.abs(_NEW[:, 0] - 0.25) < 0.1
+_N_DRAWS = 50
+
+
+def _one_a_decision(problems: Any, x_new: Any) -> Any:
+    """Members of an anchored ensemble, drawn with replacement, of each data set ``[w, s, m]``."""
+    drawn = []
+    for x, y in problems:
+        fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, hidden_units=(20,))
+        which = np.random.default_rng(0).integers(0, 10, _N_DRAWS)
+        members = fit.predict(x_new).samples
+        assert members is not None  # an ensemble's are its functions
+        drawn.append(members[which])
+    return np.array(drawn)
+
+
+def _tried(answer: Any, problems: Any, x_new: Any) -> Array:
+    """Which fault the draws for six worlds have: 0 none, 1 all alike, 2 dear, 3 never tries."""
+    takes = answer >= _PRICE
+    if answer[:, :, _PEAK].std(axis=1).mean() < 1e-3:
+        return np.array(1.0)
+    if takes[:, :, ~_IN_GAP].mean() > 0.02:
+        return np.array(2.0)
+    return np.array(3.0 * (takes[:, :, _PEAK].mean(axis=(1, 2)).min() < 0.05))
+
+
+def _constant(value: float, spread: float = 1.0) -> Any:
+    """Draws that know nothing of the data: a constant each, round ``value``."""
+    rng = np.random.default_rng(0)
+    each = value + spread * rng.standard_normal((len(_GAP_WORLDS), _N_DRAWS, 1))
+    return lambda problems, x_new: each + np.zeros(len(x_new))
+
+
+ONE_DRAW = Exercise(
+    "10.12",
+    "Open: an agent that tries the gap",
+    "10.8",
+    _one_a_decision,
+    ((_problems(), _NEW),),
+    (
+        Mistake(
+            "all draws are alike",
+            "an agent that always acts on the same function never tries what this one calls bad: "
+            "each decision needs a draw of its own.",
+            _constant(0.0, 0.0),
+        ),
+        Mistake(
+            "tries what is known not to pay",
+            "among the data too many draws pay 8 for less: there the posterior knows better. Draw "
+            "functions, without the noise of a new y.",
+            _constant(9.0),
+        ),
+        Mistake(
+            "the peak is hardly tried",
+            "in at least one of the six worlds fewer than one draw in twenty takes what lies near "
+            "the peak: which method of the course is unsure in the gap?",
+            _constant(0.0),
+        ),
+    ),
+    compared=_tried,
 )

@@ -18,7 +18,7 @@ from bdl_teach import claims
 from bdl_teach._commands import launcher
 from bdl_teach.claims import experiments, judge, listing, report
 from bdl_teach.claims.claim import Claim, Rule, World, above, below, within
-from bdl_teach.reproduce import sources
+from bdl_teach.reproduce import kept, sources
 
 WORK = '''
 """An experiment that writes down where it was."""
@@ -259,6 +259,17 @@ def test_a_world_that_fails_is_a_sentence_and_the_others_are_judged(
     assert result.code == 1
     assert "toy/world-0002: RuntimeError: it broke" in result.err
     assert line(result, "toy-up").endswith(" 3 of 3 holds")
+
+
+def test_what_each_world_measured_is_written_and_says_how(here: Here, tmp_path: Path) -> None:
+    here("toy-up", "--worlds=2", "--first-world=3", f"--figures={tmp_path / 'out.csv'}")
+    found = kept.read(tmp_path / "out.csv")
+    wanted = "python3 -m bdl_teach claims toy-up --worlds 2 --first-world 3 --figures FILE"
+    assert f"Made by: {wanted}." in found.made
+    assert found.figures == {
+        "toy/world-0003": {"up": 1.0, "wild": -1.0, "seed": 4000.0},
+        "toy/world-0004": {"up": 2.0, "wild": 1.0, "seed": 5000.0},
+    }
 
 
 def test_the_csv_has_all_digits(here: Here, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from bdl_teach.methods import vae
 
 N_TRAIN, N_MADE = 1500, 500
 BETAS = (0.1, 2.0, 4.0)  # beside 1
-DEAR = 4.0
+CHEAP, DEARER, DEAR, DEAREST = 0.1, 2.0, 4.0, 10.0  # the presets of the VAE explorer among them
+CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on its map: radius of a circle, and where it ends
 
 
 def _misfit(mean: Array, std: Array, seed: int) -> float:
@@ -46,13 +47,17 @@ def digits(world: World) -> dict[str, float]:
     near = KNeighborsClassifier(10).fit(mean[:N_TRAIN], labels[:N_TRAIN])
     judge = LogisticRegression(max_iter=1000).fit(train, labels[:N_TRAIN])
 
+    by_beta = {
+        1.0: fit,
+        **{beta: vae.fit(train, beta=beta, seed=world.start_seed) for beta in BETAS},
+    }
+    codes = {beta: which.encode(train)[0] for beta, which in by_beta.items()}
+
     def made(which: vae.Fit) -> float:
         seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
         return float(np.exp(entropy(np.bincount(seen, minlength=10))))
 
-    scores = {1.0: fit.elbo(test, 20)}
-    for beta in BETAS:
-        scores[beta] = vae.fit(train, beta=beta, seed=world.start_seed).elbo(test, 20)
+    scores = {beta: which.elbo(test, 20) for beta, which in by_beta.items()}
     elbos = {beta: float(score.elbo.mean()) for beta, score in scores.items()}
     return {
         "right": float(near.score(mean[N_TRAIN:], labels[N_TRAIN:])),
@@ -66,8 +71,35 @@ def digits(world: World) -> dict[str, float]:
         "elbo-again": float(again.elbo(test, 20).elbo.mean()),
         "radius": float(np.sqrt(np.square(plain.encode(train)[0]).mean())),
         "kl-dear": float(scores[DEAR].kl.mean()),
-        "rebuilt-cheap": float((scores[0.1].reconstruction - scores[1.0].reconstruction).mean()),
+        "kl-dearer": float(scores[DEARER].kl.mean()),
+        "kl-cheap": float((scores[CHEAP].kl - scores[1.0].kl).mean()),
+        "rebuilt-cheap": float((scores[CHEAP].reconstruction - scores[1.0].reconstruction).mean()),
+        "rebuilt-dearer": float(
+            (scores[DEARER].reconstruction - scores[1.0].reconstruction).mean()
+        ),
+        "outside-cheap": _outside(codes[CHEAP]) - _outside(codes[1.0]),
+        "size-dearer": float(_size(codes[DEARER]) / _size(codes[1.0])),
+        "corner": float(np.linalg.norm(codes[1.0] - CORNER, axis=1).min()),
+        "silent": _off_the_mean(train, world.start_seed),
     }
+
+
+def _outside(codes: Array) -> float:
+    """Share of codes outside the map's outer circle."""
+    return float(np.mean(np.linalg.norm(codes, axis=1) > CIRCLE))
+
+
+def _size(codes: Array) -> float:
+    return float(np.sqrt(np.square(codes).mean()))
+
+
+def _off_the_mean(train: Array, seed: int) -> float:
+    """Largest rms distance of a decoded z, anywhere on the map, from the mean digit at β = 10."""
+    side = np.linspace(-CORNER[0], CORNER[0], 8)
+    places = np.array([(one, other) for one in side for other in side])
+    silent = vae.fit(train, beta=DEAREST, seed=seed)
+    off = silent.decode(places).reshape(len(places), -1) - train.mean(axis=0)
+    return float(np.sqrt(np.square(off).mean(axis=1)).max())
 
 
 DIGITS = Experiment(
@@ -132,6 +164,64 @@ DIGITS = Experiment(
             "nats",
             below(0.05, share=0.9),
             lambda f: f["kl-dear"],
+        ),
+        Claim(
+            "a-dearer-code-still-speaks",
+            "With β = 2 the code still says something: its KL is above a nat.",
+            "KL at β = 2",
+            "nats",
+            above(1.0, share=0.9),
+            lambda f: f["kl-dearer"],
+        ),
+        Claim(
+            "a-cheap-code-says-more",
+            "With β = 0.1 the code of a held-out digit has a larger KL than with β = 1, by two "
+            "nats and more.",
+            "KL, β = 0.1 − β = 1",
+            "nats a digit",
+            above(2.0, share=0.9),
+            lambda f: f["kl-cheap"],
+        ),
+        Claim(
+            "a-cheap-code-leaves-the-circles",
+            "With β = 0.1 more codes lie outside the circle of two standard deviations than with "
+            "β = 1.",
+            "share of codes outside, β = 0.1 − β = 1",
+            "",
+            above(0.0, share=0.9),
+            lambda f: f["outside-cheap"],
+        ),
+        Claim(
+            "a-dearer-code-draws-together",
+            "With β = 2 the codes lie closer to the origin than with β = 1.",
+            "rms size of a code, β = 2 over β = 1",
+            "",
+            below(1.0, share=0.9),
+            lambda f: f["size-dearer"],
+        ),
+        Claim(
+            "a-dearer-code-rebuilds-worse",
+            "With β = 2 the reconstruction of held-out digits is worse than with β = 1.",
+            "reconstruction, β = 2 − β = 1",
+            "nats a digit",
+            below(0.0, share=0.9),
+            lambda f: f["rebuilt-dearer"],
+        ),
+        Claim(
+            "a-silent-code-decodes-to-the-mean",
+            "With β = 10 every z on the map decodes to the mean digit, to 0.05 of the brightness.",
+            "largest rms distance from the mean digit",
+            "",
+            below(0.05, share=0.9),
+            lambda f: f["silent"],
+        ),
+        Claim(
+            "no-code-lies-in-the-corner",
+            "No digit's code lies within one of the corner (3.5, 3.5) of the map.",
+            "distance of the nearest code",
+            "",
+            above(1.0, share=0.9),
+            lambda f: f["corner"],
         ),
         Claim(
             "plain-codes-lie-farther-out",

@@ -112,7 +112,7 @@ BANDIT = Experiment(
             "better of a greedy and an ε-greedy agent loses.",
             "regret a round at the end, Thompson over the better of greedy and ε-greedy",
             "",
-            below(0.5, share=0.7),
+            below(0.5, share=0.6),
             lambda f: f["thompson-late"] / min(f["greedy-late"], f["epsilon_greedy-late"]),
         ),
         Claim(
@@ -120,7 +120,7 @@ BANDIT = Experiment(
             "An agent that averages fifty draws loses more than Thompson sampling does with one.",
             "regret after 2000 rounds, fifty draws averaged over one draw",
             "",
-            above(1.1, share=0.7),
+            above(1.1, share=0.5),
             lambda f: f["averaged"] / f["thompson"],
         ),
     ),

@@ -138,7 +138,7 @@ PRESETS = Experiment(
             "article's.",
             "F, fresh start − from the article's fit, 6 points",
             "nats",
-            above(15.0, share=0.6),
+            above(15.0, share=0.5),
             lambda f: _given_up(f, "few"),
         ),
         Claim(
@@ -173,7 +173,7 @@ PRESETS = Experiment(
             "the article's.",
             "F, fresh start − from the article's fit, σ = 3",
             "nats",
-            above(15.0, share=0.6),
+            above(15.0, share=0.5),
             lambda f: _given_up(f, "loud"),
         ),
         Claim(
@@ -466,7 +466,7 @@ CURVE = Experiment(
             "the picture as among the data.",
             "epistemic sd, at the narrower end over among the data",
             "",
-            above(2.0, share=0.9),
+            above(2.0, share=0.7),
             lambda f: f["end"] / f["among"],
         ),
     ),

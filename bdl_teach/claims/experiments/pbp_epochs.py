@@ -81,7 +81,7 @@ COUNTING = Experiment(
             "really makes.",
             "epistemic sd over rms error, 10 epochs",
             "",
-            below(0.9, share=0.9),
+            below(0.9, share=0.7),
             lambda f: f["pbp-10-doubt"] / f["pbp-10-error"],
         ),
         Claim(

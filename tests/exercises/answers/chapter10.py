@@ -9,7 +9,7 @@ from scipy import linalg, optimize, special, stats
 from answers.forms import single, tensors
 from bdl_teach.backend import tfp
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import point
+from bdl_teach.methods import bbb, laplace, point
 
 
 def coverage(y: Any, m: Any, e: Any, s: Any) -> float:
@@ -442,4 +442,40 @@ WRONG += [
     ),
     ("10.11", "expected", lambda y, m, s, t, c: np.max(abs(y - m) / s) * t * 1.01),
     ("10.11", "expected", lambda y, m, s, t, c: np.std((y - m) / s) * 2 * t),
+]
+
+
+# Thompson sampling with a network.
+
+
+def linearised(problems: Any, x_new: Any, **around: Any) -> Any:
+    """Fifty draws of Laplace's linear model for each data set."""
+    made = []
+    for x, y in problems:
+        fit = laplace.fit(x, y, prior=Gaussian(3.0), hidden_units=(20,), **around)
+        f, rows = laplace.jacobian(fit.network, fit.mean, x_new)
+        made.append(f + fit.spread.draw(50, 1) @ rows.T)
+    return made
+
+
+def alike(problems: Any, x_new: Any) -> Any:
+    return [np.tile(draws.mean(axis=0), (50, 1)) for draws in linearised(problems, x_new)]
+
+
+def mean_field(problems: Any, x_new: Any) -> Any:
+    given: dict[str, Any] = {"prior": Gaussian(3.0), "hidden_units": (20,)}
+    return [bbb.fit(x, y, **given).predict(x_new, 50).samples for x, y in problems]
+
+
+def prior_alone(problems: Any, x_new: Any) -> Any:
+    slopes = np.random.default_rng(1).normal(0.0, 30.0, (6, 50, 1))
+    return slopes * (x_new[:, 0] + 0.5)
+
+
+RIGHT["10.12"] = linearised
+WRONG += [
+    ("10.12", "draws are alike", alike),
+    ("10.12", "known not to pay", prior_alone),
+    ("10.12", "hardly tried", mean_field),
+    ("10.12", "expected", lambda p, x: linearised(p, x)[0]),
 ]
