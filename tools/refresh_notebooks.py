@@ -19,6 +19,7 @@ from typing import Any
 
 import jupytext
 import nbformat
+from jupytext.config import load_jupytext_config
 
 from bdl_teach._support.views import PICTURE, VIEW, leave_dead_views_out
 
@@ -74,7 +75,7 @@ def refresh(name: str) -> None:
     os.environ["BDL_TEACH_WAIT_FOR_PICTURE"] = "1"  # an explorer's output holds its picture
     os.environ["BDL_TEACH_PROGRESS"] = ""  # nobody's progress goes into an output
 
-    notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    notebook = read_text(name)
     notebook.metadata = {"kernelspec": KERNEL}
     place = {"metadata": {"path": str(NOTEBOOKS)}}
     client = NotebookClient(
@@ -100,13 +101,32 @@ def take_prose(name: str) -> None:
     """
     before = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     stored = [cell for cell in before.cells if cell.cell_type == "code"]
-    notebook = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    notebook = read_text(name)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if [cell.source for cell in code] != [cell.source for cell in stored]:
         raise SystemExit(f"{name}: not written. Its code has changed, too: run it.")
     for new, old in zip(code, stored, strict=True):
         new.outputs, new.execution_count = old.outputs, old.execution_count
     store(name, notebook)
+
+
+def read_text(name: str) -> Any:
+    """Read the text version of a notebook, having written it as JupyterLab would save it.
+
+    Else opening a chapter there, and nothing more, would change two files of the checkout.
+    """
+    path = NOTEBOOKS / "text" / f"{name}.py"
+    path.write_text(as_saved(path.read_text("utf-8")), "utf-8", newline="\n")
+    return jupytext.read(path)
+
+
+def as_saved(text: str) -> str:
+    """A text version as JupyterLab's jupytext writes it: head, and blank lines between cells."""
+    notebook = jupytext.reads(text, fmt="py:percent")
+    for cell in notebook.cells:
+        cell.metadata.pop("lines_to_next_cell", None)
+    config = load_jupytext_config(str(NOTEBOOKS))
+    return str(jupytext.writes(notebook, fmt="py:percent", config=config))
 
 
 def store(name: str, notebook: Any) -> None:
@@ -192,7 +212,8 @@ def faults(name: str) -> list[str]:
         return [f"{name}: notebooks/{path.name} is missing"]
     raw = path.read_bytes().decode("utf-8")
     notebook = nbformat.reads(raw, as_version=4)
-    text = jupytext.read(NOTEBOOKS / "text" / f"{name}.py")
+    written = (NOTEBOOKS / "text" / f"{name}.py").read_text("utf-8")
+    text = jupytext.reads(written, fmt="py:percent")
     found = [] if len(notebook.cells) == len(text.cells) else [f"{name}: number of cells"]
     for i, (a, b) in enumerate(zip(notebook.cells, text.cells, strict=False)):
         for what, mine, other in (
@@ -202,6 +223,8 @@ def faults(name: str) -> list[str]:
         ):
             if mine != other:
                 found.append(f"{name}: cell {i}: {what} differs from the text")
+    if written != as_saved(written):
+        found.append(f"{name}: the text is not as JupyterLab would save it")
     if raw != dumps(normalise(nbformat.reads(raw, as_version=4))):
         found.append(f"{name}: not normalised; run tools/refresh_notebooks.py")
     return found + [f"{name}: {line}" for line in _leaks(notebook)]

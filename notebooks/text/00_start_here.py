@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -114,6 +121,7 @@ def band(mean, epistemic_std, noise_std):
 
 
 exercises.check("3.6", band, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And this one has a mistake that many make. The check names it:

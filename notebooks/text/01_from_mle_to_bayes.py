@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -259,6 +266,7 @@ assert np.allclose(belief, posterior)
 ax.set_xlim(-1.5, 2.5)
 panel(ax, "Each point narrows the belief; those at large |x| most", "weight w", "density")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.4 Linear regression, exactly
 #
@@ -405,6 +413,7 @@ for n in (4, 16, 64, 256, 1024):
     print(f"n = {n:4d}: epistemic variance {average:.4f}, aleatoric 1; "
           f"{d_eff:.1f} of 10 directions decided")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does it pay?** The diabetes data, trained on few patients, scored by the log predictive density of the others (nats a patient, more is better), over 40 random splits:
 
@@ -526,6 +535,7 @@ found = claims.show("evidence-can-prefer-a-worse-test", "evidence-loses-little",
                     "evidence-avoids-the-worst-prior", worlds=20)
 assert not any(finding.falls for finding in found)
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.7 Why the evidence is hard
 #
@@ -555,6 +565,7 @@ for d in (1, 2, 3):
 for hidden in ((), (5,), (20, 20)):
     n_weights = MLP(1, hidden).n_weights
     print(f"hidden units {hidden}: {n_weights} weights, 10^{n_weights} grid points at 10 a weight")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # There are some $10^{80}$ atoms in the universe. This is not slow, it is **intractable**: waiting does not help.
@@ -589,6 +600,7 @@ for d in (2, 4, 8, 16, 32):
           f"{effective:6.1f} of 20,000 draws count")
 assert effective < 20 and estimate < right - 20  # and it is far too low, nearly always
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
@@ -617,6 +629,7 @@ assert kl_on_grid(narrow, wide) > 0 and kl_on_grid(wide, narrow) > 0
 print(f"narrow from wide {kl_on_grid(narrow, wide):.2f} nats, "
       f"wide from narrow {kl_on_grid(wide, narrow):.2f}")
 assert rel_entr(0.0, 0.3) == 0 and rel_entr(0.3, 0.0) == np.inf
+
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 1.21
@@ -658,6 +671,7 @@ ax.fill_between(w_axis, hills, color=GREY, alpha=0.35, label="target p")
 for (name, (c, s_q)), colour, style in zip(best_q.items(), (RED, BLUE), ("-", "--"), strict=True):
     ax.plot(grid, stats.norm(c, s_q).pdf(grid), style, color=colour, label=f"best q, {name} KL")
 panel(ax, "Reverse KL settles on one hill, forward KL covers both", "w", "density")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The second disagreement concerns *correlation*. Let $p = \mathcal N(m, \Sigma)$ and $q$ be independent Gaussians, one a weight, as in chapter 3. Then
@@ -723,6 +737,7 @@ for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
 # %% slideshow={"slide_type": "subslide"}
 explorer
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Data points N.** (Question 1: no. A new point adds a term to the precision and takes nothing away: the band narrows or stays, everywhere. This is a property of the *Gaussian* linear model; elsewhere a surprising point can widen it.)
 
@@ -735,6 +750,7 @@ explorer.preset("before any data")
 bands = [sd_at(n) for n in (0, 1, 2, 4, 8, 9, 16, 32)]
 assert all((after <= before + 1e-9).all() for before, after in zip(bands, bands[1:], strict=False))
 print("mean epistemic sd:", " → ".join(f"{band.mean():.2f}" for band in bands))
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Prior σ.** (Question 2: the training error falls, always; the evidence has its peak, and falls on the far side. Question 4: at x = ±1 no point has spoken; the band there is almost the prior's. It does *not* go on opening: the bumps end at ±1, and beyond them the model is certain that f = 0. It does not know that it knows nothing there; no data were needed to be so sure.)
@@ -791,6 +807,7 @@ assert explorer.set(kind="polynomial", seed=0).png() != picture
 assert explorer.preset("eight points").png() == picture
 print("presets:", " · ".join(explorer.presets))
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.10 Exercises
 #
@@ -809,12 +826,14 @@ def my_nll(y, f, s):
 
 exercises.check("1.1", my_nll)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, f, s):
     return np.sum((y - f) ** 2) / (2 * s**2) + len(y) / 2 * np.log(2 * np.pi * s**2)
 
 
 assert exercises.check("1.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.2 Compute: the posterior of one weight
@@ -828,6 +847,7 @@ def my_posterior(x, y, s, sigma_p):
 
 
 exercises.check("1.2", my_posterior)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(x, y, s, sigma_p):
@@ -860,6 +880,7 @@ exercises.check("1.3", my_letters)
 # order. e: the training error only falls. f: section 1.5.
 assert exercises.check("1.3", {"b", "d", "f"}, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.4 Change: a prior for Keras
 # Keras minimises the *mean* of the squared errors over $N$ points, plus $\lambda\sum_j w_j^2$. Which λ makes that the MAP estimate under independent priors $\mathcal N(0, \sigma_p^2)$ on the weights, with noise of sd $s$? (`n` is $N$.)
@@ -873,12 +894,14 @@ def my_weight_decay(s, sigma_p, n):
 
 exercises.check("1.4", my_weight_decay)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(s, sigma_p, n):
     return s**2 / (n * sigma_p**2)  # multiply (1.4) by 2s²/N
 
 
 assert exercises.check("1.4", solution_4, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.5 Change: a log predictive density from weighted draws
@@ -893,6 +916,7 @@ def my_log_predictive(y, f, s, log_weights):
 
 exercises.check("1.5", my_log_predictive)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(y, f, s, log_weights):
     each = -0.5 * ((y - f) / s) ** 2 - np.log(s) - 0.5 * np.log(2 * np.pi)
@@ -900,6 +924,7 @@ def solution_5(y, f, s, log_weights):
 
 
 assert exercises.check("1.5", solution_5, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.6 Break: a KL of two that are sure
@@ -914,6 +939,7 @@ def my_kl(a, b):
 
 exercises.check("1.6", my_kl)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(a, b):
     log_q, log_p = a - logsumexp(a), b - logsumexp(b)
@@ -921,6 +947,7 @@ def solution_6(a, b):
 
 
 assert exercises.check("1.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.7 Extend: a prior width for each weight
@@ -935,6 +962,7 @@ def my_evidence(phi, y, noise_std, candidates):
 
 exercises.check("1.7", my_evidence)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(phi, y, noise_std, candidates):
     return np.array([exact.linear_regression(phi * widths, y, 1.0, noise_std).log_evidence
@@ -942,6 +970,7 @@ def solution_7(phi, y, noise_std, candidates):
 
 
 assert exercises.check("1.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.8 Extend: how much too sure?
@@ -955,6 +984,7 @@ def my_too_sure(cov):
 
 
 exercises.check("1.8", my_too_sure)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(cov):
@@ -984,6 +1014,7 @@ def my_inputs(seen):
 
 
 exercises.check("1.9", my_inputs)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def sd_after(inputs):
@@ -1033,6 +1064,7 @@ def my_noises(problems):
 
 
 exercises.check("1.10", my_noises)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def over_noises(x_k, y_k, d):

@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -64,6 +71,7 @@ from bdl_teach.plots import BLUE, GREY, ORANGE, RED, panel
 
 plots.lecture_style()
 
+
 # %% slideshow={"slide_type": "skip"}
 def show_images(title, rows, names, side):
     """Title that says what to see, one row of pictures for each name."""
@@ -75,6 +83,7 @@ def show_images(title, rows, names, side):
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=11)
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.1 An autoencoder: two networks and a bottleneck
@@ -93,6 +102,7 @@ plain = vae.fit_autoencoder(train)
 code, spread = plain.encode(test)
 print(f"{len(train)} digits to train on; codes of shape {code.shape}, without noise: σ = "
       f"{spread.max():.0f}")
+
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 2.1
@@ -147,6 +157,7 @@ show_images("The autoencoder decodes random z: a few digits, again and again",
 print(f"the judge says {judge.score(test, labels[1500:]):.0%} of the held-out digits right, and "
       f"sees {digits_made(plain.sample(500)):.1f} of the 10 digits in 500 generated ones")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.2 From a point to a distribution
 #
@@ -171,6 +182,7 @@ def chain(ax, boxes, title):
     ax.set(xlim=(-0.6, 4.6), ylim=(-0.6, 0.9))
     ax.set_title(title, loc="left", fontsize=12)
     ax.axis("off")
+
 
 # %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(2, 2, figsize=(13, 2.8), layout="constrained")
@@ -248,6 +260,7 @@ for mu_k, sigma_k in ((0.4, 0.6), (0.0, 1.0), (post_mu, post_sd)):
     gap = densities.gaussian_kl(mu_k, sigma_k, post_mu, post_sd)
     print(f"ELBO {bound:.3f} + gap {gap:.3f} = {bound + gap:.4f}; log p(x) = {log_px:.4f}")
     assert np.isclose(bound + gap, log_px)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The first term is a lower bound of the evidence, tight when $q$ is the true posterior of the code: the **evidence lower bound**. Raising it raises $\log p(x)$ or closes the gap: it makes the data more probable under the decoder, or the encoder a better guess of the posterior. Split the logarithm, and two familiar terms appear:
@@ -347,6 +360,7 @@ for family in (tfd.Normal(0.0, 1.0), tfd.Exponential(1.0), tfd.Gumbel(0.0, 1.0),
     free = family.reparameterization_type == tfd.FULLY_REPARAMETERIZED
     print(f"{family.name:12} {'a gradient passes through its draws' if free else 'no'}")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2.5 Two gradients, one mean
 #
@@ -371,6 +385,7 @@ for name, estimate in (("score function", score), ("pathwise", path)):
     print(f"{name:15} mean {estimate.mean():6.3f} ± {error:.3f}   variance {estimate.var():.2f}")
     assert abs(estimate.mean() - (0.0 - 1.0)) < 5 * error  # exact: c (μ − 1)
 assert np.allclose(score, eg.draws("score", "μ", eg.Cost(1.0), 0.0, 1.0, eps))
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The same mean, not the same noise. For the bowl, with $d = \mu - 1$ and offset $b$ (the second, fourth and sixth moment of ε are 1, 3 and 15):
@@ -451,6 +466,7 @@ def encode(h):
 def decode(h):
     return tf.constant(network(model.decoder_weights, (2, 64, 128, 64), h.numpy()))
 
+
 # %% slideshow={"slide_type": "subslide"}
 # eq. 2.13
 def beta_loss(encode, decode, x, eps, beta=1.0):
@@ -495,6 +511,7 @@ encoder, decoder, adam = mlp(128, 64, 4), mlp(64, 128, 64), tf_keras.optimizers.
 batches = tf.data.Dataset.from_tensor_slices(train).shuffle(1500, seed=0).repeat().batch(100)
 encoder(train[:1]), decoder(np.zeros((1, 2), np.float32))
 theta = [*encoder.trainable_variables, *decoder.trainable_variables]
+
 
 # %% slideshow={"slide_type": "subslide"}
 @tf.function
@@ -717,6 +734,7 @@ wild = lab.preset("a bowl").set(mu=1.0, curvature=0.1, ripple=2.0).result.varian
 print(f"ripples: score function {wild['score']:.1f}, pathwise {wild['pathwise']:.0f}")
 assert wild["score"] < 0.1 * wild["pathwise"]
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
@@ -735,12 +753,14 @@ def my_kl(mean, std):
 
 exercises.check("2.1", my_kl)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(mean, std):
     return 0.5 * (mean**2 + std**2 - 1 - 2 * np.log(std)).sum(axis=-1)
 
 
 assert exercises.check("2.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.2 Compute: z from noise
@@ -755,12 +775,14 @@ def my_draw(mean, rho, eps):
 
 exercises.check("2.2", my_draw)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(mean, rho, eps):
     return mean + np.logaddexp(0, rho) * eps
 
 
 assert exercises.check("2.2", solution_2, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.3 Change: the score-function gradient by σ
@@ -774,6 +796,7 @@ def my_score_gradient(f, z, mu, sigma):
 
 
 exercises.check("2.3", my_score_gradient)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_3(f, z, mu, sigma):
@@ -805,6 +828,7 @@ exercises.check("2.4", ...)
 # same number. e: the code says nothing, it has collapsed. f: the slope of a constant is 0.
 assert exercises.check("2.4", {"b", "d", "f"}, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.5 Change: nats that are free
 # β makes every nat of the code dearer or cheaper. Kingma et al. (2016) make the first ones free instead: a coordinate of the code that says less than λ nats, on average over the minibatch, costs λ, and only above that it costs what it says; so no coordinate gains by falling silent. Write that loss and return it: one number, averaged over the minibatch, to be minimised. `log_likelihood` `[S, n]` holds $\log p(x\mid z_s)$ of $S$ draws for each of $n$ images, `kl` `[n, k]` the KL of each image's code by coordinate, `free` is λ.
@@ -818,12 +842,14 @@ def my_loss(log_likelihood, kl, free):
 
 exercises.check("2.5", my_loss)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(log_likelihood, kl, free):
     return np.maximum(kl.mean(axis=0), free).sum() - np.mean(log_likelihood)
 
 
 assert exercises.check("2.5", solution_5, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.6 Break: a density for grey values
@@ -838,6 +864,7 @@ def my_log_density(x, logits):
 
 exercises.check("2.6", my_log_density)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x, logits):
     size = np.maximum(np.abs(logits), 1e-12)  # the integral is (e^a − 1)/a
@@ -846,6 +873,7 @@ def solution_6(x, logits):
 
 
 assert exercises.check("2.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.7 Extend: a baseline for the score function
@@ -860,6 +888,7 @@ def my_baseline_gradient(f, score):
 
 exercises.check("2.7", my_baseline_gradient)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(f, score):
     others = (f.sum() - f) / (len(f) - 1)
@@ -867,6 +896,7 @@ def solution_7(f, score):
 
 
 assert exercises.check("2.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.8 Extend: a tighter bound
@@ -880,6 +910,7 @@ def my_bound(log_w):
 
 
 exercises.check("2.8", my_bound)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(log_w):
@@ -920,6 +951,7 @@ def my_ripple(mu, sigma, curvature):
 
 
 exercises.check("2.9", my_ripple)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def both_variances(mu, sigma, c, a):
@@ -966,6 +998,7 @@ def my_beta(shuffles):
 
 
 exercises.check("2.10", my_beta)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def spent(shuffle, beta):

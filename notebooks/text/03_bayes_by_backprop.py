@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -149,6 +156,7 @@ closed_form = np.exp(-densities.gaussian_nll(y_values, m * x_new, x_new**2 * sd*
 assert np.allclose(predictive, closed_form)
 print(f"variance at x = 2: {x_new**2 * sd**2:.3f} (weights) + {s**2:.3f} (noise)")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.3 The free energy
 #
@@ -205,6 +213,7 @@ ax.clabel(lines, fmt="%g nats")
 ax.plot(m, sd, "*", ms=18, color=RED, label="exact posterior: 0 nats")
 panel(ax, "F + log P(D) is the distance to the posterior", "mean μ of q", "sd σ of q")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.4 Reparameterization: sampling that lets gradients through
 #
@@ -259,6 +268,7 @@ df_dw = -e / sigma + w / sigma_p**2 - ((y - np.outer(w, x)) @ x) / s**2
 df_dsigma = (e**2 - 1) / sigma
 assert np.isclose(np.trapezoid(normal * (df_dw * e + df_dsigma), e), slope, atol=1e-6)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # There is an older way, which needs no path: the **score-function** estimator (REINFORCE) $\mathbb E_q[f(w)\,\partial_\theta \log q(w\mid\theta)]$. It only sees how good a draw was, never in which direction it would improve; [chapter 2](02_reparameterization_and_vae.ipynb) measures what that costs, and where it does not.
 
@@ -285,6 +295,7 @@ assert abs(draws.mean() - free_energy(mu, sigma)) < 4 * draws.std() / np.sqrt(dr
 ten = draws[:10]
 print(f"exact {free_energy(mu, sigma):.3f}; mean of 10 draws {ten.mean():.3f}; "
       f"their sum, without 1/S: {ten.sum():.1f}")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Sampled or analytic KL?** For a Gaussian prior the complexity cost has a closed form, and only the likelihood cost must be sampled; for other priors, such as the mixture of section 3.6, (3.11) samples both. Both are unbiased. Which is less noisy is not obvious: a sampled KL can cancel noise of the likelihood cost.
@@ -394,6 +405,7 @@ def evaluate(w, x):
     """Outputs [s, m] of the networks with weights w [s, 481] at inputs x [m, 1]."""
     return network(tf.constant(w, tf.float32), tf.constant(x, tf.float32))[..., 0].numpy()
 
+
 # %% slideshow={"slide_type": "subslide"}
 priors = [densities.ScaleMixture(1.5, 0.1, 0.5), densities.ScaleMixture(0.5, 0.1, 0.5),
           densities.ScaleMixture(1.5, 1.5, 0.5)]
@@ -477,6 +489,7 @@ def network_free_energy(mu, rho, eps):
     log_q = tf.reduce_sum(tfd.Normal(mu, std).log_prob(w))
     log_likelihood = tf.reduce_sum(tfd.Normal(f, 1.0).log_prob(data.y.astype("float32")))
     return log_q - tf.reduce_sum(prior.log_prob(w)) - log_likelihood
+
 
 # %% slideshow={"slide_type": "subslide"}
 rng = np.random.default_rng(6)
@@ -594,6 +607,7 @@ for name, band in (("epistemic", pred.epistemic_std), ("total", pred.total_std))
     print(f"±2 sd {name:9s} band covers {covered:.0%} of fresh noisy y")
 assert covered > 0.9
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.9 The same with TensorFlow Probability
 #
@@ -610,6 +624,7 @@ def mixture_prior(dtype, shape, name, trainable, add_variable_fn):
 def sampled_kl(q, p, w):  # no closed form: eq. 3.11's first two terms, at the layer's own draw
     return tf.reduce_sum(q.log_prob(w)) - p.log_prob(w)
 
+
 # %% slideshow={"slide_type": "subslide"}
 def bayesian_layer(units, activation=None):
     return tfp.layers.DenseReparameterization(
@@ -622,6 +637,7 @@ def bayesian_layer(units, activation=None):
 def summed_nll(y, f):
     return -tf.reduce_sum(tfd.Normal(f, 1.0).log_prob(y))
 
+
 # %% slideshow={"slide_type": "fragment"}
 tf.keras.utils.set_random_seed(0)
 relu = tf.nn.relu
@@ -633,6 +649,7 @@ model.compile(tf.keras.optimizers.legacy.Adam(0.03), loss=summed_nll)
 
 points = tf.constant(data.x, tf.float32), tf.constant(data.y, tf.float32)
 model.fit(tf.data.Dataset.from_tensors(points).repeat(1200), epochs=1, verbose=0)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Is it the same objective? Put TFP's means and standard deviations into our own fit, in our order of the weights, and compare the library's free energy with `fit.free_energy`:
@@ -698,6 +715,7 @@ for sigma1 in (1.5, 3.0):
     print(f"σ₁ = {sigma1}: {result.cost}")
 found = claims.show("wider-prior-costs-complexity", worlds=3)
 assert not found[0].falls
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Prior σ₂ and π.** They set how wide the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
@@ -803,7 +821,7 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches with uniform shares cost less than 25 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: eight minibatches with uniform shares cost less than 35 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty
@@ -842,6 +860,7 @@ ax.set_ylim(-0.8, 1.4)
 panel(ax, "The paper's curve: the band opens where the data end", "x", "y", loc="upper right")
 assert std[[0, -1]].min() > 1.5 * std[(x_curve[:, 0] > 0.05) & (x_curve[:, 0] < 0.45)].mean()
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Pictures.** Put the cross-entropy in the place of the squared error, convolutions in the place of dense layers, and all of this holds for a classifier of pictures. Does it notice what it has never seen, and better than an ordinary network or an ensemble? That is [chapter 9](09_pictures_and_the_unknown.ipynb).
 
@@ -863,12 +882,14 @@ def my_kl(mu_q, sigma_q, mu_p, sigma_p):
 
 exercises.check("3.1", my_kl)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(mu_q, sigma_q, mu_p, sigma_p):
     return np.log(sigma_p / sigma_q) + (sigma_q**2 + (mu_q - mu_p) ** 2) / (2 * sigma_p**2) - 0.5
 
 
 assert exercises.check("3.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.2 Compute: how many draws?
@@ -883,12 +904,14 @@ def my_number_of_draws(estimates, error):
 
 exercises.check("3.2", my_number_of_draws)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(estimates, error):
     return np.ceil(np.var(estimates, ddof=1) / error**2)
 
 
 assert exercises.check("3.2", solution_2, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.3 Change: Δρ for σ = e^ρ
@@ -902,6 +925,7 @@ def my_delta_rho(mu, rho, eps, df_dw, df_drho):
 
 
 exercises.check("3.3", my_delta_rho)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_3(mu, rho, eps, df_dw, df_drho):
@@ -935,6 +959,7 @@ exercises.check("3.4", my_letters)
 # the data say nothing about.
 assert exercises.check("3.4", {"a", "c", "e"}, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.5 Diagnose: which KL weight is that?
 # A program minimises `factor` × KL + the $-\log P(y_j\mid x_j, w)$ of one minibatch: their *mean* over its `batch_size` points if `mean` is true, else their *sum*. There are `n_data` points. Which KL weight λ (section 3.10) does it train with, on average over the batches? Return λ; 1 is Bayes' rule.
@@ -948,12 +973,14 @@ def my_kl_weight(factor, n_data, batch_size, mean):
 
 exercises.check("3.5", my_kl_weight)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(factor, n_data, batch_size, mean):
     return factor * n_data / (1 if mean else batch_size)
 
 
 assert exercises.check("3.5", solution_5, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.6 Change: the band for a new observation
@@ -968,6 +995,7 @@ def my_band(mean, epistemic_std, noise_std):
 
 exercises.check("3.6", my_band)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(mean, epistemic_std, noise_std):
     total = np.sqrt(epistemic_std**2 + noise_std**2)
@@ -975,6 +1003,7 @@ def solution_6(mean, epistemic_std, noise_std):
 
 
 assert exercises.check("3.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.7 Break: a log prior that cannot break
@@ -989,6 +1018,7 @@ def my_log_prior(w, sigma1, sigma2, pi):
 
 exercises.check("3.7", my_log_prior)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(w, sigma1, sigma2, pi):
     def log_normal(sigma):
@@ -998,6 +1028,7 @@ def solution_7(w, sigma1, sigma2, pi):
 
 
 assert exercises.check("3.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.8 Break: shares of any ratio
@@ -1012,6 +1043,7 @@ def my_shares(n_batches, ratio):
 
 exercises.check("3.8", my_shares)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(n_batches, ratio):
     log_share = np.arange(n_batches) * np.log(ratio)
@@ -1020,6 +1052,7 @@ def solution_8(n_batches, ratio):
 
 
 assert exercises.check("3.8", solution_8, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.9 Extend: drop the weights whose sign is open
@@ -1034,6 +1067,7 @@ def my_decided(mean, std, level):
 
 exercises.check("3.9", my_decided)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(mean, std, level):
     from scipy.stats import norm
@@ -1042,6 +1076,7 @@ def solution_9(mean, std, level):
 
 
 assert exercises.check("3.9", solution_9, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.10 Extend: a gradient that lands
@@ -1056,6 +1091,7 @@ def my_path_gradient(mu, rho, eps, x, y, sigma_p):
 
 exercises.check("3.10", my_path_gradient)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_10(mu, rho, eps, x, y, sigma_p):
     sigma, slope = np.log1p(np.exp(rho)), 1 / (1 + np.exp(-rho))
@@ -1065,6 +1101,7 @@ def solution_10(mu, rho, eps, x, y, sigma_p):
 
 
 assert exercises.check("3.10", solution_10, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.11 Compute: predictive entropy
@@ -1079,6 +1116,7 @@ def my_entropy(p):
 
 exercises.check("3.11", my_entropy)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_11(p):
     mean = p.mean(axis=0)
@@ -1086,6 +1124,7 @@ def solution_11(p):
 
 
 assert exercises.check("3.11", solution_11, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.12 Break: a cross-entropy that cannot break
@@ -1100,6 +1139,7 @@ def my_cross_entropy(logits, labels):
 
 exercises.check("3.12", my_cross_entropy)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_12(logits, labels):
     shifted = logits - logits.max(axis=-1, keepdims=True)
@@ -1107,6 +1147,7 @@ def solution_12(logits, labels):
 
 
 assert exercises.check("3.12", solution_12, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 3.13 Extend: which pictures should be labelled next?
@@ -1120,6 +1161,7 @@ def my_choice(p, k):
 
 
 exercises.check("3.13", my_choice)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_13(p, k):
@@ -1152,6 +1194,7 @@ def my_few_weights(seed):
 
 
 exercises.check("3.14", my_few_weights)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def left(q, score, n_left):
@@ -1199,6 +1242,7 @@ def my_sigma1(problems):
 
 
 exercises.check("3.15", my_sigma1)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def free_energies(problems, values):  # [data set, value]
@@ -1250,6 +1294,7 @@ for a, b in ((0.0, 1.0), (0.5, 0.3), (-1.0, 2.0)):
 one_pass = evaluate(fit.mean[None], x_grid)[0]
 print(f"our network: the two differ by up to {np.max(np.abs(one_pass - pred.mean)):.1f} units of y")
 assert np.max(np.abs(one_pass - pred.mean) / pred.mc_error) > 5
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "each `model.predict` draws one network." **True:** Keras predicts in batches of 32, and each batch calls the model anew: another draw of the weights. One `predict` on 201 inputs shows pieces of seven networks, with a jump at each seam. Pass `batch_size=len(x)`.

@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -71,6 +78,7 @@ x, y = np.array([[1.0, 0.9], [0.9, 1.0], [1.1, 1.1]]), np.array([1.9, 2.1, 2.0])
 truth = exact.linear_regression(x, y, prior_std=1.0, noise_std=0.5)
 posterior = tfd.MultivariateNormalTriL(truth.mean, np.linalg.cholesky(truth.cov))
 
+
 # %% slideshow={"slide_type": "fragment"}
 def free_energy(mean, std):
     complexity = 0.5 * np.sum(std**2 + mean**2 - 1) - np.log(std).sum()  # KL to N(0, 1)
@@ -81,6 +89,7 @@ def free_energy(mean, std):
 def kl(mean, std):
     return tfd.MultivariateNormalDiag(mean, std).kl_divergence(posterior).numpy()
 
+
 # %% slideshow={"slide_type": "fragment"}
 # eq. 4.1
 best = truth.mean, np.diag(np.linalg.inv(truth.cov)) ** -0.5  # where the slopes of F are 0
@@ -89,6 +98,7 @@ optimisation, family = free_energy(*early) - free_energy(*best), kl(*best)
 assert np.isclose(free_energy(*best) + truth.log_evidence, family)
 assert np.isclose(kl(*early), optimisation + family)
 print(f"KL {kl(*early):.2f} nats = optimisation {optimisation:.2f} + family {family:.2f}")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.2 Too sure and too unsure, at once
@@ -226,6 +236,7 @@ ratio = variance(r, mean, std) / (variance(p, mean, std) + variance(q, mean, std
 print(f"Var[f(r)] is at most {ratio.max():.2f} times the sum")
 assert 0.5 < ratio.max() <= 1
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # What it does *not* say. It is silent about two hidden layers. Three certain units and one uncertain weight already make a $q$ that is sure at ±½ and unsure at 0:
 
@@ -294,7 +305,7 @@ ax.axvspan(0.1, 0.4, color="0.9")
 panel(ax, "NUTS opens in the gap (grey); mean field does not", "x", "epistemic sd")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> a function of that prior has to go more than two of its standard deviations out to reach the peak of 10. Under $\mathcal N(0, 3^2)$ it covers most of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (NUTS can say so for 97 weights in seconds; for a network of modern size it took Izmailov et al. (2021) hundreds of processors.)
+# Under $\mathcal N(0, 1)$ NUTS itself covers less than a tenth of the gap: <!-- claim: nuts-misses-the-gap-under-a-narrow-prior --> a function of that prior has to go more than two of its standard deviations out to reach the peak of 10. Under $\mathcal N(0, 3^2)$ it covers more than six tenths of it. <!-- claim: nuts-covers-the-gap-under-a-wide-prior --> No optimiser and no richer family would have mended the left picture. This is the third part, and it is in the posterior itself. (NUTS can say so for 97 weights in seconds; for a network of modern size it took Izmailov et al. (2021) hundreds of processors.)
 #
 # It also decides which way mean field errs outside the data: under the wide prior it is narrower than NUTS, <!-- claim: mean-field-is-too-sure-outside-under-a-wide-prior --> under the narrow one wider. <!-- claim: mean-field-is-too-unsure-outside-under-a-narrow-prior --> Among the data it is, under the wide prior, more than a quarter wider than NUTS; <!-- claim: mean-field-is-too-unsure-among-the-data --> which (4.2) has for a Gaussian posterior along what the data know.
 
@@ -350,7 +361,7 @@ found = claims.show("gap-coverage-depends-on-the-start",
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On average the luckiest start covers at least a quarter of the gap more than the least lucky, <!-- claim: gap-coverage-depends-on-the-start --> and in fewer than two of five worlds the lowest $F$ of the six is the one that misses the truth there by least (chance alone makes it one in six). <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why does each post seem right? Whoever runs a thing once has one number, and every number has a story.
+# The luckiest start covers more of the gap than the least lucky, by a tenth of it and more, <!-- claim: gap-coverage-depends-on-the-start --> and in fewer than half of the worlds the lowest $F$ of the six is the one that misses the truth there by least (chance alone makes it one in six). <!-- claim: lowest-f-is-not-nearest-the-truth --> The data's half of $F$ has no point in the gap. Why does each post seem right? Whoever runs a thing once has one number, and every number has a story.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.8 A KL weight is not a temperature
@@ -393,10 +404,11 @@ ids = ("the-article-s-recipe-ends-higher", "the-library-s-recipe-ends-higher",
 found = claims.show(*ids, worlds=3)
 assert found[0].mean > 0 and found[1].mean > 0 and found[2].mean > 0
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The article's recipe ends more than 40 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start on average more than 25, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit, by more than a tenth of a nat a point (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than 2 units of $y$ apart. <!-- claim: recipes-differ-outside -->
+# The article's recipe ends more than 30 nats above ours, <!-- claim: the-article-s-recipe-ends-higher --> TFP's start on average more than 20, <!-- claim: the-library-s-recipe-ends-higher --> and the quiet estimator another 15 below. <!-- claim: the-quiet-estimator-ends-lower --> These nats are the optimiser's, all of them, and they are seen: among the data the article's recipe scores lower on new points than the quiet fit (question 3); <!-- claim: the-article-s-recipe-scores-lower-among-the-data --> outside, our mean and that of TFP's start lie on average more than a unit of $y$ apart. <!-- claim: recipes-differ-outside -->
 #
-# Is that last one the optimiser's, too? Train both on, and see. The nats go: the two then end on average within 30 of each other. <!-- claim: recipes-trained-on-end-alike --> The distance stays: more than 2 units, on average. <!-- claim: recipes-trained-on-still-differ-outside --> Here are two answers of nearly one $F$, where no data choose between them.
+# Is that last one the optimiser's, too? Train both on, and see. The nats go: the two then end on average within 30 of each other. <!-- claim: recipes-trained-on-end-alike --> A distance stays: more than half a unit, on average. <!-- claim: recipes-trained-on-still-differ-outside --> Here are two answers of nearly one $F$, where no data choose between them.
 #
 # > **Illusion of one recipe.** Had you trained on two starts of *ours* instead, you would have found them within a unit of each other in more than three of ten worlds, <!-- claim: two-starts-trained-on-agree-outside --> and in such a world you would have said that the answer is known. Starts that are drawn in the same way may agree because they are drawn in the same way. Vary the recipe, not only the seed.
 
@@ -430,7 +442,7 @@ found = claims.show("bbb-does-not-beat-mle-among-the-data", "bbb-beats-mle-outsi
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Outside the data Bayes by Backprop scores higher than one network, on average by more than ten nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. Among the data the two are within half a nat, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
+# Outside the data Bayes by Backprop scores higher than one network, on average by more than three nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. Among the data the two are within half a nat, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.11 Play
@@ -463,6 +475,8 @@ after = explorer.set(noise_std=2.0, gap=0.1, width=10, n=16).result
 assert np.allclose(after.prediction.aleatoric_std, 2 * before.prediction.aleatoric_std)
 assert after.regions["gap"].sum() < before.regions["gap"].sum()
 assert len(after.fit.mean) == 31 and len(after.model.problem.data.y) == 16
+explorer.preset("start")  # as it was: its missions begin there
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -488,6 +502,7 @@ def solution_1(cov):
 
 
 assert exercises.check("4.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.2 Compute: how wide along a direction
@@ -532,6 +547,7 @@ solution_3 = {"b", "d", "e"}
 
 assert exercises.check("4.3", solution_3, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.4 Compute: what the copies cost at most
 # Return $\log K$ in nats for a network whose hidden layers have `hidden_units` units, a tuple such as `(20, 20)`. It must not overflow at 400 units. (*Hint:* in how many orders can the units of one layer stand, and with each of these, those of the next? Then look for a function of `math` that never forms the large number.)
@@ -550,6 +566,7 @@ def solution_4(hidden_units):
 
 
 assert exercises.check("4.4", solution_4, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.5 Change: two ways to be cold
@@ -572,6 +589,7 @@ def solution_5(n, prior_std, noise_std, t):
 
 assert exercises.check("4.5", solution_5, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.6 Experiment: arrive
 # On chapter 3's problem, `datasets.sinusoid(seed=seed)` with the defaults of `bbb.fit`, the fit stops too early. Return the means and the standard deviations of a mean-field posterior whose $F$ is at most 350 nats, for the seeds 0, 1 and 2. Any start, rate, estimator and number of steps will do. First draw $F$ over the number of steps for two ways of training. (*Hint:* 4.3 and 4.9 name three means; more of the same noise is the dearest.)
@@ -593,6 +611,7 @@ def solution_6(seed):
 
 
 assert exercises.check("4.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 4.7 Experiment: which fits have not arrived?

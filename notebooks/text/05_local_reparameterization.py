@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -110,6 +117,7 @@ for draws, theory in ((shared, shared_var), (own, own_var)):
     truth = c * (mu * x - y) @ x  # both have the same mean: the gradient itself
     assert abs(draws.mean() - truth) < 5 * draws.std() / np.sqrt(len(draws))
 print(f"sd of one gradient: shared {shared.std():.0f}, own {own.std():.0f}, mean {truth:.0f}")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Their ratio is what a draw for each point gains:
@@ -241,6 +249,7 @@ def local_network(mu, std, x, zeta):
         h = tf.nn.relu(b)
     return tf.transpose(b)
 
+
 # %% slideshow={"slide_type": "subslide"}
 def draw_local(x, seed):
     rng = np.random.default_rng(seed)
@@ -265,6 +274,7 @@ for ax, f, name, colour in ((axes[0], smooth, "a draw of W is a function", RED),
     ax.set(xlabel="x", ylim=(-35, 35))
     ax.set_title(f"Three times: {name}", loc="left", fontsize=13)
 label = axes[0].set_ylabel("f(x)")
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.5 What it costs
@@ -327,6 +337,7 @@ for kind, last in floor.items():
     assert abs(square.mean() - theory) < 5 * square.std() / np.sqrt(len(square))
     print(f"{kind:8s} sd of the gradient for σ: {theory**0.5:.0f}")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Many inputs.** With more weights a unit has more noise in common for all rows. How much of it do the signs remove? All that other weights contribute; only the $|\varepsilon|$ of the weight itself is left. If the inputs have one sign, as after a ReLU, rows covary strongly and Flipout gains much. If they have both, rows covary little, and the floor is nearly all there is.
 #
@@ -384,6 +395,7 @@ for ax, column, letter in ((axes[0], 0, "μ"), (axes[1], 2, "σ")):
     ax.set(xlabel="batch size M", ylabel="variance / N²" if column == 0 else "")
 legend = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5,
                     frameon=False, fontsize=11)
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.7 The KL term, and priors without a closed form
@@ -446,6 +458,7 @@ def local_cost(x, y, k):
     zeta = [tf.random.stateless_normal(shape, [k, i]) for i, shape in enumerate(shapes)]
     return scaled(x, (y - local_network(*theta, x, zeta)) ** 2)
 
+
 # %% slideshow={"slide_type": "subslide"}
 @tf.function(autograph=False)
 def network_gradients(cost, x, y, n_draws=400):
@@ -486,7 +499,7 @@ found_here = claims.show(
 assert not any(finding.falls for finding in found_here[1:3])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Outside the data** a Bayesian network is far ahead of one network, which announces its guess with the sd of the noise, and is wrong. <!-- claim: bbb-beats-mle-outside --> **Among the data** the two are alike, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than a quarter of a nat a point: <!-- claim: a-lower-f-is-worth-little-among-the-data --> a tenth of the KL, which is no lower $F$ at all, scores higher there. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ compares members of one family under one prior. Whether family and prior are any good it cannot say; chapter 4 takes that apart.
+# **Outside the data** a Bayesian network is far ahead of one network, which announces its guess with the sd of the noise, and is wrong. <!-- claim: bbb-beats-mle-outside --> **Among the data** the two are alike, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than two fifths of a nat a point: <!-- claim: a-lower-f-is-worth-little-among-the-data --> a tenth of the KL, which is no lower $F$ at all, scores higher there. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ compares members of one family under one prior. Whether family and prior are any good it cannot say; chapter 4 takes that apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.9 The quiet estimator: what need not be drawn
@@ -519,12 +532,14 @@ def mean_log_prior(m, sd):
     wide = np.log(0.5) - densities.gaussian_nll(m, 0.0, s1**2) - sd**2 / (2 * s1**2)
     return wide + heights @ (np.sqrt(r) * np.exp(-0.5 * k * r * m**2))
 
+
 # %% slideshow={"slide_type": "fragment"}
 for m, sd in ((0.0, 0.05), (0.2, 0.1), (0.5, 0.3), (1.5, 0.6)):
     q_w = np.exp(-densities.gaussian_nll(w_axis, m, sd**2))
     by_integral = np.trapezoid(q_w * mixture.log_prob(w_axis), w_axis)
     print(f"q = N({m}, {sd}²): E log P = {mean_log_prior(m, sd):.4f}, integral {by_integral:.4f}")
     assert abs(mean_log_prior(m, sd) - by_integral) < 0.005
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The last two layers.** Draw pre-activations as before, but only up to the hidden layer *before* the last. Given what comes out of it, the pre-activations of the last hidden layer are independent Gaussians (section 5.4: different columns of $W$), and mean $e_j$ and variance $s_j$ of a *rectified* Gaussian are known (chapter 7 derives them). The output is a sum of rectified values times independent weights with means $m_j$ and variances $v_j$, and a bias (0). Products of independent things: $\operatorname{Var}[wb] = v\,\mathbb E[b^2] + m^2\operatorname{Var}[b]$. So
@@ -565,6 +580,7 @@ assert total["quiet", 128] < 0.7 * total["local", 128]
 found_here = claims.show("quiet-draws-end-lowest", worlds=4)
 assert not found_here[0].falls
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.10 The same with TensorFlow Probability
 #
@@ -584,6 +600,7 @@ def row_correlation(layer, n_draws=4000):
     spread = layer.kernel_posterior.distribution.stddev().numpy()
     _, var = local_reparam.preactivation_moments(rows, np.zeros((3, 1)), spread)
     return np.corrcoef(drawn.T)[0, 1], drawn.std(axis=0) / np.sqrt(var[:, 0])
+
 
 # %% slideshow={"slide_type": "subslide"}
 tf.keras.utils.set_random_seed(0)
@@ -663,6 +680,7 @@ assert set(explorer.result.theory) == {"shared"}
 picture = explorer.preset("shared or local").png()
 assert explorer.preset("shared or local").png() == picture
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
 #
@@ -681,12 +699,14 @@ def my_moments(x, mu, sigma, u):
 
 exercises.check("5.1", my_moments)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(x, mu, sigma, u):
     return x @ mu, x**2 @ sigma**2 + (x @ u) ** 2
 
 
 assert exercises.check("5.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.2 Change: one local draw under multiplicative noise
@@ -700,6 +720,7 @@ def my_draw(x, theta, alpha, zeta):
 
 
 exercises.check("5.2", my_draw)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(x, theta, alpha, zeta):
@@ -731,6 +752,7 @@ solution_3 = {"a", "c", "e"}
 
 assert exercises.check("5.3", solution_3, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.4 Change: one W for all rows
 # Return the covariance matrix [n, n] of the outputs of $n$ rows at *one* unit, if they share one draw of the weights. `x` is [n, in], `sigma` [in].
@@ -744,12 +766,14 @@ def my_covariance(x, sigma):
 
 exercises.check("5.4", my_covariance)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(x, sigma):
     return (x * sigma**2) @ x.T
 
 
 assert exercises.check("5.4", solution_4, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.5 Change: the variance of a minibatch's gradient
@@ -764,6 +788,7 @@ def my_variance(n_data, size, var, cov):
 
 exercises.check("5.5", my_variance)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(n_data, size, var, cov):
     pairs = size * (size - 1)
@@ -771,6 +796,7 @@ def solution_5(n_data, size, var, cov):
 
 
 assert exercises.check("5.5", solution_5, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.6 Break: a gain that cannot overflow
@@ -785,6 +811,7 @@ def my_gain(x):
 
 exercises.check("5.6", my_gain)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(x):
     x = x / np.abs(x).max()  # the ratio does not depend on the scale
@@ -792,6 +819,7 @@ def solution_6(x):
 
 
 assert exercises.check("5.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.7 Extend: Flipout, backwards
@@ -806,12 +834,14 @@ def my_flipout(x, eps, r, s, g):
 
 exercises.check("5.7", my_flipout)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(x, eps, r, s, g):
     return eps * ((x * s).T @ (g * r))  # ε is in all rows: what the signs cannot hide
 
 
 assert exercises.check("5.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.8 Experiment: more rows or more draws?
@@ -831,6 +861,7 @@ def my_split(x, y, mu, sigma, noise_std, budget):
 
 
 exercises.check("5.8", my_split)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def measured_variance(rows, x, y, mu, sigma, noise_std, budget):
@@ -857,6 +888,7 @@ for sigma_k, colour in ((0.1, BLUE), (0.3, GREEN), (2.0, RED)):
 plots.panel(ax, "One budget, spent in nine ways", "rows M, with 256 / M draws", "variance")
 assert exercises.check("5.8", solution_8, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 5.9 Experiment: who drew these gradients?
 # Several programs have estimated gradients of one model with one weight, at the batch sizes `sizes`: `mu_gradients` and `sigma_gradients` are `[program, size, draw]`. Each program has a σ of its own. Return for each the number of its method: 0 for one shared $W$, 1 for local draws, 2 for Flipout. The check has four worlds.
@@ -875,6 +907,7 @@ def my_programs(sizes, mu_gradients, sigma_gradients):
 
 
 exercises.check("5.9", my_programs)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(sizes, mu_gradients, sigma_gradients):

@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -62,9 +69,11 @@ from bdl_teach.plots import BLUE, ORANGE, RED, panel
 
 plots.lecture_style()
 
+
 # %% slideshow={"slide_type": "skip"}
 def normal_density(w, mean, var):
     return np.exp(-densities.gaussian_nll(w, mean, var))
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.1 Learning one point at a time
@@ -116,6 +125,7 @@ tilted = likelihood(grid) * q / Z
 assert np.isclose(np.trapezoid(tilted, grid), 1)
 mean_w = np.trapezoid(grid * tilted, grid)
 assert abs(np.trapezoid((grid - mean_w) ** 3 * tilted, grid)) > 1e-3  # skewed: no Gaussian
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Nearest in which sense?** ADF takes $\mathrm{KL}[\tilde p\,\|\,q']$, with the tilted density *first*. For a Gaussian $q' = \mathcal N(m', v')$ only the mean and the variance of $\tilde p$ enter:
@@ -186,6 +196,7 @@ ax.plot(grid, normal_density(grid, means[i], sds[j] ** 2), "--", color=RED,
 ax.set(xlim=(-4, 4), ylim=(0, 1.4))
 panel(ax, "One covers, the other chooses", "weight w", "density")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.3 Everything is in log Z
 #
@@ -214,6 +225,7 @@ about_m0 = np.trapezoid(tilted * (grid - m0) ** 2, grid)
 assert np.allclose((dm, dv), ((m_match - m0) / v0, about_m0 / (2 * v0**2) - 1 / (2 * v0)))
 m1, v1 = pbp.adf_update(m0, v0, dm, dv)
 assert np.allclose((m1, v1), (m_match, v_match), atol=1e-6)  # brute-force moment matching
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Read (7.4) again: the mean goes **up** the gradient of $\log Z$, by a step that the variance chooses. There is no learning rate: an uncertain weight ($v$ large) moves far, a certain one hardly. And a surprising point *may widen* the Gaussian: the bracket of (7.5) can be negative.
@@ -280,6 +292,7 @@ ax.fill_between(axis, mean - np.sqrt(var), mean + np.sqrt(var), color=BLUE, alph
                 label="±1 sd of relu(a)")
 panel(ax, "relu of N(m, 1): its mean is smooth, and lies above relu(m)", "m", "relu(a)")
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.6 log Z of a network, and its gradient
 #
@@ -306,6 +319,7 @@ def log_z(y, m_z, v_z, noise_var):
 f64 = [tf.constant(number, tf.float64) for number in (0.9, 0.3, 0.7)]
 assert np.isclose(log_z(*f64, 1.2), pbp.log_z(*f64, 6.0, 6.0))  # Gamma(6, 6): a noise of 6/5
 
+
 # %% slideshow={"slide_type": "subslide"}
 def adf_step(x, y, w_mean, w_var, noise_var):
     """Learn one point: the gradient of log Z moves every mean and every variance."""
@@ -318,6 +332,7 @@ def adf_step(x, y, w_mean, w_var, noise_var):
     moved = [m + v * dm for m, v, dm, _ in layers]
     spread = [v - v**2 * (dm**2 - 2 * dv) for _, v, dm, dv in layers]
     return moved, spread, (y - m_z[0], v_z[0])
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Twin networks.** So a network of PBP is two of one shape: one holds the means, the other the variances. A point goes forward through both at once, and log Z comes back through both. Below, what one point has changed, in a network of two inputs and four units; the lowest of each column but the last is the known 1 of the biases. The thicker a line, the larger the change. This y, 0.5, was half expected, and makes every weight surer. After a surprise, y = 1.5, variances *rise*: the bracket of (7.5) is negative there.
@@ -399,6 +414,7 @@ gammas = np.linspace(1e-4, 12, 200_001)
 belief = np.exp(tfd.Gamma(np.float64(6.0), 6.0).log_prob(gammas))
 assert np.isclose(np.trapezoid(belief / gammas, gammas), 6 / (6 - 1), rtol=1e-6)
 assert np.isclose(np.trapezoid(belief * gammas, gammas), 6 / 6, rtol=1e-6)  # mean of γ itself
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Tilt.** A point with residual $r = y - m_z$ tilts this belief, too: $\tilde p(\gamma) = \frac1Z\,\mathcal N(r\mid 0, v_z + 1/\gamma)\;q(\gamma)$. Its moments need no new integrals. Multiply the density of a Gamma by γ: $\gamma\cdot\gamma^{\alpha-1}e^{-\beta\gamma}$ belongs to a Gamma with α + 1, and only the norms differ, $\Gamma(\alpha)/\beta^{\alpha}$ and $\Gamma(\alpha+1)/\beta^{\alpha+1} = \frac\alpha\beta\,\Gamma(\alpha)/\beta^\alpha$:
@@ -594,7 +610,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it is also what makes 32 of them enough for 50 hidden units.
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it is also what lets PBP fit 50 hidden units to 32 of them.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?
@@ -682,6 +698,7 @@ except DatasetUnavailable:
 split = train_test_split(houses.x, houses.y, test_size=0.1, random_state=0)
 x_train, x_test, y_train, y_test = split
 
+
 # %% slideshow={"slide_type": "subslide"}
 def report(name, f):
     p = f.predict(x_test)
@@ -754,6 +771,7 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # %% slideshow={"slide_type": "subslide"}
 explorer
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Order.** (Question 1.) With the points learned from left to right, after half an epoch the band has shrunk less on the side that is still unseen. <!-- claim: unseen-side-shrinks-less --> By little: the weights that the left half has taught something serve the right half as well.
 
@@ -794,6 +812,7 @@ explorer.set(step=331)
 assert explorer.png() != picture
 explorer.set(step=330)  # there and back is the same picture
 assert explorer.png() == picture
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Noise σ and N.** α counts points, not noise: with three times the noise it is about the same. <!-- claim: alpha-counts-points-not-noise --> (Question 3.) β/(α−1) is what changes. Fewer points: fewer counts in the same number of epochs.
@@ -866,6 +885,7 @@ found = claims.show(
     "bbb-with-the-mixture-does-not-beat-pbp-outside", worlds=4)
 assert not any(finding.falls for finding in found[:2] + found[3:5])
 
+
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
@@ -889,6 +909,7 @@ def my_log_z(y, m, v, alpha, beta):
 
 exercises.check("7.1", my_log_z)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, m, v, alpha, beta):
     total = v + beta / (alpha - 1)
@@ -896,6 +917,7 @@ def solution_1(y, m, v, alpha, beta):
 
 
 assert exercises.check("7.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.2 Compute: one ADF update from a label
@@ -909,6 +931,7 @@ def my_adf(m, v, x, t):
 
 
 exercises.check("7.2", my_adf)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(m, v, x, t):
@@ -945,6 +968,7 @@ solution_3 = "bdf"
 
 assert exercises.check("7.3", solution_3, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.4 Compute: a Gaussian through a ReLU
 # Return the pair (mean, variance) of $\max(0, a)$ for $a\sim\mathcal N(m, v)$, elementwise; it is tried down to $m = -50\sqrt v$, and small values must be right as well. `ndtr` is Φ.
@@ -958,6 +982,7 @@ def my_relu(m, v):
 
 exercises.check("7.4", my_relu)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(m, v):
     s = np.sqrt(v)
@@ -968,6 +993,7 @@ def solution_4(m, v):
 
 
 assert exercises.check("7.4", solution_4, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.5 Change: a Gaussian through a linear layer
@@ -982,6 +1008,7 @@ def my_layer(mean, var, weight_mean, weight_var):
 
 exercises.check("7.5", my_layer)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(mean, var, weight_mean, weight_var):
     z, z_var = np.append(mean, 1.0), np.append(var, 0.0)
@@ -990,6 +1017,7 @@ def solution_5(mean, var, weight_mean, weight_var):
 
 
 assert exercises.check("7.5", solution_5, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.6 Break: a noise update that never stops
@@ -1004,6 +1032,7 @@ def my_noise_update(alpha, beta, r, v):
 
 exercises.check("7.6", my_noise_update)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(alpha, beta, r, v):
     v0, v1, v2 = (v + beta / (alpha + k) for k in (-1, 0, 1))
@@ -1015,6 +1044,7 @@ def solution_6(alpha, beta, r, v):
 
 
 assert exercises.check("7.6", solution_6, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.7 Change: the test log-likelihood in the units of y
@@ -1029,6 +1059,7 @@ def my_score(m, v, alpha, beta, y_mean, y_std, y):
 
 exercises.check("7.7", my_score)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(m, v, alpha, beta, y_mean, y_std, y):
     mean = m * y_std + y_mean
@@ -1037,6 +1068,7 @@ def solution_7(m, v, alpha, beta, y_mean, y_std, y):
 
 
 assert exercises.check("7.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.8 Extend: what one point has contributed
@@ -1051,6 +1083,7 @@ def my_site(w, m, v, likelihood):
 
 exercises.check("7.8", my_site)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(w, m, v, likelihood):
     tilted = likelihood * np.exp(-0.5 * (w - m) ** 2 / v)
@@ -1061,6 +1094,7 @@ def solution_8(w, m, v, likelihood):
 
 
 assert exercises.check("7.8", solution_8, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.9 Extend: take a factor out
@@ -1075,6 +1109,7 @@ def my_cavity(m, v, precision, shift):
 
 exercises.check("7.9", my_cavity)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(m, v, precision, shift):
     cavity_var = 1 / (1 / v - precision)
@@ -1082,6 +1117,7 @@ def solution_9(m, v, precision, shift):
 
 
 assert exercises.check("7.9", solution_9, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.10 Experiment: find the noise, keep the doubt
@@ -1102,6 +1138,7 @@ def my_plan(n):
 
 
 exercises.check("7.10", my_plan)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def noise_and_doubt(beta, epochs):
@@ -1127,6 +1164,7 @@ for epochs_k, line in ((10, ":"), (40, "-"), (200, "--")):
 panel(sides[0], "The noise", "β of the first belief", "believed sd / true sd")
 panel(sides[1], "The doubt", "β of the first belief", "epistemic sd / error")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.11 Experiment: which eps was it?
 # You get the log of a sick noise update: `points` learned so far and `alpha`, both `[41]`. Estimate the eps that was added to the denominator of α′, to within 40 %. The check has four logs, of different lengths. You have two of your own to try your instrument on, `sick.history` and `tampered.history` of section 7.11, and know what it must read there.
@@ -1147,6 +1185,7 @@ def my_eps(points, alpha):
 
 
 exercises.check("7.11", my_eps)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_11(points, alpha):
@@ -1224,6 +1263,7 @@ for row in zip(alphas, stable, printed, strict=True):
     print("α = {:5.1f}: mean of relu {:10.3e}, by the listing {:10.3e}".format(*row))
 assert (stable > 0).all() and printed.min() < 0
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "then leave the eps out: (7.12) needs nothing added." **True** in float64, for some time. In float32, the usual type of a network, 1/α drowns in the rounding of what is subtracted from 1, and α and the noise go astray:
 
@@ -1244,6 +1284,7 @@ for kind in (np.float64, np.float32):
     ends[kind] = now
     print(f"{kind.__name__}: α {now[0]:.0f}, noise variance {now[1] / (now[0] - 1):.3f} (true .2)")
 assert abs(ends[np.float32][0] / ends[np.float64][0] - 1) > 0.01
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** `fit(batch_size=16)`. **True:** (7.4)-(7.5) hold for *one* factor. Summing the gradients of many points uses the same $q$ for all of them: the points do not see what the others have done already, the steps overshoot, variances fall below 0, where the listing clamps them. On one weight:

@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -11,7 +18,7 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 46 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 3 · 8.8: 4 · 8.9: 2 · 8.10: 3 · exercises: as long as you like
+# **Time** 48 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -52,7 +59,7 @@ from sklearn.gaussian_process.kernels import DotProduct
 from bdl_teach.methods import infinite_width, sgmcmc
 
 # %% slideshow={"slide_type": "skip"}
-from bdl_teach import datasets, densities, exercises, features, plots
+from bdl_teach import claims, datasets, densities, exercises, features, plots
 from bdl_teach.backend import tfp
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import chapter8 as lab
@@ -85,6 +92,7 @@ def hidden(w, x):  # the units of each network: [s, 61] and [m, 1] to [s, m, 20]
 
 def network(w, x):  # [s, m]
     return (hidden(w, x) @ w[:, 40:60, None])[..., 0] + w[:, 60:]
+
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.1
@@ -142,7 +150,7 @@ assert np.allclose(p.mean, network(w, x_grid).mean(axis=0), atol=1e-3)
 assert np.allclose(p.epistemic_std, network(w, x_grid).std(axis=0), atol=1e-3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Its spread is that of the minima which training finds. In a model with a single minimum there is none at all, however little the data say: more members do not lead to the posterior. What would? Give each member something to disagree about that is as large as the doubt. Member $k$ gets a prior mean $a_k$ and noise $\varepsilon_k$ on the targets of its own ("anchors": Pearce et al., 2020; Osband et al., 2018). Draw $a_k$ from the prior $\mathcal N(0, \sigma_p^2 I)$ and $\varepsilon_k$ from $\mathcal N(0, \sigma^2 I)$. For a linear $f = x\cdot w$, with $\Lambda = I/\sigma_p^2 + X^\top X/\sigma^2$,
+# Its spread is that of the minima which training finds. In a model with a single minimum there is none at all, however little the data say: more members do not lead to the posterior. What would? Give each member something to disagree about that is as large as the doubt. Member $k$ gets a prior mean $a_k$ and noise $\varepsilon_k$ on the targets of its own ("anchors": Pearce et al., 2020; noisy targets, too: Osband et al., 2018). Draw $a_k$ from the prior $\mathcal N(0, \sigma_p^2 I)$ and $\varepsilon_k$ from $\mathcal N(0, \sigma^2 I)$. For a linear $f = x\cdot w$, with $\Lambda = I/\sigma_p^2 + X^\top X/\sigma^2$,
 #
 # $$w_k = \Lambda^{-1}\left(\frac{a_k}{\sigma_p^2} + \frac{X^\top (y + \varepsilon_k)}{\sigma^2}\right) \;\sim\; \mathcal N\!\left(\frac{\Lambda^{-1}X^\top y}{\sigma^2},\; \Lambda^{-1}\right) , \tag{8.2}$$
 #
@@ -194,7 +202,7 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
     panel(ax, f"{name}: ten members in grey", "x", "y", loc="lower left", ncols=3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A plain ensemble is more than three times as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data its members nearly agree; anchored ones differ more than one and a half times as much there, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (8.6) do, within 40 %. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
+# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.3 Dropout, and why its band hardly opens
@@ -237,8 +245,9 @@ ax.axvspan(0.1, 0.4, color="0.9")
 ax.set(xlim=(-0.7, 0.7), ylim=(0, 6))
 panel(ax, "Dropout's band does not know where the gap (grey) is", "x", "epistemic sd")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In world after world MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
+# On average, and in most worlds, MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
 
 # %% slideshow={"slide_type": "fragment"}
 def vagueness(n, seed):  # mean sd of dropout at the training inputs, by (8.3)
@@ -286,6 +295,7 @@ for prior_std in (0.3, 1.0, 3.0, 10.0):
     peak = again.predict([[0.25]])
     print(f"σ_p = {prior_std:4}: f(0.25) = {peak.mean[0]:.2f} ± {peak.epistemic_std[0]:.2f}, "
           f"log P(D | features) = {again.log_evidence:.1f}")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # And the layers before? MacKay (1992): take $U$ at its minimum $w^*$ for a parabola. With $J$ for the derivatives $\partial f(x_i)/\partial w$ at $w^*$, and without the part of the curvature that comes of $f$ bending,
@@ -347,7 +357,7 @@ for ax, (name, f, reach) in zip(axes, shown, strict=True):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do.
 #
-# Linearised, a full Laplace is more than three times as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-most-of-the-gap --> With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
+# Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than two fifths of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.5 Evidence for prior and noise
@@ -422,6 +432,7 @@ ax.axvspan(0.1, 0.4, color="0.9")
 ax.set(xlim=(-0.7, 0.7), ylim=(0, 4))
 panel(ax, "Colder chains know less doubt", "x", "epistemic sd")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # At $T = 0$ the chains rest, each at its mode: an ensemble. Among the data they then differ less than two thirds as much as at $T = 1$. <!-- claim: cold-chains-are-too-sure-among-the-data --> R-hat compares the chains (1 is agreement); with walls as in 8.1 between them, agreement is no proof that they have seen every island.
 
@@ -455,25 +466,46 @@ posterior = exact.linear_regression(np.hstack([bumps, np.ones_like(data.x)]), da
 inverse = np.linalg.inv(posterior.cov)
 
 
-def price(z):  # KL in nats, and its slopes; z holds log D, then the columns
-    own, columns = np.exp(z[:7]), z[7:].reshape(7, -1)
+def price(z, inverse):  # KL in nats, and its slopes; z holds log D, then the columns
+    d = len(inverse)
+    own, columns = np.exp(z[:d]), z[d:].reshape(d, -1)
     S = np.diag(own**2) + columns @ columns.T
-    logs = np.linalg.slogdet(posterior.cov)[1] - np.linalg.slogdet(S)[1]
+    logs = np.linalg.slogdet(inverse)[1] + np.linalg.slogdet(S)[1]
     slope = inverse - np.linalg.inv(S)
     slopes = np.append(np.diag(slope) * own**2, slope @ columns)
-    return 0.5 * (np.sum(inverse * S) - 7 + logs), slopes
+    return 0.5 * (np.sum(inverse * S) - d - logs), slopes
+
 
 # %% slideshow={"slide_type": "fragment"}
 paid = []
 for rank in range(8):
     start = 0.1 * np.random.default_rng(0).standard_normal(7 * (1 + rank))
-    paid.append(minimize(price, start, jac=True, options={"maxiter": 2000}).fun)
+    paid.append(minimize(price, start, inverse, jac=True, options={"maxiter": 2000}).fun)
 mean_field = 0.5 * (np.log(np.diag(inverse)).sum() + np.linalg.slogdet(posterior.cov)[1])
 assert np.isclose(paid[0], mean_field, atol=1e-3) and paid[7] < 0.01
 print("KL to the posterior by rank:", np.round(paid, 2), "nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Each column takes the direction that is dearest, and a few do most of the work. Does that carry over to the network? There eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> The columns help where the posterior *is* a tilted Gaussian; it is none, here, and the missing doubt is not along a handful of directions round one mode. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it costs next to nothing, and its scale is that of the steps.
+# And what is bought? Section 1.4's model, ten bumps and eight points: its mean epistemic sd beyond the data, where $\lvert x\rvert > \tfrac12$, by rank, and exact:
+
+# %% slideshow={"slide_type": "fragment"}
+sine, seen = datasets.sinusoid(), np.random.default_rng(0).permutation(32)[:8]
+known = exact.linear_regression(features.bumps(sine.x[seen], 10), sine.y[seen], 10.0, 1.0)
+x_all = np.linspace(-1, 1, 201)[:, None]
+beyond = features.bumps(x_all[abs(x_all[:, 0]) > 0.5], 10)
+widths = []
+for rank in range(5):
+    start = 0.1 * np.random.default_rng(0).standard_normal(10 * (1 + rank))
+    z = minimize(price, start, np.linalg.inv(known.cov), jac=True, options={"maxiter": 2000}).x
+    S = np.diag(np.exp(2 * z[:10])) + z[10:].reshape(10, -1) @ z[10:].reshape(10, -1).T
+    widths.append(np.sqrt(np.einsum("md,de,me->m", beyond, S, beyond)).mean())
+true = known.predict(beyond).epistemic_std.mean()
+print("sd beyond the data by rank:", *np.round(widths, 2), f"exact: {true:.2f}")
+assert np.isclose(widths[0], 6.75, atol=0.01) and np.isclose(true, 8.18, atol=0.01)
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Each column takes the direction that is dearest, and a few do most of the work. Does that carry over to the network? There eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> The columns help where the posterior *is* a tilted Gaussian; it is none, here, and what training finds with eight columns is not the missing doubt. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it costs next to nothing, and its scale is that of the steps.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.8 Infinitely wide
@@ -526,6 +558,17 @@ assert np.allclose(p.mean, mean) and np.allclose(p.epistemic_std, np.sqrt(varian
 print(f"log P(D) of the limit: {limit.log_evidence:.1f} nats, exact")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
+# Does NUTS on a wide network come to the same? That depends on the data. Of a sine the prior of 8.1 thinks little: $y^\top (K + I)^{-1} y$, which it expects to be the number of points, is more than twice that. On sixteen points of the sinusoid NUTS' mean is with 1000 hidden units less than half as far from the process's as with 100, <!-- claim: ten-times-the-width-comes-nearer-to-the-process --> and still more than a tenth of its standard deviation away. <!-- claim: a-sine-keeps-a-thousand-units-from-the-process --> Where the data are a draw of the process, NUTS with 1000 units has its mean and its sd, within Monte-Carlo error and a twentieth of that sd. <!-- claim: data-of-the-prior-s-kind-make-a-thousand-units-the-process --> Eight worlds of it are stored:
+
+# %% slideshow={"slide_type": "fragment"}
+ratio = data.y[:, 0] @ np.linalg.solve(kernel_of(data.x, data.x) + np.eye(32), data.y[:, 0]) / 32
+print(f"a sine: {ratio:.1f} times what the prior expects\n")
+found = claims.stored("ten-times-the-width-comes-nearer-to-the-process",
+                      "a-sine-keeps-a-thousand-units-from-the-process",
+                      "data-of-the-prior-s-kind-make-a-thousand-units-the-process")
+assert ratio > 2 and all(finding.verdict == "holds" for finding in found)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # An exact posterior of *another* model: in the limit every unit moves by next to nothing, and no features are learnt. In the gap it is surer than chains of SGHMC at width 20. <!-- claim: the-limit-is-surer-in-the-gap-than-chains -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -561,6 +604,7 @@ ax.invert_yaxis()
 explorer.preset("start")
 explorer
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # From Python, as a user would. **First** and **second** choose; **members** of an ensemble, **dropout** as a rate, **rank** as columns, **T** as the temperature:
 
@@ -595,6 +639,8 @@ gap = [spread(gap=width)[1] if width else np.nan for width in (0.0, 0.1, 0.4)]
 assert gap[1] < gap[2] and np.isnan(gap[0])
 narrow = explorer.set(first="map", width=5, n=8, seed=3).result
 assert narrow.fit.weights.shape == (1, 16) and len(narrow.model.problem.data.y) == 8
+explorer.preset("start")  # as it was: its missions begin there
+
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Exercises
@@ -620,6 +666,7 @@ def solution_1(u):
 
 assert exercises.check("8.1", solution_1, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.2 Compute: one anchored member
 # Return the weights `[d]` of one member of an anchored ensemble of linear models: inputs `x` `[n, d]`, targets `y` `[n]`, its prior mean `anchor` `[d]`, the `noise` `[n]` that is added to its targets. (*Hint:* (8.2) needs no training; which precision belongs to which pull?)
@@ -640,6 +687,7 @@ def solution_2(x, y, anchor, noise, prior_std, noise_std):
 
 assert exercises.check("8.2", solution_2, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.3 Compute: the band of dropout
 # `contributions` `[m, H]` holds $v_j h_j(x)$ for $m$ inputs and $H$ hidden units. Return the sd of the output at each input, if each unit is left out with probability `rate` and what is kept is divided by `1 - rate`. (*Hint:* what is the variance of $z_j/(1-r)$? Then add.)
@@ -658,6 +706,7 @@ def solution_3(contributions, rate):
 
 
 assert exercises.check("8.3", solution_3, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.4 Compute: Laplace's band
@@ -703,6 +752,7 @@ solution_5 = {"a", "d", "f"}
 
 assert exercises.check("8.5", solution_5, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.6 Compute: Laplace's evidence
 # `log_joint` is $\log P(D\mid w^*) + \log P(w^*)$, `precision` is $\Lambda$ `[k, k]`. Return Laplace's $\log P(D)$ in nats. It must not overflow at 150 weights. (*Hint:* (8.6); which function of NumPy never forms the determinant?)
@@ -722,6 +772,7 @@ def solution_6(log_joint, precision):
 
 assert exercises.check("8.6", solution_6, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.7 Change: a step at temperature T
 # Return the weights after one step of SGLD: `slope` is $\nabla U(w)$, `rate` is $\ell$, `xi` holds standard normal numbers. (*Hint:* what must be left at `temperature` 0, and what is the variance of the noise?)
@@ -740,6 +791,7 @@ def solution_7(w, slope, rate, temperature, xi):
 
 
 assert exercises.check("8.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.8 Compute: the entropy of a few columns
@@ -761,6 +813,7 @@ def solution_8(own_std, columns):
 
 
 assert exercises.check("8.8", solution_8, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.9 Experiment: the prior that the features deserve
@@ -789,6 +842,7 @@ fig, ax = plt.subplots(figsize=(7, 3.2))
 print("for seed 0: σ_p =", round(float(solution_9(0, ax)), 1))
 panel(ax, "The evidence of frozen features", "σ_p of the last layer", "log P(D | features), nats")
 assert exercises.check("8.9", solution_9, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.10 Experiment: calm dropout down
@@ -829,7 +883,7 @@ print("128 members:", many.epistemic_std.max().round(4),
 assert many.epistemic_std.max() < 0.02
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$. Copy each point a hundred times: chapter 1's sd falls to a tenth. Dropout's stays where it is while its weights do, and whatever its weights, it is not below (8.4).
+# **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$. Copy each point a hundred times: chapter 1's sd falls to about a tenth. Dropout's stays where it is while its weights do, and whatever its weights, it is not below (8.4).
 
 # %% slideshow={"slide_type": "fragment"}
 copied = exact.linear_regression(np.tile(few, (100, 1)), np.tile(y_few, (100, 1)), 3.0, 1.0)
@@ -849,7 +903,7 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
-# - The posterior of a network looks like islands, many of them copies, with walls of hundreds of nats on the straight way.
+# - The posterior of a network looks like islands, many of them copies, with walls of more than a hundred nats on the straight way.
 # - An ensemble averages the minima that training finds. With anchors and noisy targets, members of a linear model are draws from the exact posterior.
 # - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: no number of points is in it.
 # - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.

@@ -1,5 +1,12 @@
 # ---
 # jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,slideshow,jupyter,-all
+#     notebook_metadata_filter: kernelspec,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3 (ipykernel)
 #     language: python
@@ -28,7 +35,7 @@
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below, three of six ways to train one and the same network see the same 32 points. There is a gap in the data. On the right: how many of 100 *new* points fall into each method's 95 % interval. One would like 95, everywhere.
+# Below, three of twelve methods see the same 32 points; press the others to see them beside. There is a gap in the data. On the right: how many of 100 *new* points fall into each method's 95 % interval. One would like 95, everywhere.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import ComparisonExplorer
@@ -63,7 +70,7 @@ from bdl_teach.claims import rivals
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import network_bandits
 from bdl_teach.claims.experiments.chapter10 import compared
-from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
+from bdl_teach.methods import bbb, empirical_bayes, ensemble, exact, local_reparam, pbp, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 
 plots.lecture_style()
@@ -124,6 +131,7 @@ costs = [fit.history["likelihood_cost"][-1] for fit in mles]
 print("MLE, ½·SSE + constant from five starts:", np.round(costs, 1))
 print("F after one fit:", {k: round(fits[k].free_energy) for k in ("BBB", "local, quiet")})
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The seventh answer is the true posterior, sampled by NUTS (chapters 3 and 4): same network, same prior, same noise. Four chains; of 1000 transitions each we keep every second. The report says whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited.
 
@@ -137,6 +145,7 @@ nuts = sample(0, n_thin=2)
 pred["NUTS"] = nuts.predict(x_grid)
 print(nuts.report)
 assert nuts.converged and nuts.divergences < 0.05
+
 
 # %% slideshow={"slide_type": "subslide"}
 def band(ax, name):
@@ -154,6 +163,7 @@ for ax, name in zip(axes, ("BBB", "PBP", "NUTS"), strict=True):
 axes[0].set(ylabel="y")
 below = {"loc": "outside lower center", "ncols": 5, "fontsize": 10, "frameon": False}
 legend = fig.legend(*axes[0].get_legend_handles_labels(), **below)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Look at the grey stripe. BBB and PBP draw one line across it and stand by it. The true posterior does not know which way the function goes there, and its band says so. That is *one* data set. Section 10.5 asks which part of it stays on twenty.
@@ -189,6 +199,7 @@ pairs["NUTS, halves"] = two, others
 print(f"{'distance':12}" + "".join(f"{name:>16}" for name in REGIONS))
 for name, pair in pairs.items():
     print(f"{name:12}" + "".join(f"{distance(*pair, mask):16.2f}" for mask in masks.values()))
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # A distance says *that* two answers differ. It does not say which one is right: for that, we need data. Over many data sets, every method of the course is further from NUTS in the gap than among the data, <!-- claim: each-is-further-from-nuts-in-the-gap --> and there even the nearest is more than twice as far from it as half the chains from the others. <!-- claim: each-is-further-than-chance -->
@@ -237,6 +248,7 @@ for mean, sd in ((0.0, 1.0), (0.0, 3.0), (0.0, 0.4), (0.5, 1.0)):
     rmse = np.hypot(1, mean)
     print(f"truth N(0, 1), announced N({mean}, {sd}²): {expected:.3f} nats, RMSE {rmse:.2f}")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The first three announcements have the *same* RMSE. Saying sd 0.4 where it is 1 costs 1.7 nats a point; saying 3 costs 0.65. Too sure is punished more than too unsure.
 #
@@ -262,12 +274,13 @@ share = {r: np.mean([table[name][i][1] < table["NUTS"][i][1] for name in FIT])
 print("NUTS beats, of the six:", ", ".join(f"{share[r]:.0%} {r}" for r in REGIONS))
 assert all(row[0][1] < perfect + 0.1 for row in table.values())
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Here is what stays of this table over many data sets.
 #
-# - Among the data NUTS leads BBB, but on average by less than half a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
-# - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point. Of all pairs of a method and a data set it wins more than eight of ten there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than nine of ten. <!-- claim: nuts-beats-most-outside -->
-# - Does every method beat the point estimate? No. Among the data the one MAP network scores *higher* than BBB, <!-- claim: map-leads-bbb-among-the-data --> and learning the prior's width gains nothing there: on average empirical Bayes is less than 0.15 nats a point above the quiet fit, which was given one, if it is above at all. <!-- claim: eb-gains-nothing-among-the-data --> Outside, one network of least squares pays for its certainty, on average with more than five nats a point against BBB. <!-- claim: mle-trails-outside -->
+# - Among the data NUTS leads BBB, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
+# - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point. Of all pairs of a method and a data set it wins more than three of four there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than eight of ten. <!-- claim: nuts-beats-most-outside -->
+# - Does every method beat the point estimate? No. Among the data BBB gains on average less than a tenth of a nat a point over the one MAP network, if it gains at all, <!-- claim: bbb-gains-little-on-map-among-the-data --> and learning the prior's width gains nothing there: on average empirical Bayes is less than 0.3 nats a point above the quiet fit, which was given one, if it is above at all. <!-- claim: eb-gains-nothing-among-the-data --> Outside, one network of least squares pays for its certainty, on average with more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
 # - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -296,6 +309,7 @@ print(f"{'95 % interval':14}" + "".join(f"{name:>16}" for name in REGIONS))
 for name, row in shares.items():
     print(f"{name:14}" + "".join(f"{share:16.0%}" for share in row))
 assert shares["BBB"][1] < shares["BBB"][0] - 0.2  # one number for both would hide it
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # One level is not enough: 95 % could be right by luck. The **probability integral transform** (PIT) holds all levels at once: feed each target into the distribution function that was announced for it,
@@ -329,6 +343,7 @@ for ax, (region, mask) in zip(axes, masks.items(), strict=True):
     ax.axhline(1, color="black", ls="--", lw=1.2)
     panel(ax, region, "PIT value u", "")
 label = axes[0].set_ylabel("density (1 is right)")
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # From the PIT values the coverage of *every* central interval follows. The one at level $c$ runs from the $(1-c)/2$ to the $(1+c)/2$ quantile, so it contains $y_i$ exactly when $|2u_i - 1| \le c$:
@@ -409,6 +424,7 @@ print(f"its log score {dull_score:.2f}; NUTS {nuts_score:.2f}")
 assert at[0] < 0.45 < 0.95 < at[2]
 assert dull.mean() > 0.9 and dull_score < nuts_score - 0.5
 
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.5 No conclusion from one run
 #
@@ -462,7 +478,7 @@ print(f"sd in the gap over sd among the data: NUTS {width['nuts']:.2f}, BBB {wid
 assert width["nuts"] > 2.5 > 1.5 > width["bbb"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **All twelve methods.** Point estimates (MLE, MAP), Laplace, the Gaussians of chapters 3 to 7, MC dropout, ensembles, SGHMC, the infinitely wide network ([chapter 8](08_ensembles_laplace_and_sampling.ipynb)): distance (10.1) to NUTS, means and standard errors of the twenty worlds. The last line is half of NUTS against the other half.
+# **All fifteen methods.** Point estimates (MLE, MAP), Laplace, the Gaussians of chapters 3 to 7, MC dropout, ensembles, SGHMC, the infinitely wide network ([chapter 8](08_ensembles_laplace_and_sampling.ipynb)): distance (10.1) to NUTS, means and standard errors of the twenty worlds. The last line is half of NUTS against the other half.
 
 # %% slideshow={"slide_type": "fragment"}
 print(rivals.as_text(stored, "distance to NUTS"))
@@ -470,16 +486,16 @@ print(rivals.as_text(stored, "distance to NUTS"))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # - **A sampler comes nearest.** In the gap SGHMC is less than half as far from NUTS as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Among the data it scores less than a tenth of a nat below NUTS. <!-- claim: sghmc-scores-as-nuts-among-the-data -->
 # - **Several networks, then.** An ensemble of ten MAP networks is nearer to NUTS in the gap than one of its kind. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Anchors open it where there are no data: outside, its interval holds over a tenth more of the new points than without. <!-- claim: anchors-hold-more-outside -->
-# - **Columns do not help.** A Gaussian with five columns of correlations is as far from NUTS in the gap as one without. <!-- claim: columns-do-not-bring-it-nearer --> (Chapter 4 asks what else keeps it away.)
+# - **Columns do not help.** A Gaussian with five columns of correlations is as far from NUTS in the gap as one without, within a half. <!-- claim: columns-do-not-bring-it-nearer --> (Chapter 4 asks what else keeps it away.)
 
 # %% slideshow={"slide_type": "fragment"}
 print(rivals.as_text(stored, "% in the 95 % interval"))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Why coverage is not enough.** Two rows of this table would win a contest of coverage, and should not.
+# **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
-# - *Outside*, MC dropout holds over a tenth more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth, by more than one unit of $y$. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it is biased and not wide: it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
-# - *In the gap*, full Laplace holds more than two thirds, <!-- claim: a-full-laplace-holds-the-gap --> but with a band more than one and a half times as wide as that of NUTS. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap --> It is further from NUTS there than the bare MAP network round which it stands. <!-- claim: a-full-laplace-is-further-than-its-mode -->
+# - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth, by more than one unit of $y$. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
+# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> but with a band wider than that of NUTS. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap --> It is on average no nearer to NUTS there than the bare MAP network round which it stands, to within a fifth. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
 #
 # Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both.
 
@@ -545,6 +561,7 @@ assert 0.8 < passes[400].alpha / (16 * 400) < 1.2
 found = claims.show("pbp-grows-surer-with-epochs", "pbp-lowers-the-noise-with-epochs", worlds=3)
 assert not any(finding.falls for finding in found)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
@@ -571,8 +588,8 @@ assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 # - **MC dropout**: not where a gap matters. <!-- claim: dropout-misses-the-gap -->
 # - **A network is trained already**: Laplace costs next to nothing more; read its width in a gap as a warning, not as an answer. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap -->
 # - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
-# - **Only points like the training points matter**: the MAP network is quick, and here not beaten by BBB. <!-- claim: map-leads-bbb-among-the-data -->
-# - **You do not know the prior's width**: empirical Bayes learns one; among the data it is on average less than 0.15 nats a point ahead of a fit that was given one. <!-- claim: eb-gains-nothing-among-the-data -->
+# - **Only points like the training points matter**: the MAP network is quick, and BBB gains less than a tenth of a nat on it. <!-- claim: bbb-gains-little-on-map-among-the-data -->
+# - **You do not know the prior's width**: empirical Bayes learns one; among the data it is on average less than 0.3 nats a point ahead of a fit that was given one. <!-- claim: eb-gains-nothing-among-the-data -->
 # - **BBB or PBP in a gap**: neither; each covers on average fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
 # - **A large network, or layers that nobody has derived moments for**: all but PBP and the infinite width need gradients only. PBP needs no learning rate, and learns the noise.
 #
@@ -634,6 +651,7 @@ at_once = exact.linear_regression(seen[:50, 0], reward[:50, 0], prior_std=PRIOR,
 assert np.allclose(np.linalg.solve(precision[0], b[0]), at_once.mean)
 assert np.allclose(np.linalg.inv(precision[0]), at_once.cov)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # What is lost by not knowing is the **regret**: the expected reward of the best action minus that of the chosen one, added up,
 #
@@ -658,6 +676,7 @@ def play(policy, seed=6):
 always = play(lambda x, *_: np.ones(RUNS))
 assert np.allclose(always[-1], np.sum(np.maximum(-pays, 0), axis=0)) and (always >= 0).all()
 
+
 # %% slideshow={"slide_type": "subslide"}
 def greedy(x, mean, precision, rng):
     return (np.sum(x * mean, axis=1) >= 0).astype(float)
@@ -673,6 +692,7 @@ def thompson(x, mean, precision, rng):
     eps = rng.standard_normal((RUNS, D, 1))
     w = mean + np.linalg.solve(root.swapaxes(1, 2), eps)[..., 0]
     return (np.sum(x * w, axis=1) >= 0).astype(float)
+
 
 # %% slideshow={"slide_type": "subslide"}
 policies = {"greedy": (greedy, "-.", RED), "ε-greedy, 5 %": (epsilon_greedy, "--", ORANGE),
@@ -716,8 +736,9 @@ for agent, (style, color) in looks.items():
     print(f"{named[agent]:20} regret {mean[-1]:5.1f} ± {error[-1]:.1f}")
 panel(ax, "Who is unsure in the gap finds what is there", "round", "regret (± 1 SE, 4 worlds)")
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# BBB and MC dropout are sure of themselves in the gap, and wrong: with them Thompson sampling loses on average even more than a greedy network. <!-- claim: bbb-explores-too-little, dropout-explores-too-little --> An anchored ensemble loses less than two thirds of what BBB does, <!-- claim: anchored-members-find-the-peak --> and so does Laplace, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. Between greedy and a plain ensemble twenty worlds do not decide. One problem, again; on others the order may differ (Riquelme et al. 2018).
+# BBB and MC dropout are sure of themselves in the gap, and wrong: with them Thompson sampling loses on average no less than a greedy network, BBB to within 2. <!-- claim: bbb-explores-too-little, dropout-explores-too-little --> An anchored ensemble loses less than two thirds of what BBB does, <!-- claim: anchored-members-find-the-peak --> and Laplace loses less than BBB, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. One problem, again; on others the order may differ (Riquelme et al. 2018).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 A level that is counted: conformal bands
@@ -726,7 +747,7 @@ panel(ax, "Who is unsure in the gap finds what is there", "round", "regret (± 1
 #
 # $$k = \big\lceil (n + 1)\,c \big\rceil\text{-th smallest of } r_1, \dots, r_n. \tag{10.11}$$
 #
-# The band $m(x) \pm r_{(k)} s(x)$ holds a new point with probability $c$ at least, and $c + 1/(n+1)$ at most, whatever the method: if the new point is drawn as the $n$ were, its score is equally likely to have each of the $n + 1$ ranks among theirs (Lei et al. 2018). The probability is over everything, the $n$ points included.
+# The band $m(x) \pm r_{(k)} s(x)$ holds a new point with probability $c$ at least and, if no two scores are equal, $c + 1/(n+1)$ at most, whatever the method: if the new point is drawn as the $n$ were, its score is equally likely to have each of the $n + 1$ ranks among theirs (Lei et al. 2018). The probability is over everything, the $n$ points included.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.11
@@ -760,6 +781,7 @@ def held(name, level):
     reach = conformal_factor(scores_of[name], level) * p.total_std
     return expected_coverage(p.mean - reach, p.mean + reach)
 
+
 # %% slideshow={"slide_type": "subslide"}
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 4.0), sharey=True, layout="constrained")
 for ax, region in zip(axes, REGIONS[:2], strict=True):
@@ -783,7 +805,21 @@ found = claims.show("conformal-bands-hold-their-level", "conformal-bands-miss-th
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Among the data the bands of all three hold their level, on average over data sets; <!-- claim: conformal-bands-hold-their-level --> a mended method and a good one look alike. In the gap the best of the three still falls short of six tenths at 90 %. <!-- claim: conformal-bands-miss-the-gap --> The proof says why: a point in the gap is *not* drawn as the others were. The promise is **marginal**, an average over all $x$ as they come. Nothing that is counted where there are points can say what is where there are none; a posterior at least has an opinion there.
+# Among the data the bands of the three hold their level, on average over methods and data sets. <!-- claim: conformal-bands-hold-their-level --> In the gap the best of the three still falls short of three quarters at 90 %. <!-- claim: conformal-bands-miss-the-gap --> The proof says why: a point in the gap is *not* drawn as the others were. The promise is **marginal**, an average over all $x$ as they come. Nothing that is counted where there are points can say what is where there are none; a posterior at least has an opinion there.
+#
+# In the explorer, *conformal* draws these ends over the bands, and *level* moves them; nothing is fitted anew. It counts on 99 points: each percent is then one rank of a hundred. Over levels from 50 to 99 % and the three methods, what is held among the data is on average within 0.03 of the level; <!-- claim: counted-bands-hold-any-level --> at 99 % BBB and PBP hold on average fewer than six tenths of the gap. <!-- claim: no-level-mends-the-gap-for-bbb-and-pbp -->
+
+# %% slideshow={"slide_type": "fragment"}
+by_hand = calibration.conformal_factor(scores_of["BBB"], level)
+assert by_hand == conformal_factor(scores_of["BBB"], level)  # eq. 10.11, as the explorer takes it
+own = explorer.preset("start").result
+counted = explorer.preset("conformal").result  # the same fits
+print(explorer.status)
+assert all((counted.predictions[k].mean == own.predictions[k].mean).all() for k in own.predictions)
+wide = explorer.set(level=0.99).result
+for key, by_region in wide.coverage.items():
+    assert wide.factors[key] > counted.factors[key]  # the level moves the ends
+    assert by_region["gap"] < by_region["data"]
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.10 Play
@@ -817,6 +853,12 @@ assert set(chosen) == {"mle", "map", "bbb", "local", "eb", "pbp"}
 assert (chosen["mle"].epistemic_std == 0).all() and (chosen["eb"].epistemic_std > 0).all()
 explorer.set(map=False, bbb=False, pbp=False)
 assert set(explorer.result.predictions) == {"mle", "local", "eb"}
+rest = dict.fromkeys(("infinite", "laplace", "dropout", "low_rank", "ensemble", "sgmcmc"), True)
+wide = explorer.preset("start").set(**rest).result
+assert set(wide.predictions) == {"map", "bbb", "pbp", *rest}
+for name in ("laplace", "ensemble", "sgmcmc"):  # what each says in the gap is its own
+    sd = wide.predictions[name].epistemic_std
+    assert sd[wide.regions["gap"]].mean() > sd[wide.regions["data"]].mean()
 
 # %% slideshow={"slide_type": "subslide"}
 explorer.preset("all methods").set(nuts=True)  # runs in the background; come back in a moment
@@ -829,13 +871,15 @@ result = explorer.result
 assert set(result.gap) == {"mle", "map", "bbb", "local", "eb", "pbp"}
 assert all(distances["gap"] > distances["data"] for distances in result.gap.values())
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Look at this**
 #
-# - Ensembles, Laplace, SGHMC and the others have an explorer of their own, any two of them beside NUTS: `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb). This one keeps to the methods of chapters 1 to 7.
+# - Twelve of the methods of section 10.5 are under *show*. In the gap SGHMC comes far nearer to NUTS than BBB does; <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> dropout misses it. <!-- claim: dropout-misses-the-gap --> Their own options (members, rate, rank, temperature) are in `RivalsExplorer`, in [chapter 8](08_ensembles_laplace_and_sampling.ipynb).
 # - *gap* to 0.4: the orange diamonds gather near the left edge. <!-- claim: a-wide-gap-is-missed-by-all -->
 # - *noise σ* up to 3: PBP covers more of the gap. <!-- claim: loud-noise-helps-pbp-cover --> Not because it knows more: a wider noise band hides the mistake.
 # - *PBP epochs* from 40 to 400: surer and surer, on the same points. <!-- claim: pbp-grows-surer-with-epochs -->
+# - preset *conformal*: among the data the blue dots come to the dashed line, on average, <!-- claim: counted-bands-hold-95-among-the-data --> the diamonds do not: in the gap even the best of the three falls short. <!-- claim: counted-bands-fall-short-in-the-gap -->
 # - *seed*: which of your conclusions hold for other data? Note MAP's diamond over ten seeds. <!-- claim: map-covers-the-gap-by-luck -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -856,6 +900,7 @@ def my_left_out(y, samples, noise_std):
 
 exercises.check("10.1", my_left_out)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_1(y, samples, noise_std):
     z = (y - samples) / noise_std
@@ -864,6 +909,7 @@ def solution_1(y, samples, noise_std):
 
 
 assert exercises.check("10.1", solution_1, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.2 Compute: the coverage of a 95 % interval
@@ -878,6 +924,7 @@ def my_coverage(y, mean, epistemic_std, noise_std):
 
 exercises.check("10.2", my_coverage)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_2(y, mean, epistemic_std, noise_std):
     total_std = np.sqrt(epistemic_std**2 + noise_std**2)
@@ -885,6 +932,7 @@ def solution_2(y, mean, epistemic_std, noise_std):
 
 
 assert exercises.check("10.2", solution_2, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.3 Compute: a quantile of an ensemble
@@ -898,6 +946,7 @@ def my_quantile(level, samples, noise_std):
 
 
 exercises.check("10.3", my_quantile)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_3(level, samples, noise_std):
@@ -935,6 +984,7 @@ solution_4 = "bde"
 
 assert exercises.check("10.4", solution_4, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.5 Change: the distance to a gold standard
 # In section 10.2 the distance (10.1) came from two predictives. Write it for four arrays: means and standard deviations of `a`, then of `b`. Return one number, in the units of $y$.
@@ -948,6 +998,7 @@ def my_gap(mean_a, std_a, mean_b, std_b):
 
 exercises.check("10.5", my_gap)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_5(mean_a, std_a, mean_b, std_b):
     return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
@@ -955,11 +1006,12 @@ def solution_5(mean_a, std_a, mean_b, std_b):
 
 assert exercises.check("10.5", solution_5, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.6 Break: mend an overconfident model by one factor
 # A model announces $\mathcal N(m_i, s_i^2)$ and is too sure. Return the factor $k$ for which $\mathcal N(m_i, (k s_i)^2)$ has the largest log score on the given targets. (Set the derivative of the sum of log densities with respect to $k$ to 0.) Then ask yourself: would a factor fitted *among the data* mend the gap?
 #
-# <details><summary>Hint</summary>Which terms of the log density contain k? After the derivative, what must the mean of the squared z be?</details>
+# <details><summary>Hint</summary>Which terms of the log density contain k?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_factor(y, mean, std):
@@ -967,6 +1019,7 @@ def my_factor(y, mean, std):
 
 
 exercises.check("10.6", my_factor)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(y, mean, std):
@@ -978,6 +1031,7 @@ p = pred["BBB"]
 factor = {region: solution_6(fresh[:, m], p.mean[m], p.total_std[m]) for region, m in masks.items()}
 print("the factor that BBB needs:", {region: round(float(k), 1) for region, k in factor.items()})
 assert factor["in the gap"] > 1.5 * factor["among the data"]  # no: one factor does not fit both
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.7 Extend: Thompson's choice
@@ -992,6 +1046,7 @@ def my_choice(mean, covariance, contexts, eps):
 
 exercises.check("10.7", my_choice)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_7(mean, covariance, contexts, eps):
     w = mean + np.linalg.cholesky(covariance) @ eps
@@ -999,6 +1054,7 @@ def solution_7(mean, covariance, contexts, eps):
 
 
 assert exercises.check("10.7", solution_7, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.8 Extend: cumulative regret
@@ -1013,6 +1069,7 @@ def my_regret(pays, chosen):
 
 exercises.check("10.8", my_regret)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_8(pays, chosen):
     best, got = pays.max(axis=1), pays[np.arange(len(chosen)), chosen]
@@ -1020,6 +1077,7 @@ def solution_8(pays, chosen):
 
 
 assert exercises.check("10.8", solution_8, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.9 Open: an exploration that ends
@@ -1034,6 +1092,7 @@ def my_plan(t):
 
 exercises.check("10.9", my_plan)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_9(t):
     return 0.2 * (t < 500)
@@ -1041,11 +1100,12 @@ def solution_9(t):
 
 assert exercises.check("10.9", solution_9, record=False)
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.10 Open: cover the gap without NUTS
 # `problems` is a sequence of data sets `(x, y)` with our gap, 32 points and noise of sd 1 each. With any method of the course but NUTS, return for each of them a pair (mean, sd) of your predictive for new *targets* at `x_new`. Over six data sets, your 95 % intervals shall hold at least 70 % of the new points in the gap and 85 % among the data, and your log score among the data shall be above −2 nats. Draw your bands on two data sets before you check.
 #
-# <details><summary>Hint</summary>Section 10.5: on some data sets one MAP network bends the right way, on others not. What do several of them, from several starts, say together? How strong should their prior be?</details>
+# <details><summary>Hint</summary>Section 10.5: on some data sets one MAP network bends the right way, on others not.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_bands(problems, x_new):
@@ -1053,6 +1113,7 @@ def my_bands(problems, x_new):
 
 
 exercises.check("10.10", my_bands)
+
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_10(problems, x_new):
@@ -1065,6 +1126,7 @@ def solution_10(problems, x_new):
 
 
 assert exercises.check("10.10", solution_10, record=False)
+
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.11 Extend: a band whose level is counted
@@ -1079,6 +1141,7 @@ def my_conformal(y, mean, std, new_std, level):
 
 exercises.check("10.11", my_conformal)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_11(y, mean, std, new_std, level):
     scores = np.sort(np.abs(y - mean) / std)
@@ -1086,6 +1149,32 @@ def solution_11(y, mean, std, new_std, level):
 
 
 assert exercises.check("10.11", solution_11, record=False)
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### 10.12 Open: an agent that tries the gap
+# `problems` is a sequence of data sets `(x, y)` with our gap, as in 10.10. For each of them return 50 functions at `x_new`, an array `[50, m]`: draws from what your *network* of one hidden layer believes, by any method of the course. An agent that takes one draw a decision pays 8 wherever its draw promises 8 or more. Over six data sets, in each of them, at least one draw in twenty shall take what lies within 0.1 of the peak, and among the data next to none shall pay. First draw the functions of two methods on one data set.
+#
+# <details><summary>Hint</summary>Section 10.8: whose agents found the peak, and whose were sure that there is none? An ensemble has ten members: how does one draw fifty from it?</details>
+
+# %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+def my_draws(problems, x_new):
+    return ...
+
+
+exercises.check("10.12", my_draws)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def solution_12(problems, x_new):
+    pick, drawn = np.random.default_rng(2).integers(0, 10, 50), []
+    for x, y in problems:
+        fit = ensemble.fit(x, y, prior=prior, anchored=True, hidden_units=(20,), seed=1)
+        drawn.append(fit.predict(x_new).samples[pick])
+    return drawn
+
+
+assert exercises.check("10.12", solution_12, record=False)
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(10)
@@ -1142,6 +1231,7 @@ rmse = np.sqrt(np.mean(errors**2))
 print(f"RMSE {rmse:.2f} both; log score {honest:.2f} and {boastful:.2f} nats")
 assert boastful < honest - 3
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "for Thompson sampling, average the predictions of many posterior draws and take the best action." **True:** the average of many draws is near the posterior mean, and acting on that is greedy. *One* draw a decision is the point; the average loses more. <!-- claim: averaged-draws-explore-less -->
 
@@ -1173,11 +1263,11 @@ assert not short.converged and short.ess.min() < 0.25 * nuts.ess.min()
 # - Compare with the true posterior where you can: a distance in the units of $y$, and beside it the distance between two halves of the gold standard.
 # - RMSE sees the mean. The log score sees the whole distribution, is strictly proper, and punishes overconfidence most. Coverage and PIT see calibration; they do not see sharpness.
 # - Compare in pairs, over worlds, with standard errors. One data set can make either of two methods the winner.
-# - Judge where it matters. Among the data NUTS leads BBB by less than half a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
+# - Judge where it matters. Among the data NUTS leads BBB by less than three quarters of a nat; <!-- claim: nuts-leads-bbb-a-little-among-the-data --> in the gap by more than two. <!-- claim: nuts-leads-bbb-in-the-gap -->
 # - In the gap SGHMC is far nearer to NUTS than one Gaussian, <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> and ten networks are nearer than one. <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> Read coverage with the bias beside it.
 # - Conformal bands hold their level among points like those they were counted on; <!-- claim: conformal-bands-hold-their-level --> in the gap they do not. <!-- claim: conformal-bands-miss-the-gap -->
 # - PBP needs no learning rate and learns the noise, but counts the data once an epoch. BBB takes any architecture, but you choose more.
-# - Thompson sampling: one draw, act as if it were true. What it loses to exploring fades. <!-- claim: thompson-loses-little-in-the-end --> With a network it explores as much as that network is unsure: BBB too little. <!-- claim: bbb-explores-too-little -->
+# - Thompson sampling: one draw, act as if it were true. What it loses to exploring fades. <!-- claim: thompson-loses-little-in-the-end --> With a network it explores as much as that network is unsure; with BBB it gains nothing on a greedy one, to within 2 in regret. <!-- claim: bbb-explores-too-little -->
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References

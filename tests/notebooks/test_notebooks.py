@@ -284,6 +284,15 @@ def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
+def test_run_all_leaves_the_explorer_at_a_preset(path: Path) -> None:
+    """Whoever plays then begins where its questions and missions do."""
+    moves = re.findall(
+        r"explorer\.(?:set|preset|reset)\(.*", "\n".join(cell.source for cell in code_cells(path))
+    )
+    assert moves and re.match(r"explorer\.(preset|reset)\(", moves[-1]), moves[-1]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
 def test_every_exercise_has_a_stub_a_solution_and_a_check(path: Path) -> None:
     from bdl_teach import exercises
 
