@@ -382,11 +382,12 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: more points, the paper's fit, more draws, a table."""
+        """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
         longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
         for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
             yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
-        yield lambda: sinusoid_fits.warm(sinusoid_fits.refit(**_fit_values(_DEFAULTS | table)))
+        for values in ({}, longer, table, more):
+            yield partial(sinusoid_fits.warm, **_fit_values(_DEFAULTS | values))
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
