@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -21,7 +21,13 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
-from bdl_teach.densities import LogDensityTerms, Prior, ScaleMixture, as_prior
+from bdl_teach.densities import (
+    LogDensityTerms,
+    Prior,
+    ScaleMixture,
+    as_prior,
+    scale_mixture_log_prob,
+)
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _quiet
 from bdl_teach.methods._loop import (
@@ -305,6 +311,26 @@ def _posterior(parameters: Iterable[Array]) -> dict[str, Any]:
     return {"mean": mean, "std": np.logaddexp(0.0, rho)}
 
 
+@lru_cache(maxsize=2)
+def _mean_cost(likelihood: str) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Make a graph of both parts of F, of any number of draws; operation by operation is slow."""
+
+    def mean_cost(
+        w: Tensor, eps: Tensor, std: Tensor, prior: Tensor, y: Tensor, f: Tensor, noise: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        log_prior = scale_mixture_log_prob(w, *tf.unstack(prior))
+        complexity = elbo.complexity_cost(eps, std, log_prior)
+        nll = likelihoods.cost(likelihood, y, f, noise)
+        return tf.reduce_mean(complexity), tf.reduce_mean(nll)
+
+    shapes = [None, None], [None, None], [None], [3], [None, 1], [None, None, 1], []
+    signature = [tf.TensorSpec(shape) for shape in shapes]
+    graph: Callable[..., tuple[Tensor, Tensor]] = tf.function(
+        mean_cost, input_signature=signature, autograph=False
+    )
+    return graph
+
+
 def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike) -> Array:
     """Evaluate ``network`` at weights ``[s, n_weights]`` and ``x`` [m, d] in its room: ``[s, m]``.
 
@@ -375,12 +401,10 @@ class Fit(Variational):
         n_draws, seed = checks.count("n_draws", n_draws), checks.count("seed", seed, 0)
         weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)  # [s, n_weights]
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
-        eps = (weights - self.mean) / self.std
-        w, eps, std, y, f = map(as_float, (weights, eps, self.std, self.problem.y, f))
-        complexity = elbo.complexity_cost(eps, std, self.problem.prior.log_prob(w))
-        likelihood = likelihoods.cost(self.likelihood, y, f, as_float(self.noise_std))
-        kl, nll = (float(tf.reduce_mean(each)) for each in (complexity, likelihood))
-        return FreeEnergy(kl, nll, self.problem.kl_weight)
+        eps, prior = (weights - self.mean) / self.std, self.problem.prior.mixture
+        told = weights, eps, self.std, prior, self.problem.y, f, self.noise_std
+        kl, nll = _mean_cost(self.likelihood)(*map(as_float, told))
+        return FreeEnergy(float(kl), float(nll), self.problem.kl_weight)
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.1) -> Fit:
         """Train on from here, on the whole data with the quiet estimator of the same F.

@@ -31,7 +31,7 @@ LONG_ROOM = (64, (20, 20), 1)
 TABLE_ROOM = (points.MOST, (20, 20), 1)
 LARGE_ROOM = (points.MOST, (20, 20), 10, 32)
 ROOMS = (SMALL_ROOM, LONG_ROOM, TABLE_ROOM, LARGE_ROOM)
-TABLE_STEPS = 1000  # of a fit to more points than LONG_ROOM has: a step takes three times as long
+TABLE_STEPS = 900  # of a fit to more points than LONG_ROOM has: a step takes three times as long
 # Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
 # of four chains, at 1.003 to 1.011 after 3000; every sixth of them tells as much.
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 6}
