@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import textwrap
 from collections.abc import Sequence
 
 from bdl_teach._support import report
@@ -28,7 +29,8 @@ def as_text(table: Table, rows: Sequence[Row]) -> str:
         [r.label, r.quantity, r.published, figure(r.ours, r.standard_error), str(r.n), r.verdict]
         for r in rows
     ]
-    return f"{table.title}\n\n{report.table(heads, body)}"
+    parts = table.title, report.table(heads, body), textwrap.fill(table.remarks, 79)
+    return "\n\n".join(filter(None, parts))
 
 
 def as_csv(table: Table, rows: Sequence[Row]) -> str:

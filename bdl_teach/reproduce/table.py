@@ -59,6 +59,7 @@ class Table:
             process can be told its name, which depends on its arguments alone.
         summarise: Maps [(arguments, figures)] of the finished tasks to rows.
         columns: What ``published`` holds, for the heading.
+        remarks: Why the figures differ where they do, as they are printed below them.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Table:
     run: Callable[..., Mapping[str, float]]
     summarise: Callable[[Results], Sequence[Row]]
     columns: str = field(default="published")
+    remarks: str = ""
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:

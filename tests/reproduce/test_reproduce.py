@@ -62,7 +62,9 @@ def summarise(done):
         return []
     return [Row("toy", "value", "0.79", *mean_and_error(values), len(values), "agrees")]
 
-TABLE = Table("toy", "A toy.", tasks, toy_work.run, summarise, columns="paper")
+TABLE = Table(
+    "toy", "A toy.", tasks, toy_work.run, summarise, columns="paper", remarks="Toys differ."
+)
 '''
 START = (
     "import sys; from bdl_teach import reproduce; from bdl_teach.reproduce import tables; "
@@ -146,6 +148,7 @@ def test_the_table_has_the_published_figure_ours_the_error_n_and_the_verdict(her
     assert result.code == 0
     assert f"toy value 0.79 {report.figure(mean, error)} 12 agrees" in " ".join(result.out.split())
     assert "paper" in result.out
+    assert result.out.endswith("\n\nToys differ.\n"), "why, below the figures"
     assert "12/12" in result.err
 
 
