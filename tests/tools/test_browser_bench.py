@@ -61,9 +61,9 @@ def test_the_row_of_a_slider_names_the_limits_that_it_misses():
 
 
 def test_a_session_lists_its_faults():
-    session = browser.Session(first_picture_s=3.0, kernel_gb=0.9, faults=["a cell raised: no"])
+    session = browser.Session(3.0, 1.5, kernel_gb=0.9, faults=["a cell raised: no"])
     assert "FAULT: a cell raised: no" in browser.as_text(session)
-    assert [v["ok"] for v in browser.as_json(session)["verdicts"]] == [True, True]
+    assert [v["ok"] for v in browser.as_json(session)["verdicts"]] == [True, True, True]
 
 
 def test_the_server_serves_a_copy(tmp_path):
@@ -73,6 +73,15 @@ def test_the_server_serves_a_copy(tmp_path):
     assert server.root != tmp_path
     assert not server.root.exists()
     assert (tmp_path / "nb.ipynb").exists()
+
+
+def test_of_a_notebook_elsewhere_its_folder_is_not_copied(tmp_path):
+    (tmp_path / "own.ipynb").write_text("{}")
+    (tmp_path / "large").write_text("all that lies beside it")
+    with_own = lab.Server(tmp_path / "own.ipynb")
+    served = [path.name for path in with_own.root.iterdir()]
+    with_own.__exit__(None, None, None)
+    assert served == ["own.ipynb"]
 
 
 HOLDER = """

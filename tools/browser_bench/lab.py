@@ -53,20 +53,24 @@ class LabError(Exception):
 class Server:
     """A JupyterLab of its own: a free loopback port, a random token, private folders.
 
-    Use it as a context manager. It serves a *copy* of ``folder``, so that what JupyterLab saves
-    does not touch the notebooks. It is held on a leash, so that it and its kernels end with this
-    process even if that is killed.
+    Use it as a context manager. It serves a *copy* of ``folder``, or of one notebook alone, so that
+    what JupyterLab saves does not touch them. It is held on a leash, so that it and its kernels end
+    with this process even if that is killed.
 
     Attributes:
         token: What the address has to carry.
         root: The copy that is served.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, served: Path) -> None:
         self.token = secrets.token_hex(16)
         self._home = Path(tempfile.mkdtemp(prefix="bdl-lab-"))
         self.root = self._home / "notebooks"
-        shutil.copytree(folder, self.root, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+        if served.is_dir():
+            shutil.copytree(served, self.root, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+        else:
+            self.root.mkdir()
+            shutil.copy(served, self.root)
         _write_settings(self._home / "jupyterlab_settings_dir")
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None

@@ -130,6 +130,10 @@ class Notebook:
         self._wait("() => window.bdlDone", timeout_s, "the cells did not finish")
         self.page.evaluate(SCROLL_THROUGH)
 
+    def age_s(self) -> float:
+        """Seconds since navigation began."""
+        return float(self.page.evaluate("() => performance.now()")) / 1000
+
     def first_picture_s(self, timeout_s: float = 120.0) -> float:
         """Wait for the first picture of an explorer; seconds since navigation began."""
         self._wait("() => window.bdlProbe.paints.length", timeout_s, "no explorer showed a picture")
