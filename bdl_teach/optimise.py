@@ -139,7 +139,8 @@ def adam(
         i: Tensor, state: _Adam, records: Tensor, film: list[Tensor]
     ) -> tuple[Tensor, _Adam, Tensor, list[Tensor]]:
         state = _run_until(looks[i], gradient, state, schedule)
-        _, now = gradient(state.parameters, tf.maximum(state.step - 1, 0))
+        last = tf.maximum(state.step - 1, 0)
+        now = _sum_of_records(objective, state.parameters, last, n_blocks)
         film = [
             _put(f, tf.gather(frames, i), p) for f, p in zip(film, state.parameters, strict=False)
         ]
@@ -222,6 +223,21 @@ def _sum_over_blocks(
     begin = (tf.constant(0), _zeros(parameters), zero)
     _, gradients, record = tf.while_loop(lambda block, *_: block < n_blocks, add, begin)
     return gradients, record
+
+
+def _sum_of_records(
+    objective: Objective, parameters: Sequence[Tensor], step: Tensor, n_blocks: Tensor
+) -> Tensor:
+    """Return the summed records; nothing is traced that a gradient would need."""
+    first = objective(parameters, step, 0)[1]
+    if n_blocks is None:
+        return first
+
+    def add(block: Tensor, record: Tensor) -> tuple[Tensor, Tensor]:
+        return block + 1, record + objective(parameters, step, block)[1]
+
+    _, record = tf.while_loop(lambda block, _: block < n_blocks, add, (tf.constant(1), first))
+    return record
 
 
 def _run_until(
