@@ -73,8 +73,7 @@ class Compiled:
             if self.traces == before or not xla_cache.clear():
                 raise
             result = self._once_more(error, arguments)
-        if self.traces != before:
-            memory.release()
+        memory.after_run(compiled=self.traces != before)
         return result
 
     def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:

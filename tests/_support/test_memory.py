@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,3 +52,21 @@ def test_only_what_nobody_wrote_to_goes():
     pieces = [f"{start:x}" for start, _ in memory._unchanged()]
     assert {rights[piece] for piece in pieces} == {"r-xp", "r--p"}
     assert {changed[piece] for piece in pieces} == {0}
+
+
+def test_what_compilations_leave_goes_together_some_seconds_later(monkeypatch):
+    released, clock = [], SimpleNamespace(now=0.0)
+    monkeypatch.setattr(memory, "_due", None)
+    monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
+    monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def run(at: float, compiled: bool) -> None:
+        clock.now = at
+        memory.after_run(compiled)
+
+    for at, compiled in ((5.0, False), (6.0, True), (7.5, True), (8.5, False), (9.0, False)):
+        run(at, compiled)
+    assert released == [8.5], "of 6.0 and 7.5, and not before others could join"
+    for at in (20.0, 30.0):
+        run(at, compiled=True)
+    assert released == [8.5, 30.0]
