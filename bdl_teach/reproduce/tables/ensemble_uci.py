@@ -274,9 +274,9 @@ TABLE = Table(
     remarks=(
         "Where it differs: 40 epochs at 0.1 come further from our start than what is printed for "
         "yacht, concrete, kin8nm and protein; half the epochs or a tenth of the rate lead to about "
-        "the printed figures, and averaging does the rest: one network alone is near them. Where "
-        "the noise is small (yacht, energy, naval), a rate that does not fall spoils the NLL; now "
-        "and then it leaves a network on a spike (protein, split 1). The text of this table's "
-        "module has the figures."
+        "the printed figures, and averaging does the rest: one network alone is near them. A rate "
+        "that does not fall spoils the NLL of yacht, energy, naval and power, and now and then "
+        "leaves a network on a spike (protein, split 1). The text of this table's module has the "
+        "figures."
     ),
 )
