@@ -4,6 +4,8 @@ The data folder is ``$BDL_TEACH_DATA`` or the user's cache folder. It may be rea
 holds what is asked for. A download goes to a folder apart and is moved to its place only after
 its SHA-256 has been found right, so that a break at any moment leaves the data folder sound; what
 a run that was killed left apart, a later download removes. No loader unpickles anything.
+
+pooch is imported where a file is asked for: it would hold up each explorer by a tenth of a second.
 """
 
 from __future__ import annotations
@@ -19,9 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
-
-import pooch
-import requests
 
 from bdl_teach._support.errors import DatasetUnavailable
 
@@ -158,8 +157,10 @@ def folder() -> Path:
         ValueError: ``$BDL_TEACH_DATA`` is relative: a notebook, which runs in a folder of its own,
             would not find what a command has fetched. (The launcher hands it on as absolute.)
     """
+    from pooch import os_cache
+
     chosen = os.environ.get("BDL_TEACH_DATA")
-    place = Path(chosen).expanduser() if chosen else Path(pooch.os_cache("bdl_teach"))
+    place = Path(chosen).expanduser() if chosen else Path(os_cache("bdl_teach"))
     if not place.is_absolute():
         raise ValueError(
             f"BDL_TEACH_DATA: expected the whole path of a folder, got {chosen!r}: it would be "
@@ -179,10 +180,12 @@ def state(path: str) -> str:
     Raises:
         OSError: It is there and cannot be read.
     """
+    from pooch import file_hash
+
     place = folder() / path
     if not place.is_file():
         return "missing"
-    return "there" if pooch.file_hash(str(place)) == FILES[path].sha256 else "damaged"
+    return "there" if file_hash(str(place)) == FILES[path].sha256 else "damaged"
 
 
 def fetch(path: str, progress: Bar | bool = False) -> Path:
@@ -238,6 +241,8 @@ def download(file: RemoteFile, into: Path, progress: Bar | bool = False) -> None
         OSError: No network, no room, no right to write ...
         ValueError: Something else came than the file.
     """
+    import pooch
+
     keeper = pooch.create(
         into, "", registry={file.path: f"sha256:{file.sha256}"}, urls={file.path: file.address}
     )
@@ -249,7 +254,9 @@ def download(file: RemoteFile, into: Path, progress: Bar | bool = False) -> None
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep pooch from announcing each file; ours is the only voice."""
-    logger = pooch.get_logger()
+    from pooch import get_logger
+
+    logger = get_logger()
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
@@ -260,6 +267,8 @@ def _quiet() -> Iterator[None]:
 
 def reason(error: Exception) -> str:
     """Why a download did not come, in words."""
+    import requests
+
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"the server answered {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -6,6 +6,8 @@ Nothing is fitted here: the explorers are made without their workers.
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -172,3 +174,11 @@ def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explo
         canvas.unpin()
         assert beside != without == canvas.still()
     assert panels <= grey
+
+
+def test_the_explorers_are_there_before_what_computes_for_them() -> None:
+    """A learner waits for their import; the worker loads the rest, behind the progress line."""
+    slow = "tensorflow", "scipy", "sklearn", "pooch", "requests"
+    look = f"import sys, bdl_teach.widgets; print([m for m in {slow} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

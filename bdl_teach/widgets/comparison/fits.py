@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from scipy.special import ndtri
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
@@ -115,7 +115,7 @@ class Interval(NamedTuple):
         from bdl_teach import calibration
 
         if self.kept_apart is None:
-            return float(ndtri((1 + self.level) / 2))
+            return NormalDist().inv_cdf((1 + self.level) / 2)
         at, y = self.kept_apart.x[:, 0], self.kept_apart.y[:, 0]
         mean, sd = (np.interp(at, x, of) for of in (prediction.mean, prediction.total_std))
         return calibration.conformal_factor(np.abs(y - mean) / sd, self.level)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from bdl_teach import calibration, metrics, plots
+from bdl_teach import plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -19,6 +19,9 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import Mission
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.pictures import fits
+
+if TYPE_CHECKING:  # it loads TensorFlow, which is left to the worker
+    from bdl_teach import calibration
 
 _WORLD = 0  # the split whose networks are shown
 _COUNTED = 200, 100  # known and strange pictures that a seed draws of those left out of training
@@ -264,6 +267,8 @@ class PicturesExplorer(Explorer[PicturesResult]):
         canvas.animate([self._columns, border, *self._largest])
 
     def _compute(self, values: controls.Values) -> PicturesResult:
+        from bdl_teach import metrics
+
         pictures, answers = fits.shown(_WORLD)
         rng = np.random.default_rng([values["seed"], 9])
         known, strange = (
@@ -320,6 +325,8 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
 def _at(temperature: float, known: Array, strange: Array, labels: Array) -> Kind:
     """What networks say together ``[t, n, c]``, at a temperature."""
+    from bdl_teach import calibration, metrics
+
     logs, others = (
         calibration.tempered(fits.mean_log(one), temperature) for one in (known, strange)
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bdl_teach import calibration, datasets, metrics
+from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:
@@ -148,12 +148,16 @@ def mean_log(logs: Array) -> Array:
 
 def auroc(known: Array, strange: Array) -> float:
     """How well a score ``[n]``, ``[m]`` tells strange pictures from known ones."""
+    from bdl_teach import metrics
+
     is_strange = np.repeat([0, 1], [len(known), len(strange)])
     return metrics.auroc(is_strange, np.concatenate([known, strange]))
 
 
 def scores(logs: Array, labels: Array) -> dict[str, float]:
     """Of mean class probabilities, as logarithms ``[n, c]``: what is measured on known pictures."""
+    from bdl_teach import calibration, metrics
+
     p = np.exp(logs)
     return {
         "accuracy": float(np.mean(p.argmax(axis=1) == labels)),

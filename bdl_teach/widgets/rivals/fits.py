@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import replay
@@ -252,6 +251,8 @@ def _infinite(model: Model, _: Options) -> Shown:
 
 def _draws_of_process(fit: infinite_width.Fit) -> Array:
     """Functions drawn from the conditioned process, on ``X_GRID`` ``[s, m]``."""
+    from scipy.linalg import cholesky, solve_triangular
+
     from bdl_teach.methods.infinite_width import kernel
 
     given: dict[str, Any] = {"prior": fit.prior, "hidden_units": fit.hidden_units}
