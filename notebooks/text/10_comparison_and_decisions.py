@@ -1006,9 +1006,10 @@ def solution_5(a, b):
 
 assert exercises.check("10.5", solution_5, record=False)
 for region, mask in masks.items():
-    a, b = pred["BBB"].samples[:, mask], pred["NUTS"].samples[::4, mask]  # 500 of all chains
-    by_draws = solution_5(a, b)
-    by_moments = np.sqrt(np.mean((a.mean(0) - b.mean(0)) ** 2 + (a.std(0) - b.std(0)) ** 2))
+    drawn = pred["BBB"].samples[:, mask], pred["NUTS"].samples[::4, mask]  # 500 of all chains
+    by_draws = solution_5(*drawn)
+    shifts = [np.subtract(*(f(each, axis=0) for each in drawn)) for f in (np.mean, np.std)]
+    by_moments = np.sqrt(np.mean(np.square(shifts).sum(axis=0)))  # (10.1)
     print(f"BBB to NUTS {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
     assert by_draws >= by_moments  # of these moments, Gaussians are the nearest
 
