@@ -512,116 +512,112 @@ STATEMENTS = Choice(
 _RNG_10_5 = np.random.default_rng(77)
 
 
-def _gap(mean_a: Any, std_a: Any, mean_b: Any, std_b: Any) -> Any:
-    return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
+def _transport(a: Any, b: Any) -> Any:
+    return np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2))
+
+
+def _moments(ddof: int) -> Any:
+    """(10.1) of the draws' means and standard deviations."""
+
+    def gap(a: Any, b: Any) -> Any:
+        spreads = a.std(axis=0, ddof=ddof) - b.std(axis=0, ddof=ddof)
+        return np.sqrt(np.mean((a.mean(axis=0) - b.mean(axis=0)) ** 2 + spreads**2))
+
+    return gap
+
+
+def _nearest(a: Any, b: Any) -> Any:
+    """Every draw of a to the nearest of b, wherever that one is needed more."""
+    return np.sqrt(np.mean(np.min((a[:, None] - b) ** 2, axis=1)))
+
+
+def _two_sets(s: int, m: int, scale: float = 1.0) -> tuple[Any, Any]:
+    """Draws round one peak and round two, at m inputs ``[s, m]`` each."""
+    one = _RNG_10_5.normal(0.5, 1.0, (s, m))
+    side = np.where(_RNG_10_5.random((s, m)) < 0.5, -2.0, 2.0)
+    return scale * one.round(2), scale * (side + _RNG_10_5.normal(0.0, 0.6, (s, m))).round(2)
 
 
 GAP = Exercise(
     "10.5",
-    "Change: the distance to a gold standard",
+    "Extend: a distance without Gaussians",
     "10.2",
-    _gap,
+    _transport,
     (
-        (_A([0.0, 1.0, 2.0]), _A([1.0, 0.5, 2.0]), _A([0.1, 0.7, 4.0]), _A([2.0, 0.6, 0.3])),
-        (
-            _RNG_10_5.normal(size=9),
-            _RNG_10_5.uniform(0.1, 2, 9),
-            _RNG_10_5.normal(size=9),
-            np.ones(9),
-        ),
-        (_A([0.4]), _A([1.3]), _A([-0.2]), _A([0.5])),
-        tuple(_RNG_10_5.uniform(0.1, 3.0, (4, 7)).round(2)),
-        tuple(1e-6 * _RNG_10_5.uniform(0.1, 3.0, (4, 3))),  # what is added under the root shows
+        (_A([[0.0, 1.0], [3.0, 1.5], [1.0, -2.0]]), _A([[2.5, 0.0], [0.5, 4.0], [-1.0, 0.5]])),
+        _two_sets(20, 4),
+        _two_sets(7, 7),
+        _two_sets(40, 1),
+        (_A([[0.4], [1.3]]), _A([[1.4], [0.2]])),
+        _two_sets(5, 3, 1e-6),  # what is added under the root shows
     ),
     (
         Mistake(
-            "the spreads are ignored",
-            "two predictives with the same mean can still differ: add (s_a − s_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)),
+            "draws paired as they come",
+            "draw k of the one has nothing to do with draw k of the other: which pairs make the "
+            "way short?",
+            lambda a, b: np.sqrt(np.mean((a - b) ** 2)),
         ),
         Mistake(
-            "variances for standard deviations",
-            "the distance between the spreads is in the units of y: (s_a − s_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s**2 - t**2) ** 2)),
+            "Gaussians again",
+            "(10.1) sees mean and sd alone: one peak and two may have the same.",
+            (_moments(0), _moments(1)),
         ),
         Mistake(
-            "the variances are subtracted",
-            "square the difference of the sds, do not take the difference of the squares.",
-            lambda a, s, b, t: np.sqrt(np.abs(np.mean((a - b) ** 2 + s**2 - t**2))),
+            "sorted over the inputs",
+            "at each input the draws are moved; no draw goes from one input to another.",
+            lambda a, b: np.sqrt(np.mean((np.sort(a, axis=1) - np.sort(b, axis=1)) ** 2)),
         ),
         Mistake(
-            "the root is missing",
-            "this is in squared units of y.",
-            lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2),
+            "sorted over everything",
+            "at each input the draws are moved; no draw goes from one input to another.",
+            lambda a, b: np.sqrt(np.mean((np.sort(a, axis=None) - np.sort(b, axis=None)) ** 2)),
+        ),
+        Mistake(
+            "to the nearest draw",
+            "each draw of b is wanted once: where two go to the same, another is left out.",
+            (_nearest, lambda a, b: _nearest(b, a)),
+        ),
+        Mistake(
+            "every pair",
+            "that is the distance of draws picked by chance; two equal sets must be 0 apart.",
+            lambda a, b: np.sqrt(np.mean((a[:, None] - b) ** 2)),
         ),
         Mistake(
             "absolute values for squares",
             "root mean *square*: square the differences, average, take the root.",
-            (
-                lambda a, s, b, t: np.mean(np.abs(a - b) + np.abs(s - t)),
-                lambda a, s, b, t: np.mean(np.abs(a - b)) + np.mean(np.abs(s - t)),
+            lambda a, b: np.mean(np.abs(np.sort(a, axis=0) - np.sort(b, axis=0))),
+        ),
+        Mistake(
+            "the root is missing",
+            "this is in squared units of y.",
+            lambda a, b: _transport(a, b) ** 2,
+        ),
+        Mistake(
+            "root before mean",
+            "root mean square: average the squares over x too, then take the root.",
+            lambda a, b: np.mean(
+                np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0))
             ),
         ),
         Mistake(
-            "the means are ignored",
-            "two predictives of the same spread can still differ: add (m_a − m_b)².",
-            lambda a, s, b, t: np.sqrt(np.mean((s - t) ** 2)),
+            "not averaged over x",
+            "one number is wanted: the mean over x, under the root.",
+            lambda a, b: np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2, axis=0)),
         ),
         Mistake(
-            "squared after adding",
-            "add the two squares; differences of opposite sign must not cancel.",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b + s - t) ** 2)),
-        ),
-        Mistake(
-            "the spreads are added",
-            "it is the difference of the sds that counts: two equal predictives are 0 apart.",
+            "sum for mean",
+            "average over draws and over x, or more of either look like a larger distance.",
             (
-                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + s**2 + t**2)),
-                lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s + t) ** 2)),
+                lambda a, b: _transport(a, b) * np.sqrt(a.size),
+                lambda a, b: _transport(a, b) * np.sqrt(len(a)),
+                lambda a, b: _transport(a, b) * np.sqrt(a.shape[1]),
             ),
         ),
         Mistake(
             "eps under the root",
             "two predictives may be 10⁻⁶ apart, or equal: nothing may be added.",
-            tuple(
-                lambda a, s, b, t, eps=eps: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2) + eps)
-                for eps in EPS
-            ),
-        ),
-        Mistake(
-            "both parts averaged",
-            "the two squares are added at each x; the mean is over x alone.",
-            lambda a, s, b, t: np.sqrt(0.5 * np.mean((a - b) ** 2 + (s - t) ** 2)),
-        ),
-        Mistake(
-            "m − 1 for m",
-            "(10.1) divides by the number of points.",
-            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2) / (len(a) - 1)),
-        ),
-        Mistake(
-            "the largest for the mean",
-            "(10.1) averages over x.",
-            lambda a, s, b, t: np.max(np.hypot(a - b, s - t)),
-        ),
-        Mistake(
-            "root before mean",
-            "root mean square: average the squares over x, then take the root.",
-            lambda a, s, b, t: np.mean(np.hypot(a - b, s - t)),
-        ),
-        Mistake(
-            "sum for mean",
-            "average over x, or a finer grid looks like a larger gap.",
-            lambda a, s, b, t: np.sqrt(np.sum((a - b) ** 2 + (s - t) ** 2)),
-        ),
-        Mistake(
-            "not averaged",
-            "one number is wanted: the mean over x, under the root.",
-            lambda a, s, b, t: np.hypot(a - b, s - t),
-        ),
-        Mistake(
-            "two roots added",
-            "one root over the sum of both mean squares.",
-            lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2)) + np.sqrt(np.mean((s - t) ** 2)),
+            tuple(lambda a, b, eps=eps: np.sqrt(_transport(a, b) ** 2 + eps) for eps in EPS),
         ),
     ),
 )
@@ -1129,80 +1125,141 @@ COVER_THE_GAP = Exercise(
 # Exercise 10.11.
 
 _RNG_10_11 = np.random.default_rng(1011)
-_SIZES = ((32, 4, 0.95), (24, 3, 0.9), (10, 5, 0.8), (44, 2, 0.55))  # n, m, level
 
 
-def _ranked(scores: Any, rank: Any) -> Any:
-    return np.sort(scores)[int(rank) - 1]
+def _rank(scores: Any, level: Any) -> int:
+    """Of the upper end: above it is (1 − level)/2 at most."""
+    return int(np.ceil((len(scores) + 1) * (1 + level) / 2 - 1e-9))
 
 
-def _rank(scores: Any, level: Any) -> Any:
-    return np.ceil((len(scores) + 1) * level - 1e-9)
+def _by_ranks(rank: Any) -> Any:
+    """Both ends at new inputs, with a rank of one's own for the upper; the lower is its mirror."""
+
+    def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+        scores = np.sort((y - mean) / std)
+        k = int(rank(scores, level))
+        return new_mean + scores[-k] * new_std, new_mean + scores[k - 1] * new_std
+
+    return ends
 
 
-def _conformal(y: Any, mean: Any, std: Any, new_std: Any, level: Any) -> Any:
-    scores = np.abs(y - mean) / std
-    return _ranked(scores, _rank(scores, level)) * new_std
+_conformal = _by_ranks(_rank)
+
+
+def _symmetric(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    """(10.11) as it stands."""
+    scores = np.sort(np.abs(y - mean) / std)
+    factor = scores[int(np.ceil((len(y) + 1) * level - 1e-9)) - 1]
+    return new_mean - factor * new_std, new_mean + factor * new_std
+
+
+def _interpolated(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    ends = np.quantile((y - mean) / std, [(1 - level) / 2, (1 + level) / 2])
+    return tuple(new_mean + end * new_std for end in ends)
+
+
+def _lower_too_high(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    """Both ranks rounded up."""
+    lower = np.sort((y - mean) / std)[int(np.ceil((len(y) + 1) * (1 - level) / 2)) - 1]
+    return new_mean + lower * new_std, _conformal(y, mean, std, new_mean, new_std, level)[1]
+
+
+def _mirrored(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    """The upper end's factor to both sides."""
+    upper = _conformal(y, mean, std, new_mean, new_std, level)[1]
+    return 2 * new_mean - upper, upper
+
+
+def _believed(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+    reach = ndtri((1 + level) / 2) * new_std
+    return new_mean - reach, new_mean + reach
 
 
 def _kept_apart(n: int, m: int, level: float) -> tuple[Any, ...]:
-    """Points that lean to one side, some far off, with sds that differ; sds at m new inputs."""
+    """Points that lean to one side, some far off, with sds that differ; m new inputs."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
     y = mean + std * (0.4 + 1.7 * _RNG_10_11.standard_t(3, n))
-    return y.round(3), mean, std, _RNG_10_11.uniform(0.3, 2.5, m).round(2), level
+    new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
+    return y.round(3), mean, std, new_mean.round(2), new_std.round(2), level
 
 
 CONFORMAL = Exercise(
     "10.11",
-    "Extend: a band whose level is counted",
+    "Extend: a counted band that may lean",
     "10.9",
     _conformal,
     tuple(
-        _kept_apart(*case) for case in ((32, 4, 0.95), (24, 3, 0.9), (10, 5, 0.8), (45, 1, 0.55))
+        _kept_apart(*case) for case in ((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55))
     ),
     (
+        Mistake(
+            "as far to both sides",
+            "that is (10.11), by the size of the scores; here each end has a rank of its own.",
+            _symmetric,
+        ),
+        Mistake(
+            "one end's factor for both",
+            "the scores lean: below, others are far off than above. Rank from either end.",
+            _mirrored,
+        ),
+        Mistake(
+            "the whole level at each end",
+            "then twice 1 − c is left out: give each end one half of it.",
+            _by_ranks(lambda scores, c: np.ceil((len(scores) + 1) * c - 1e-9)),
+        ),
         Mistake(
             "one rank too low",
             "the new point takes a rank among the others, n + 1 scores in all; and the level is "
             "promised at least: round up.",
             (
-                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, np.ceil(len(y) * c - 1e-9)) * t,
-                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, np.floor((len(y) + 1) * c)) * t,
+                _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
+                _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2)),
             ),
+        ),
+        Mistake(
+            "the lower rank is rounded up",
+            "a lower end that is too high leaves out too much: count its rank from below as that "
+            "of the upper end from above.",
+            _lower_too_high,
         ),
         Mistake(
             "a quantile between two scores",
             "(10.11) takes one of the scores itself; np.quantile interpolates, and counts from "
             "the smallest to the largest of n.",
-            lambda y, m, s, t, c: np.quantile(np.abs(y - m) / s, c) * t,
+            _interpolated,
         ),
         Mistake(
-            "the sign is kept",
-            "the band goes to both sides: a score is how far off, |y − m|/s.",
-            lambda y, m, s, t, c: _ranked((y - m) / s, _rank(y, c)) * t,
+            "the ends turned round",
+            "the lower end comes first.",
+            lambda *given: _conformal(*given)[::-1],
+        ),
+        Mistake(
+            "the sign of the scores",
+            "where y lies above the mean the score is positive: (y − m)/s.",
+            lambda y, m, s, n, t, c: _conformal(2 * m - y, m, s, n, t, c),
         ),
         Mistake(
             "not divided by s",
             "a score is counted in the standard deviations announced for that point.",
-            lambda y, m, s, t, c: _ranked(np.abs(y - m), _rank(y, c)) * t,
+            lambda y, m, s, n, t, c: _conformal(y, m, 1.0, n, t, c),
         ),
         Mistake(
             "one width for all",
-            "the factor is one number; the band is that many of the new inputs' own sds.",
+            "a factor is one number; an end is that many of the new inputs' own sds away.",
             (
-                lambda y, m, s, t, c: _ranked(np.abs(y - m) / s, _rank(y, c)) + 0.0 * t,
-                lambda y, m, s, t, c: _ranked(np.abs(y - m), _rank(y, c)) + 0.0 * t,
+                lambda y, m, s, n, t, c: _conformal(y, m, s, n, 1.0, c),
+                lambda y, m, s, n, t, c: _conformal(y, m, 1.0, n, 1.0, c),
             ),
+        ),
+        Mistake(
+            "the means are missing",
+            "the ends are wanted, not how far they are from the new means.",
+            lambda y, m, s, n, t, c: _conformal(y, m, s, 0.0 * n, t, c),
         ),
         Mistake(
             "believed, not counted",
             "that is the Gaussian's own interval: it uses none of the points kept apart.",
-            lambda y, m, s, t, c: ndtri((1 + c) / 2) * t,
-        ),
-        Mistake(
-            "whole width for half",
-            "the half-width is wanted: the band is m ± it.",
-            lambda y, m, s, t, c: 2 * _conformal(y, m, s, t, c),
+            _believed,
         ),
     ),
 )

@@ -135,53 +135,80 @@ MEMBER = Exercise(
 # Exercise 8.3.
 
 
+def _in_groups(contributions: Any, group: Any, rate: Any) -> Any:
+    sums = [contributions[:, group == g].sum(axis=1) for g in np.unique(group)]
+    return np.sqrt(rate / (1 - rate) * np.square(sums).sum(axis=0))
+
+
 def _dropout_std(contributions: Any, rate: Any) -> Any:
-    return np.sqrt(rate / (1 - rate) * np.sum(contributions**2, axis=-1))
+    """(8.3): each unit falls out by itself."""
+    return _in_groups(contributions, np.arange(contributions.shape[1]), rate)
+
+
+def _sizes(group: Any) -> Any:
+    """How many units are in the group of each."""
+    return (group == group[:, None]).sum(axis=0)
 
 
 _CONTRIBUTIONS = np.random.default_rng(83).normal(size=(4, 6)).round(1)
 
-DROPOUT = Exercise(
+GROUPS = Exercise(
     "8.3",
-    "Compute: the band of dropout",
+    "Change: units that fall out together",
     "8.3",
-    _dropout_std,
+    _in_groups,
     (
-        (_CONTRIBUTIONS, 0.1),
-        (3 * _CONTRIBUTIONS[:2], 0.5),
-        (_A([[1.0, -1.0]]), 0.2),
-        (_A([[2.0]]), 0.0),
+        (_CONTRIBUTIONS, _A([0, 0, 1, 1, 1, 2]), 0.1),
+        (3 * _CONTRIBUTIONS[:2], _A([7, 2, 7, 2, 5, 2]), 0.5),
+        (_CONTRIBUTIONS[:3, :3], _A([2, 1, 0]), 0.3),
+        (_A([[1.0, -1.0]]), _A([4, 4]), 0.2),
+        (_A([[2.0]]), _A([0]), 0.0),
     ),
     (
         Mistake(
+            "each unit by itself",
+            "that is (8.3) as it stands; units with one z are not independent.",
+            lambda c, group, rate: _dropout_std(c, rate),
+        ),
+        Mistake(
+            "all units at once",
+            "groups are independent of each other: between them variances add.",
+            lambda c, group, rate: _in_groups(c, 0 * group, rate),
+        ),
+        Mistake(
+            "sds are added in a group",
+            "contributions of opposite sign cancel while they come and go together.",
+            lambda c, group, rate: _in_groups(np.abs(c), group, rate),
+        ),
+        Mistake(
+            "the mean of a group",
+            "the output is the sum over the units of a group, not their mean.",
+            lambda c, group, rate: _in_groups(c / _sizes(group), group, rate),
+        ),
+        Mistake(
+            "squares times the size of a group",
+            "add the contributions of a group before you square; they are not all alike.",
+            lambda c, group, rate: _dropout_std(c * np.sqrt(_sizes(group)), rate),
+        ),
+        Mistake(
             "the variance",
             "the exercise asks for the standard deviation: take the root.",
-            lambda c, rate: _dropout_std(c, rate) ** 2,
+            lambda c, group, rate: _in_groups(c, group, rate) ** 2,
         ),
         Mistake(
             "what is kept is not divided",
-            "each z_j is divided by 1 − r: its variance is r (1 − r)/(1 − r)².",
-            lambda c, rate: np.sqrt(rate * (1 - rate) * np.sum(c**2, axis=-1)),
-        ),
-        Mistake(
-            "the sum is squared",
-            "the z_j are independent: add their variances, not the contributions.",
-            lambda c, rate: np.sqrt(rate / (1 - rate)) * np.abs(c.sum(axis=-1)),
+            "each z is divided by 1 − r: its variance is r (1 − r)/(1 − r)².",
+            lambda c, group, rate: (1 - rate) * _in_groups(c, group, rate),
         ),
         Mistake(
             "rate and its rest swapped",
             "r is the probability that a unit is left out.",
-            lambda c, rate: np.sqrt((1 - rate) / max(rate, 1e-12) * np.sum(c**2, axis=-1)),
-        ),
-        Mistake(
-            "the mean over the units",
-            "the output is the sum over the units, and so is its variance.",
-            lambda c, rate: np.sqrt(rate / (1 - rate) * np.mean(c**2, axis=-1)),
+            lambda c, group, rate: _in_groups(c, group, 1 - max(rate, 1e-12)),
         ),
         Mistake(
             "the rate alone",
-            "divide by 1 − r: z_j has the variance r (1 − r), and is divided by 1 − r.",
-            lambda c, rate: np.sqrt(rate * np.sum(c**2, axis=-1)),
+            "divide by 1 − r: z has the variance r (1 − r), and is divided by 1 − r.",
+            lambda c, group, rate: math.sqrt(1 - rate) * _in_groups(c, group, rate),
         ),
     ),
 )
@@ -279,60 +306,99 @@ JUDGE = Choice(
 # Exercise 8.6.
 
 
-def _evidence(log_joint: Any, precision: Any) -> Any:
-    k = len(precision)
-    return log_joint + 0.5 * k * math.log(2 * math.pi) - 0.5 * np.linalg.slogdet(precision)[1]
+def _parts(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> tuple[Any, Any, Any]:
+    """What pulls log σ_p: the weights outwards, their number inwards, the doubt outwards."""
+    cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
+    return w @ w / prior_std**2, len(w), np.trace(cov) / prior_std**2
 
 
-def _told(k: int, scale: float, log_joint: float) -> tuple[Any, ...]:
-    root = np.random.default_rng([86, k]).normal(size=(k + 2, k)).round(1)
-    return log_joint, scale * (root.T @ root + np.eye(k))
+def _pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
+    weights, number, doubt = _parts(w, seen, prior_std, noise_std)
+    return weights - number + doubt
 
 
-EVIDENCE = Exercise(
+def _weighed(by_weights: float, by_number: float, by_doubt: float) -> Callable[..., Any]:
+    """The slope with factors before its three parts."""
+    return lambda *given: np.dot((by_weights, -by_number, by_doubt), _parts(*given))
+
+
+def _diagonal_pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
+    weights, number, _ = _parts(w, seen, prior_std, noise_std)
+    doubt = np.sum(1 / np.diag(_precision(seen, prior_std, noise_std))) / prior_std**2
+    return weights - number + doubt
+
+
+def _precise_pull(w: Any, seen: Any, prior_std: Any, noise_std: Any) -> Any:
+    weights, number, _ = _parts(w, seen, prior_std, noise_std)
+    return weights - number + np.trace(_precision(seen, prior_std, noise_std)) / prior_std**2
+
+
+def _mode(n: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
+    rng = np.random.default_rng([86, n, k])
+    w, seen = prior_std * rng.normal(size=k), rng.normal(size=(n, k))
+    return w.round(1), seen.round(1), prior_std, noise_std
+
+
+PULL = Exercise(
     "8.6",
-    "Compute: Laplace's evidence",
+    "Extend: where the evidence pulls the prior",
     "8.5",
-    _evidence,
-    (
-        _told(2, 1.0, -3.0),
-        _told(5, 0.1, -40.0),
-        (-7.5, _A([[4.0]])),
-        _told(150, 1e4, -1000.0),
-    ),
+    _pull,
+    (_mode(4, 2, 2.0, 0.5), _mode(3, 5, 0.6, 1.5), _mode(1, 1, 3.0, 0.8), _mode(8, 60, 1.7, 0.3)),
     (
         Mistake(
-            "log |Λ| with a plus",
-            "a sharper peak has less room under it: the determinant of the precision lowers it.",
-            lambda j, lam: 2 * j + len(lam) * math.log(2 * math.pi) - _evidence(j, lam),
+            "the determinant stands still",
+            "Λ knows σ_p: a wider prior leaves the weights more room, and ½ log|Λ| falls.",
+            _weighed(1, 1, 0),
         ),
         Mistake(
-            "2π is missing",
-            "the integral under a Gaussian of k weights has (2π)^(k/2) in it.",
-            lambda j, lam: _evidence(j, lam) - 0.5 * len(lam) * math.log(2 * math.pi),
+            "the prior's normaliser stands still",
+            "log P(w*) has −log σ_p for each weight: a wider prior is lower everywhere.",
+            _weighed(1, 0, 1),
         ),
         Mistake(
-            "the half of log |Λ| is missing",
-            "the integral has the root of the determinant.",
-            lambda j, lam: _evidence(j, lam) - 0.5 * np.linalg.slogdet(lam)[1],
+            "the weights are missing",
+            "log P(w*) knows how far the weights are from 0, in σ_p.",
+            _weighed(0, 1, 1),
         ),
         Mistake(
-            "the diagonal's determinant",
-            "the determinant of Λ is not the product of its diagonal.",
-            lambda j, lam: _evidence(j, np.diag(np.diag(lam))),
+            "the determinant pulls inwards",
+            "(8.6) has −½ log|Λ|, and Λ falls where σ_p grows: two signs.",
+            _weighed(1, 1, -1),
         ),
         Mistake(
-            "the determinant overflows",
-            "of 150 large numbers the product is no float: np.linalg.slogdet adds logarithms.",
-            lambda j, lam: (
-                j + 0.5 * len(lam) * math.log(2 * math.pi) - 0.5 * np.log(np.linalg.det(lam))
+            "the 2 of σ_p² is lost",
+            "by log σ_p the derivative of 1/σ_p² is −2/σ_p²; the ½ before it is then gone.",
+            (_weighed(0.5, 1, 1), _weighed(1, 1, 0.5), _weighed(0.5, 1, 0.5)),
+        ),
+        Mistake(
+            "by another quantity",
+            "asked is the derivative by log σ_p, not by σ_p nor by the variance.",
+            (
+                lambda w, seen, p, s: _pull(w, seen, p, s) / p,
+                lambda w, seen, p, s: _pull(w, seen, p, s) / 2,
+                lambda w, seen, p, s: _pull(w, seen, p, s) / (2 * p**2),
             ),
-            breaks=True,
         ),
         Mistake(
-            "another base",
-            "nats come of natural logarithms.",
-            tuple(lambda j, lam, b=base: j + (_evidence(j, lam) - j) / b for base in BASES),
+            "the diagonal of the precision",
+            "the trace of Λ⁻¹ is not the sum of one over Λ's diagonal.",
+            _diagonal_pull,
+        ),
+        Mistake(
+            "the precision for the covariance",
+            "the derivative of log|Λ| is the trace of Λ⁻¹ times that of Λ.",
+            _precise_pull,
+        ),
+        Mistake(
+            "sd for variance",
+            "precisions are one over σ², not over σ.",
+            lambda w, seen, p, s: _pull(w, seen, math.sqrt(p), math.sqrt(s)),
+        ),
+        Mistake(
+            "how many are told",
+            "that counts the directions that the data tell; the size of the weights is against it.",
+            _weighed(0, -1, -1),
         ),
     ),
 )
@@ -341,54 +407,113 @@ EVIDENCE = Exercise(
 # Exercise 8.7.
 
 
-def _step(w: Any, slope: Any, rate: Any, temperature: Any, xi: Any) -> Any:
-    return w - rate * slope + np.sqrt(2 * rate * temperature) * xi
+def _kicked(w: Any, v: Any, slope: Any, rate: Any, beta: Any, kick: Any) -> tuple[Any, Any]:
+    v = beta * v - rate * slope + kick
+    return w + v, v
 
 
-_WEIGHTS = (_A([0.5, -1.0, 2.0]), _A([4.0, 0.5, -3.0]))
+def _step(
+    w: Any, v: Any, slope: Any, rate: Any, momentum: Any, temperature: Any, xi: Any
+) -> tuple[Any, Any]:
+    kick = np.sqrt(2 * (1 - momentum) * rate * temperature) * xi
+    return _kicked(w, v, slope, rate, momentum, kick)
+
+
+def _noisy(std: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """A step whose noise has an sd of one's own, of rate, momentum and temperature."""
+    return lambda w, v, g, rate, b, t, xi: _kicked(w, v, g, rate, b, std(rate, b, t) * xi)
+
+
+def _late(w: Any, v: Any, slope: Any, rate: Any, beta: Any, t: Any, xi: Any) -> tuple[Any, Any]:
+    return w + v, _step(w, v, slope, rate, beta, t, xi)[1]
+
+
+def _shaken(w: Any, v: Any, slope: Any, rate: Any, beta: Any, t: Any, xi: Any) -> tuple[Any, Any]:
+    """The noise moves w, and not v."""
+    kick = np.sqrt(2 * (1 - beta) * rate * t) * xi
+    w, v = _kicked(w, v, slope, rate, beta, 0.0)
+    return w + kick, v
+
+
+_WALKER = (_A([0.5, -1.0, 2.0]), _A([0.2, 0.1, -0.4]), _A([4.0, 0.5, -3.0]))
 _XI = _A([0.3, -1.2, 0.7])
 
 STEP = Exercise(
     "8.7",
-    "Change: a step at temperature T",
+    "Extend: a step with momentum",
     "8.6",
     _step,
     (
-        (*_WEIGHTS, 0.01, 1.0, _XI),
-        (*_WEIGHTS, 0.1, 0.25, _XI),
-        (*_WEIGHTS, 0.05, 0.0, _XI),
-        (_A([1.0]), _A([-2.0]), 0.02, 4.0, _A([1.0])),
+        (*_WALKER, 0.01, 0.9, 1.0, _XI),
+        (*_WALKER, 0.1, 0.7, 0.25, _XI),
+        (*_WALKER, 0.05, 0.8, 0.0, _XI),
+        (*_WALKER, 0.02, 0.0, 3.0, _XI),
+        (_A([1.0]), _A([0.5]), _A([-2.0]), 0.02, 0.6, 4.0, _A([1.0])),
     ),
     (
         Mistake(
-            "uphill",
-            "U is to fall: subtract its gradient.",
-            lambda w, g, rate, t, xi: _step(w, -g, rate, t, xi),
+            "the noise of plain steps",
+            "a kick goes on to carry w, for 1/(1 − β) steps: the walker scatters too far.",
+            _noisy(lambda rate, b, t: np.sqrt(2 * rate * t)),
         ),
         Mistake(
-            "the noise is as long as the step",
-            "it grows with the root of the rate: √(2 ℓ T).",
-            lambda w, g, rate, t, xi: w - rate * g + 2 * rate * t * xi,
+            "the sd shrinks as the drift grows",
+            "it is the variance, not the sd, that must stay in proportion to the drift.",
+            _noisy(lambda rate, b, t: (1 - b) * np.sqrt(2 * rate * t)),
+        ),
+        Mistake(
+            "the velocity's own spread",
+            "that keeps the variance of v; asked is how far w scatters.",
+            (
+                _noisy(lambda rate, b, t: np.sqrt((1 - b**2) * rate * t)),
+                _noisy(lambda rate, b, t: np.sqrt((1 - b**2) * 2 * rate * t)),
+            ),
         ),
         Mistake(
             "the 2 is missing",
-            "without it the chain samples at half the temperature.",
-            lambda w, g, rate, t, xi: _step(w, g, rate, t / 2, xi),
+            "without it the walker samples at half the temperature; try β = 0.",
+            _noisy(lambda rate, b, t: np.sqrt((1 - b) * rate * t)),
+        ),
+        Mistake(
+            "no root",
+            "the variance of the noise is in proportion to ℓ T, its sd to the root.",
+            _noisy(lambda rate, b, t: 2 * (1 - b) * rate * t),
         ),
         Mistake(
             "T outside the root",
-            "the variance of the noise is 2 ℓ T: the sd has √T.",
-            lambda w, g, rate, t, xi: _step(w, g, rate, t**2, xi),
-        ),
-        Mistake(
-            "one over T",
-            "cold is quiet: at T = 0 there is no noise.",
-            lambda w, g, rate, t, xi: _step(w, g, rate, 1 / max(t, 1e-12), xi),
+            "the variance of the noise is in proportion to T: the sd has √T.",
+            _noisy(lambda rate, b, t: np.sqrt(2 * (1 - b) * rate) * t),
         ),
         Mistake(
             "T is missing",
-            "at T = 0 nothing is left but gradient descent.",
-            lambda w, g, rate, t, xi: _step(w, g, rate, 1.0, xi),
+            "at T = 0 nothing is left but gradient descent with momentum.",
+            _noisy(lambda rate, b, t: np.sqrt(2 * (1 - b) * rate)),
+        ),
+        Mistake(
+            "β and its rest swapped",
+            "β is the share of the velocity that is kept.",
+            lambda w, v, g, rate, b, t, xi: _step(w, v, g, rate, 1 - b, t, xi),
+        ),
+        Mistake(
+            "uphill",
+            "U is to fall: subtract its gradient.",
+            lambda w, v, g, rate, b, t, xi: _step(w, v, -g, rate, b, t, xi),
+        ),
+        Mistake(
+            "w moves by the old velocity",
+            "first the velocity, then the weights by the new one.",
+            _late,
+        ),
+        Mistake("the noise moves w alone", "the noise is a kick to the velocity.", _shaken),
+        Mistake(
+            "the velocity is forgotten",
+            "without β v the walker has no momentum: it starts each step at rest.",
+            lambda w, v, g, rate, b, t, xi: _step(w, 0 * v, g, rate, b, t, xi),
+        ),
+        Mistake(
+            "the pair turned round",
+            "first the weights, then the velocity.",
+            lambda *given: _step(*given)[::-1],
         ),
     ),
 )
@@ -396,55 +521,137 @@ STEP = Exercise(
 
 # Exercise 8.8.
 
+_UNIT = math.sqrt(2 * math.pi * math.e)  # of the entropy of N(0, σ²), log(σ √(2πe))
+
 
 def _entropy(own_std: Any, columns: Any) -> Any:
     scaled = columns / own_std[:, None]
     log_det = np.linalg.slogdet(np.eye(columns.shape[1]) + scaled.T @ scaled)[1]
-    each = np.log(own_std).sum() + 0.5 * len(own_std) * (1 + math.log(2 * math.pi))
-    return each + 0.5 * log_det
+    return np.log(own_std * _UNIT).sum() + 0.5 * log_det
 
 
-def _columns(d: int, k: int, scale: float = 1.0) -> tuple[Any, ...]:
+def _crossed(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
+    """Minus the mean of log P(w) under q."""
+    square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)
+    return 0.5 * square / prior_std**2 + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
+
+
+def _price(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
+    return _crossed(mean, own_std, columns, prior_std) - _entropy(own_std, columns)
+
+
+def _reverse(mean: Any, own_std: Any, columns: Any, prior_std: Any) -> Any:
+    """KL of the prior from q, by Woodbury's identity."""
+    scaled = columns / own_std[:, None]
+    inner = np.eye(columns.shape[1]) + scaled.T @ scaled
+    part = scaled.T @ (mean / own_std)
+    far = np.sum((mean / own_std) ** 2) - part @ np.linalg.solve(inner, part)
+    across = columns / own_std[:, None] ** 2
+    trace = np.sum(own_std**-2.0) - np.trace(np.linalg.solve(inner, across.T @ across))
+    logs = len(mean) * math.log(prior_std * _UNIT) - _entropy(own_std, columns)
+    return 0.5 * (far + prior_std**2 * trace - len(mean)) - logs
+
+
+def _columns(d: int, k: int, prior_std: float, scale: float = 1.0) -> tuple[Any, ...]:
     rng = np.random.default_rng([88, d, k])
-    return scale * np.exp(rng.normal(size=d).round(1)), scale * rng.normal(size=(d, k)).round(1)
+    own_std, columns = np.exp(rng.normal(size=d).round(1)), rng.normal(size=(d, k)).round(1)
+    return rng.normal(size=d).round(1), scale * own_std, scale * columns, prior_std
 
 
-ENTROPY = Exercise(
+PRICE = Exercise(
     "8.8",
-    "Compute: the entropy of a few columns",
+    "Extend: what q costs with a few columns",
     "8.7",
-    _entropy,
-    (_columns(3, 1), _columns(5, 2), _columns(2, 2), _columns(3000, 2, 0.01)),
+    _price,
+    (_columns(3, 1, 2.0), _columns(5, 2, 0.7), _columns(2, 2, 3.0), _columns(3000, 2, 1.5, 0.01)),
     (
         Mistake(
             "the columns are missing",
-            "that is mean field; of the columns comes ½ log det(I + Lᵀ D⁻² L).",
-            lambda d, columns: _entropy(d, 0 * columns),
+            "that is mean field; the columns are in the entropy and in the variances.",
+            lambda m, d, columns, p: _price(m, d, 0 * columns, p),
         ),
         Mistake(
-            "the half is missing",
+            "variances without the columns",
+            "a weight's variance is the diagonal of D² + LLᵀ: the columns are in it.",
+            lambda m, d, columns, p: _price(m, d, columns, p) - 0.5 * np.sum(columns**2) / p**2,
+        ),
+        Mistake(
+            "the entropy without the columns",
+            "the determinant of D² + LLᵀ is not that of D² alone: see (8.8).",
+            lambda m, d, columns, p: _crossed(m, d, columns, p) - _entropy(d, 0 * columns),
+        ),
+        Mistake(
+            "the means are missing",
+            "a weight far from 0 is dear, however sure: E w² has μ² in it.",
+            lambda m, d, columns, p: _price(0 * m, d, columns, p),
+        ),
+        Mistake(
+            "the entropy alone",
+            "KL[q‖p] is −H[q] less the mean of log p(w) under q.",
+            (
+                lambda m, d, columns, p: -_entropy(d, columns),
+                lambda m, d, columns, p: _entropy(d, columns),
+            ),
+        ),
+        Mistake(
+            "without the entropy",
+            "KL[q‖p] is −H[q] less the mean of log p(w) under q.",
+            _crossed,
+        ),
+        Mistake(
+            "log σ_p is missing",
+            "each weight's prior has the factor 1/σ_p.",
+            lambda m, d, columns, p: _price(m, d, columns, p) - len(m) * math.log(p),
+        ),
+        Mistake(
+            "the constants do not cancel",
+            "log 2π cancels between entropy and prior; of the entropy's ½ a weight stays −½.",
+            (
+                lambda m, d, columns, p: _price(m, d, columns, p) + 0.5 * len(m),
+                lambda m, d, columns, p: (
+                    _price(m, d, columns, p) - 0.5 * len(m) * math.log(2 * math.pi)
+                ),
+                lambda m, d, columns, p: (
+                    _price(m, d, columns, p) + 0.5 * len(m) * (1 + math.log(2 * math.pi))
+                ),
+            ),
+        ),
+        Mistake(
+            "sd for variance",
+            "squares are divided by σ_p², not by σ_p.",
+            lambda m, d, columns, p: (
+                _price(m, d, columns, p)
+                + (p - 1) * (_crossed(m, d, columns, p) - _crossed(0 * m, 0 * d, 0 * columns, p))
+            ),
+        ),
+        Mistake(
+            "the half of log det is missing",
             "log det is of a covariance: the entropy has half of it.",
-            lambda d, columns: 2 * _entropy(d, columns) - _entropy(d, 0 * columns),
+            lambda m, d, columns, p: (
+                _price(m, d, columns, p) - _entropy(d, columns) + _entropy(d, 0 * columns)
+            ),
         ),
         Mistake(
             "the columns are not divided by D",
-            "what counts is how far a column goes beyond a weight's own sd: D⁻¹ L.",
-            lambda d, columns: _entropy(d, columns * d[:, None]),
+            "in log det, what counts is how far a column goes beyond a weight's own sd: D⁻¹ L.",
+            lambda m, d, columns, p: _crossed(m, d, columns, p) - _entropy(d, columns * d[:, None]),
         ),
         Mistake(
             "D⁻¹ for D⁻²",
             "in Lᵀ D⁻² L each entry of L is divided by D once, on both sides.",
-            lambda d, columns: _entropy(d, columns * d[:, None] ** 0.5),
+            lambda m, d, columns, p: (
+                _crossed(m, d, columns, p) - _entropy(d, columns * d[:, None] ** 0.5)
+            ),
         ),
         Mistake(
-            "the constant is missing",
-            "each weight adds ½ (1 + log 2π).",
-            lambda d, columns: _entropy(d, columns) - 0.5 * len(d) * (1 + math.log(2 * math.pi)),
+            "the KL the other way round",
+            "asked is KL[q‖p], an average under q; this is one under the prior.",
+            _reverse,
         ),
         Mistake(
             "another base",
             "nats come of natural logarithms.",
-            tuple(lambda d, columns, b=base: _entropy(d, columns) / b for base in BASES),
+            tuple(lambda m, d, columns, p, b=base: _price(m, d, columns, p) / b for base in BASES),
         ),
     ),
 )

@@ -117,61 +117,107 @@ TOGETHER = Exercise(
 UNKNOWN = Choice(
     "9.3",
     "Explain: true or false",
-    "9.4 and 9.8",
-    frozenset("ace"),
+    "9.3 and 9.4 and 9.7 and 9.8",
+    frozenset("ade"),
     statements={
-        "a": "with logarithms divided by one number, the largest stays the largest.",
-        "b": "a classifier that knows nothing can be perfectly calibrated: section 9.7 has one.",
-        "c": "one network has nobody to disagree with: the entropy of the mean is its own.",
-        "d": "the calibration error of known pictures says nothing of strange ones; section 9.8.",
-        "e": "all sure of one class, or all unsure: in both cases the draws agree.",
+        "a": "by Jensen's inequality −log of a mean is at most the mean of −log, picture by "
+        "picture.",
+        "b": "one is always right and says 1, the other says 1/2 of two classes and is right half "
+        "of the time: their mean says 3/4 and is always right.",
+        "c": "two networks say 0.4 and 0.6, a third 1 and 0: their mean takes the first class; at "
+        "a small T each has one vote, and the second class has two.",
+        "d": "it is what the label says about which network was asked, and of five that is log 5 "
+        "nats at most.",
+        "e": "of two classes the entropy falls with the distance of the logits, and T divides all "
+        "distances by one number; with three, (0.5, 0.5, 0) stays as it is where (0.6, 0.2, 0.2) "
+        "becomes sure.",
     },
 )
 
 # Exercise 9.4.
 
 
-def _ece(p: Any, labels: Any, n_bins: Any) -> Any:
+def _by_count(said: Any, right: Any, n_bins: Any) -> list[Any]:
+    """Sums of right less said, bin by bin, from the least sure upwards."""
+    gap = (right - said)[np.argsort(said, kind="stable")]
+    return [part.sum() for part in np.array_split(gap, n_bins)]
+
+
+def _said_and_right(p: Any, labels: Any) -> tuple[Any, Any]:
+    return p.max(axis=1), p.argmax(axis=1) == labels
+
+
+def _equal_count(p: Any, labels: Any, n_bins: Any) -> Any:
+    return np.abs(_by_count(*_said_and_right(p, labels), n_bins)).sum() / len(p)
+
+
+def _equal_width(p: Any, labels: Any, n_bins: Any) -> Any:
     return calibration.reliability(p, labels, n_bins).error
 
 
-def _bins(p: Any, labels: Any, n_bins: Any) -> Any:
-    bins = calibration.reliability(p, labels, n_bins)
-    full = bins.size > 0
-    return bins.size[full], (bins.accuracy - bins.confidence)[full]
-
-
-def _mean_gap(p: Any, labels: Any, n_bins: Any) -> Any:
-    return np.abs(_bins(p, labels, n_bins)[1]).mean()
+def _gaps(p: Any, labels: Any, n_bins: Any) -> Any:
+    """Distance of accuracy and confidence in each bin."""
+    size = [len(part) for part in np.array_split(labels, n_bins)]
+    return np.abs(_by_count(*_said_and_right(p, labels), n_bins)) / size
 
 
 def _signed_gap(p: Any, labels: Any, n_bins: Any) -> Any:
-    size, gap = _bins(p, labels, n_bins)
-    return size @ gap / size.sum()
+    said, right = _said_and_right(p, labels)
+    return np.mean(right) - said.mean()
 
 
-def _largest_gap(p: Any, labels: Any, n_bins: Any) -> Any:
-    return np.abs(_bins(p, labels, n_bins)[1]).max()
+def _in_their_order(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, right = _said_and_right(p, labels)
+    return sum(abs(part.sum()) for part in np.array_split(right - said, n_bins)) / len(p)
+
+
+def _torn(p: Any, labels: Any, n_bins: Any) -> Any:
+    """Confidences sorted without their answers."""
+    said, right = _said_and_right(p, labels)
+    parts = np.array_split(right - np.sort(said), n_bins)
+    return sum(abs(part.sum()) for part in parts) / len(p)
+
+
+def _both_sorted(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, right = _said_and_right(p, labels)
+    parts = np.array_split(np.sort(right) - np.sort(said), n_bins)
+    return sum(abs(part.sum()) for part in parts) / len(p)
+
+
+def _downwards(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, right = _said_and_right(p, labels)
+    parts = np.array_split((right - said)[np.argsort(-said)], n_bins)
+    return sum(abs(part.sum()) for part in parts) / len(p)
+
+
+def _rest_lost(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, right = _said_and_right(p, labels)
+    size = len(p) // n_bins
+    kept = (right - said)[np.argsort(said)][: size * n_bins]
+    return np.abs(kept.reshape(n_bins, size).sum(axis=1)).sum() / len(p)
 
 
 def _label_as_confidence(p: Any, labels: Any, n_bins: Any) -> Any:
     said, right = _label(p, labels), p.argmax(axis=1) == labels
-    place = np.clip(np.ceil(said * n_bins).astype(int) - 1, 0, n_bins - 1)
-    gaps = [abs((right[place == b] - said[place == b]).sum()) for b in range(n_bins)]
-    return sum(gaps) / len(p)
+    return np.abs(_by_count(said, right, n_bins)).sum() / len(p)
 
 
 ECE = Exercise(
     "9.4",
-    "Compute: the expected calibration error",
+    "Change: bins of equal count",
     "9.7",
-    _ece,
-    ((*_said(80, 3), 5), (*_said(60, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1)),
+    _equal_count,
+    ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1)),
     (
         Mistake(
+            "bins of equal width",
+            "that is (9.7) as the chapter has it; here each bin has its share of the pictures.",
+            _equal_width,
+        ),
+        Mistake(
             "every bin counts alike",
-            "a bin counts by the share of the pictures that are in it.",
-            _mean_gap,
+            "nearly, but not quite: where n is no multiple, the first bins hold one more.",
+            lambda p, labels, n_bins: _gaps(p, labels, n_bins).mean(),
         ),
         Mistake(
             "signs cancel",
@@ -181,7 +227,32 @@ ECE = Exercise(
         Mistake(
             "the largest",
             "that is the maximum calibration error; the expected one is a weighted mean.",
-            _largest_gap,
+            lambda p, labels, n_bins: _gaps(p, labels, n_bins).max(),
+        ),
+        Mistake(
+            "not sorted",
+            "a bin holds pictures of nearly the same confidence: sort before you cut.",
+            _in_their_order,
+        ),
+        Mistake(
+            "the answers stay behind",
+            "whether an answer is right goes along with its confidence: sort both by one order.",
+            _torn,
+        ),
+        Mistake(
+            "each sorted for itself",
+            "whether an answer is right goes along with its confidence: sort both by one order.",
+            _both_sorted,
+        ),
+        Mistake(
+            "from the surest downwards",
+            "the bins with one more are those of the least sure: begin at that end.",
+            _downwards,
+        ),
+        Mistake(
+            "the rest is lost",
+            "where n is no multiple, pictures are left over: np.array_split leaves none.",
+            _rest_lost,
         ),
         Mistake(
             "the label's probability",
@@ -194,86 +265,200 @@ ECE = Exercise(
 # Exercise 9.5.
 
 
-def _risk(p: Any, labels: Any, share: Any) -> Any:
-    order = np.argsort(-p.max(axis=1), kind="stable")[: max(1, math.floor(share * len(p)))]
-    return np.mean(p[order].argmax(axis=1) != labels[order])
+def _curve(p: Any, labels: Any, order: Any = None) -> Any:
+    """Risk of the first 1, 2, … n pictures, the surest first."""
+    order = np.argsort(-p.max(axis=1), kind="stable") if order is None else order
+    wrong = p[order].argmax(axis=1) != labels[order]
+    return np.cumsum(wrong) / np.arange(1, len(p) + 1)
 
 
-RISK = Exercise(
+def _last(suits: Any) -> Any:
+    """Share of the pictures up to the last that suits; 0 if none does."""
+    return (np.flatnonzero(suits)[-1] + 1) / len(suits) if suits.any() else 0.0
+
+
+def _coverage(p: Any, labels: Any, limit: Any) -> Any:
+    return _last(_curve(p, labels) <= limit)
+
+
+def _too_soon(p: Any, labels: Any, limit: Any) -> Any:
+    above = _curve(p, labels) > limit
+    return np.argmax(above) / len(p) if above.any() else 1.0
+
+
+COVERAGE = Exercise(
     "9.5",
-    "Extend: what is risked at a coverage",
+    "Extend: how much may be answered",
     "9.10",
-    _risk,
-    ((*_said(40, 3), 0.5), (*_said(31, 4), 0.8), (*_said(25, 2), 1.0), (*_said(60, 5), 0.25)),
+    _coverage,
     (
+        (*_said(40, 3), 0.21),
+        (*_said(60, 4), 0.25),
+        (*_said(25, 2), 0.16),
+        (_FOUR, _A([1, 1, 0, 1]), 0.5),  # the limit is met exactly
+        (_FOUR, _A([0, 1, 2, 0]), 0.27),  # the surest answer is wrong, and no other
+        (_FOUR, _A([1, 1, 2, 0]), 0.2),  # and the next is, too: none may be answered
+    ),
+    (
+        Mistake(
+            "stopped too soon",
+            "the curve goes up and down: it may come below the limit once more, further on.",
+            _too_soon,
+        ),
+        Mistake(
+            "the smallest coverage",
+            "asked is the most that may be answered: of all places under the limit the last.",
+            lambda p, labels, limit: _last(np.cumsum(np.cumsum(_curve(p, labels) <= limit)) == 1),
+        ),
         Mistake(
             "the unsurest first",
             "np.argsort begins with the smallest: the surest are at the other end.",
-            lambda p, labels, share: _risk_of(p, labels, share, np.argsort(p.max(axis=1))),
+            lambda p, labels, limit: _last(_curve(p, labels, np.argsort(p.max(axis=1))) <= limit),
+        ),
+        Mistake(
+            "in their order",
+            "answer where the classifier is surest: sort by the largest probability.",
+            lambda p, labels, limit: _last(_curve(p, labels, np.arange(len(p))) <= limit),
         ),
         Mistake(
             "errors among all",
             "divide by the number of the answered pictures, not by that of all.",
-            lambda p, labels, share: (
-                _risk(p, labels, share) * max(1, math.floor(share * len(p))) / len(p)
+            lambda p, labels, limit: _last(
+                _curve(p, labels) * np.arange(1, len(p) + 1) / len(p) <= limit
             ),
         ),
         Mistake(
             "the right ones",
             "the risk is the share of the wrong answers.",
-            lambda p, labels, share: 1 - _risk(p, labels, share),
+            lambda p, labels, limit: _last(1 - _curve(p, labels) <= limit),
         ),
         Mistake(
-            "in their order",
-            "answer where the classifier is surest: sort by the largest probability.",
-            lambda p, labels, share: _risk_of(p, labels, share, np.arange(len(p))),
+            "below the limit, not at it",
+            "a risk that is the limit exactly is allowed.",
+            lambda p, labels, limit: _last(_curve(p, labels) < limit),
+        ),
+        Mistake(
+            "one picture too few",
+            "Python counts from 0: at index i the curve has answered i + 1 pictures.",
+            lambda p, labels, limit: max(0.0, _coverage(p, labels, limit) - 1 / len(p)),
+        ),
+        Mistake(
+            "a number of pictures",
+            "a coverage is a share: divide by the number of all pictures.",
+            lambda p, labels, limit: len(p) * _coverage(p, labels, limit),
+        ),
+        Mistake(
+            "confidence believed",
+            "what a classifier says of itself is no count of its errors: use the labels.",
+            lambda p, labels, limit: np.mean(p.max(axis=1) >= 1 - limit),
         ),
     ),
 )
 
-
-def _risk_of(p: Any, labels: Any, share: Any, order: Any) -> Any:
-    chosen = order[: max(1, math.floor(share * len(p)))]
-    return np.mean(p[chosen].argmax(axis=1) != labels[chosen])
-
-
 # Exercise 9.6.
 
 
-def _excess(p: Any, labels: Any) -> Any:
-    return p.max(axis=1).mean() - np.mean(p.argmax(axis=1) == labels)
+def _surplus(p: Any, labels: Any) -> Any:
+    """Sum of confidence less right."""
+    return p.max(axis=1).sum() - np.sum(p.argmax(axis=1) == labels)
 
 
-EXCESS = Exercise(
+def _deviation(p: Any, labels: Any) -> Any:
+    said = p.max(axis=1)
+    return _surplus(p, labels) / np.sqrt(np.sum(said * (1 - said)))
+
+
+def _scatter(ddof: int) -> Any:
+    """In standard errors of the differences that came."""
+
+    def found(p: Any, labels: Any) -> Any:
+        differences = p.max(axis=1) - (p.argmax(axis=1) == labels)
+        return _surplus(p, labels) / (math.sqrt(len(p)) * differences.std(ddof=ddof))
+
+    return found
+
+
+def _one_coin(p: Any, labels: Any, chance: Any) -> Any:
+    return _surplus(p, labels) / np.sqrt(len(p) * chance * (1 - chance))
+
+
+def _label_deviation(p: Any, labels: Any) -> Any:
+    said = _label(p, labels)
+    surplus = said.sum() - np.sum(p.argmax(axis=1) == labels)
+    return surplus / np.sqrt(np.sum(said * (1 - said)))
+
+
+def _overdone(p: Any, labels: Any) -> tuple[Any, Any]:
+    """The same answers, said with too much confidence."""
+    return p**3 / np.sum(p**3, axis=1, keepdims=True), labels
+
+
+LUCK = Exercise(
     "9.6",
-    "Diagnose: too sure, or too humble?",
-    "9.7 and 9.8",
-    _excess,
+    "Diagnose: too sure, or bad luck?",
+    "9.7",
+    _deviation,
     (
         _SOME[0],
         *(_said(40, 4, scale) for scale in (0.5, 3.0)),
+        _overdone(*_said(60, 3)),
         (np.full((5, 5), 0.2), np.arange(5)),
     ),
     (
         Mistake(
             "the sign is wrong",
             "too sure is positive: confidence minus accuracy.",
-            lambda p, labels: -_excess(p, labels),
-        ),
-        Mistake(
-            "the label's probability",
-            "the confidence is the largest probability, whether the answer is right or not.",
-            lambda p, labels: _label(p, labels).mean() - np.mean(p.argmax(axis=1) == labels),
+            lambda p, labels: -_deviation(p, labels),
         ),
         Mistake(
             "without its sign",
             "which of the two it is, the sign says: take no absolute value.",
-            lambda p, labels: abs(_excess(p, labels)),
+            lambda p, labels: abs(_deviation(p, labels)),
         ),
         Mistake(
-            "accuracy alone",
-            "compare what comes with what was said.",
-            lambda p, labels: np.mean(p.argmax(axis=1) == labels),
+            "the scatter that came",
+            "asked is the luck of a calibrated classifier: its variance needs no label.",
+            (_scatter(0), _scatter(1)),
+        ),
+        Mistake(
+            "one coin for all",
+            "the coins differ: add c (1 − c) over the pictures. With the mean of c it is too much.",
+            lambda p, labels: _one_coin(p, labels, p.max(axis=1).mean()),
+        ),
+        Mistake(
+            "the coin of the accuracy",
+            "if the classifier is calibrated, its coins come up as its confidences say.",
+            lambda p, labels: _one_coin(p, labels, np.mean(p.argmax(axis=1) == labels)),
+        ),
+        Mistake(
+            "variance for sd",
+            "a sum is compared with the sd of that sum: take the root.",
+            lambda p, labels: _surplus(p, labels) / np.sum(p.max(axis=1) * (1 - p.max(axis=1))),
+        ),
+        Mistake(
+            "the luck of one picture",
+            "a mean over n pictures has a variance n times smaller than one of them.",
+            lambda p, labels: _deviation(p, labels) / math.sqrt(len(p)),
+        ),
+        Mistake(
+            "sds are added",
+            "of independent pictures the variances add.",
+            lambda p, labels: (
+                _surplus(p, labels) / np.sqrt(p.max(axis=1) * (1 - p.max(axis=1))).sum()
+            ),
+        ),
+        Mistake(
+            "the label's probability",
+            "the confidence is the largest probability, whether the answer is right or not.",
+            _label_deviation,
+        ),
+        Mistake(
+            "not compared with luck",
+            "confidence minus accuracy says by how much; divide it by the sd of luck.",
+            (
+                lambda p, labels: _surplus(p, labels) / len(p),
+                _surplus,
+            ),
         ),
     ),
 )

@@ -18,7 +18,7 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 48 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · exercises: as long as you like
+# **Time** 49 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -689,23 +689,25 @@ assert exercises.check("8.2", solution_2, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.3 Compute: the band of dropout
-# `contributions` `[m, H]` holds $v_j h_j(x)$ for $m$ inputs and $H$ hidden units. Return the sd of the output at each input, if each unit is left out with probability `rate` and what is kept is divided by `1 - rate`. (*Hint:* what is the variance of $z_j/(1-r)$? Then add.)
+# ### 8.3 Change: units that fall out together
+# Let units with the same number in `group` `[H]` share one $z$: they are left out together or not at all. `contributions` `[m, H]` holds $v_j h_j(x)$ for $m$ inputs and $H$ hidden units. Return the sd of the output at each input, at the rate `rate`; what is kept is divided by `1 - rate`. With a group for each unit it is (8.3). (*Hint:* where does (8.3) use that the $z_j$ are independent, and between whom are they still?)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_dropout(contributions, rate):
+def my_groups(contributions, group, rate):
     return ...
 
 
-exercises.check("8.3", my_dropout)
+exercises.check("8.3", my_groups)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_3(contributions, rate):
-    return np.sqrt(rate / (1 - rate) * (contributions**2).sum(axis=1))
+def solution_3(contributions, group, rate):
+    shared = group[:, None] == np.unique(group)  # [H, groups]
+    return np.sqrt(rate / (1 - rate) * ((contributions @ shared) ** 2).sum(axis=1))
 
 
 assert exercises.check("8.3", solution_3, record=False)
+assert np.allclose(solution_3(contributions, np.arange(20), 0.1), by_hand)  # (8.3)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -754,31 +756,38 @@ assert exercises.check("8.5", solution_5, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.6 Compute: Laplace's evidence
-# `log_joint` is $\log P(D\mid w^*) + \log P(w^*)$, `precision` is $\Lambda$ `[k, k]`. Return Laplace's $\log P(D)$ in nats. It must not overflow at 150 weights. (*Hint:* (8.6); which function of NumPy never forms the determinant?)
+# ### 8.6 Extend: where the evidence pulls the prior
+# Should the prior of this network be wider? Return the derivative of (8.6) by $\log\sigma_p$, in nats: `w` is $w^*$ `[k]`, which stays where it is, `seen` is $J$ `[n, k]`. (*Hint:* three terms of (8.6) know $\sigma_p$. The derivative of $\log|\Lambda|$ is the trace of $\Lambda^{-1}$ times the derivative of $\Lambda$.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_evidence(log_joint, precision):
+def my_pull(w, seen, prior_std, noise_std):
     return ...
 
 
-exercises.check("8.6", my_evidence)
+exercises.check("8.6", my_pull)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_6(log_joint, precision):
-    return log_joint - np.linalg.slogdet(precision / (2 * math.pi))[1] / 2
+def solution_6(w, seen, prior_std, noise_std):
+    lam = seen.T @ seen / noise_std**2 + np.eye(len(w)) / prior_std**2
+    told = len(w) - np.trace(np.linalg.inv(lam)) / prior_std**2  # how many directions
+    return w @ w / prior_std**2 - told
 
 
 assert exercises.check("8.6", solution_6, record=False)
+J, best = jacobian(frozen.weights, data.x), round_mode.tuned()
+pulls = [solution_6(frozen.weights, J, *stds) for stds in
+         ((3.0, 1.0), (best.prior.sigma, best.noise_std))]
+print(f"pull at σ_p = 3: {pulls[0]:.0f} nats; where the evidence is highest none is left")
+assert abs(pulls[1]) < 0.05
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.7 Change: a step at temperature T
-# Return the weights after one step of SGLD: `slope` is $\nabla U(w)$, `rate` is $\ell$, `xi` holds standard normal numbers. (*Hint:* what must be left at `temperature` 0, and what is the variance of the noise?)
+# ### 8.7 Extend: a step with momentum
+# Give the walker of (8.7) momentum. Each step it keeps the share β of its velocity, $v \leftarrow \beta v - \ell\,\nabla U + s\,\xi$, and moves by the new one, $w \leftarrow w + v$. Return the pair (w, v) after one step. Find the $s$ that belongs to the temperature yourself: where $\nabla U$ is the same everywhere, over many steps the variance of $w$ and its drift must be in the proportion in which (8.7) has them. (*Hint:* how far does one kick of size 1 to $v$ carry $w$ in the end? That holds for the kicks of the slope and for those of the noise.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_step(w, slope, rate, temperature, xi):
+def my_step(w, v, slope, rate, momentum, temperature, xi):
     return ...
 
 
@@ -786,33 +795,42 @@ exercises.check("8.7", my_step)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_7(w, slope, rate, temperature, xi):
-    return w - rate * slope + math.sqrt(2 * rate * temperature) * xi
+def solution_7(w, v, slope, rate, momentum, temperature, xi):
+    s = math.sqrt(2 * (1 - momentum) * rate * temperature)  # at β = 0 (8.7)
+    v = momentum * v - rate * slope + s * xi
+    return w + v, v
 
 
 assert exercises.check("8.7", solution_7, record=False)
+walker, v = np.zeros((2, 2000, 3))
+for xi in np.random.default_rng(1).standard_normal((1000, 2000, 3)):
+    slope = walker @ lam - y_few[:, 0] @ few  # as in 8.6, where the posterior is known
+    walker, v = solution_7(walker, v, slope, 0.002, 0.9, 1.0, xi)
+assert np.allclose(np.cov(walker.T), truth.cov, atol=0.02 + 0.1 * truth.cov.max())
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.8 Compute: the entropy of a few columns
-# Return the entropy in nats of $\mathcal N(0, D^2 + LL^\top)$, with `own_std` the diagonal of $D$ `[d]` and `columns` $L$ `[d, K]`. The last case has 3000 weights and 2 columns: form no matrix of size `d`. (*Hint:* (8.8); divide the rows of $L$ first.)
+# ### 8.8 Extend: what q costs with a few columns
+# Return $\mathrm{KL}[q\,\|\,p]$ in nats, of $q = \mathcal N(\mu, D^2 + LL^\top)$ from the prior $p = \mathcal N(0, \sigma_p^2 I)$: `mean` is μ `[d]`, `own_std` the diagonal of $D$ `[d]`, `columns` is $L$ `[d, K]`. One case has 3000 weights and 2 columns: form no matrix of size `d`. (*Hint:* $\mathrm{KL} = -H[q] - \mathrm E_q \log p(w)$; which numbers of $q$ does the second need?)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_entropy(own_std, columns):
+def my_price(mean, own_std, columns, prior_std):
     return ...
 
 
-exercises.check("8.8", my_entropy)
+exercises.check("8.8", my_price)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_8(own_std, columns):
-    ratio = columns / own_std[:, None]
-    extra = np.linalg.slogdet(np.eye(columns.shape[1]) + ratio.T @ ratio)[1]
-    return len(own_std) / 2 * (1 + math.log(2 * math.pi)) + np.log(own_std).sum() + extra / 2
+def solution_8(mean, own_std, columns, prior_std):
+    square = np.sum(mean**2) + np.sum(own_std**2) + np.sum(columns**2)  # of all weights, E w²
+    crossed = square / (2 * prior_std**2) + len(mean) * math.log(prior_std * math.sqrt(2 * math.pi))
+    return crossed - entropy(own_std, columns)  # (8.8)
 
 
 assert exercises.check("8.8", solution_8, record=False)
+alone = densities.gaussian_kl(own, own, 0.0, 3.0).sum()  # without columns it is mean field
+assert np.isclose(solution_8(own, own, 0 * columns, 3.0), alone)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -862,7 +880,7 @@ def solution_10(seed):
     for r in np.geomspace(0.003, 0.03, 8):
         fit = mc_dropout.fit(points.x, points.y, rate=r, **settings)
         each = (hidden(fit.weights[None], points.x) * fit.weights[40:60])[0]
-        found[r] = solution_3(each, r).mean()
+        found[r] = np.sqrt(r / (1 - r) * np.sum(each**2, axis=1)).mean()
     return min(found, key=lambda r: abs(found[r] - 0.65))
 
 

@@ -589,31 +589,42 @@ assert exercises.check("9.2", solution_2, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 9.3 Explain: true or false
-# Which are true? Answer with a set of letters, such as `{"b", "d"}`.
+# Which are true, whatever the networks and the pictures? Answer with a set of letters, such as `{"b", "d"}`.
 #
-# - (a) A temperature changes no answer, and so no accuracy.
-# - (b) An expected calibration error of 0 says that a classifier is a good one.
-# - (c) One network has a mutual information of 0 for every picture.
-# - (d) A temperature that was chosen on known pictures makes the confidence right on strange ones, too.
-# - (e) The variance of the class probabilities over the draws is 0 both where all draws are sure of one class and where all of them are unsure.
+# - (a) The log loss of the mean of five networks is at most the mean of their five log losses.
+# - (b) The mean of two networks whose calibration error is 0 has a calibration error of 0.
+# - (c) A temperature that each of several networks is given *before* they are averaged changes no answer of their mean.
+# - (d) Of five networks no picture has a mutual information above log 5, however many classes there are.
+# - (e) Of two classes, a temperature leaves the AUROC of one network's entropy as it was; of three, it may change it.
 #
-# <details><summary>Hint</summary>For each, look for a classifier that makes it false: one of them always says the same.</details>
+# <details><summary>Hint</summary>Look for something that makes it false: two or three networks, two classes, two pictures are enough, and a pencil. Where you find nothing, say why.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 my_statements = ...
 
 exercises.check("9.3", my_statements)
 
+
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-# Each letter has its section.
-assert exercises.check("9.3", set("ace"), record=False)
+def sharp(p):
+    return p**20 / np.sum(p**20, axis=1, keepdims=True)  # (9.8) at T = 1/20
+
+
+assert exercises.check("9.3", set("ade"), record=False)
+pair = np.eye(2), np.full((2, 2), 0.5)  # right, and half right: the labels are 0 and 1
+wrong_by = [calibration_error(p, np.arange(2)) for p in (*pair, sum(pair) / 2)]
+assert np.allclose(wrong_by, (0, 0, 0.25))
+votes = np.array([[0.4, 0.6], [0.4, 0.6], [1.0, 0.0]])  # of three networks
+assert votes.mean(axis=0).argmax() != sharp(votes).mean(axis=0).argmax()
+known, new = np.array([[0.6, 0.2, 0.2]]), np.array([[0.5, 0.5, 0.0]])
+assert entropy(new) < entropy(known) and entropy(sharp(new)) > entropy(sharp(known))
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 9.4 Compute: the expected calibration error
-# Return (9.7) for `n_bins` bins of equal width between 0 and 1; the upper edge belongs to a bin. The confidence is the largest probability. Here with one loop over the bins at most; can you do with none?
+# ### 9.4 Change: bins of equal count
+# Bins of equal width may hold nearly all pictures in one. Sort the pictures by their confidence instead, from the least sure upwards, cut them into `n_bins` bins of equal count (where that does not come out even, the first bins hold one more, as `np.array_split` cuts), and return (9.7) for these bins.
 #
-# <details><summary>Hint</summary>np.bincount with weights adds what falls into each bin; |B_b| cancels.</details>
+# <details><summary>Hint</summary>Two things are known of each picture, and they must stay together. What does a bin add to the sum, if |B_b| cancels?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_calibration_error(p, labels, n_bins):
@@ -626,56 +637,64 @@ exercises.check("9.4", my_calibration_error)
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(p, labels, n_bins):
     gap = (p.argmax(axis=1) == labels) - p.max(axis=1)
-    place = np.ceil(p.max(axis=1) * n_bins).astype(int)
-    return np.abs(np.bincount(place, weights=gap)).sum() / len(p)
+    bins = np.array_split(gap[np.argsort(p.max(axis=1))], n_bins)
+    return sum(abs(each.sum()) for each in bins) / len(p)
 
 
 assert exercises.check("9.4", solution_4, record=False)
+for kind, log_p in mean_logs.items():
+    both = [error(np.exp(log_p), labels, 10) for error in (calibration_error, solution_4)]
+    print(f"{kind:9s} bins of equal width {both[0]:.3f}, of equal count {both[1]:.3f}")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 9.5 Extend: what is risked at a coverage
-# Answer the ⌊`share` · n⌋ surest of n pictures (one at least), and return the share of wrong answers among them.
+# ### 9.5 Extend: how much may be answered
+# A risk of at most `limit` is wanted. Return the largest coverage κ at which the risk (9.10) is not above it, for these pictures: a share of the n pictures, and 0 if not even the surest may be answered. All confidences differ.
 #
-# <details><summary>Hint</summary>Sort by the largest probability, and mind at which end the surest are.</details>
+# <details><summary>Hint</summary>Draw the curve for a few pictures. How often can it cross the limit? And what if it is never below?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_risk(p, labels, share):
+def my_coverage(p, labels, limit):
     return ...
 
 
-exercises.check("9.5", my_risk)
+exercises.check("9.5", my_coverage)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_5(p, labels, share):
-    chosen = np.argsort(-p.max(axis=1), kind="stable")[: max(1, int(share * len(p)))]
-    return np.mean(p[chosen].argmax(axis=1) != labels[chosen])
+def solution_5(p, labels, limit):
+    below = np.flatnonzero(risk(p, labels) <= limit)
+    return (below[-1] + 1) / len(p) if below.size else 0.0
 
 
 assert exercises.check("9.5", solution_5, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 9.6 Diagnose: too sure, or too humble?
-# Return one number that is positive for a classifier that is too sure, negative for one that is too humble, and whose size says by how much: mean confidence minus accuracy.
+# ### 9.6 Diagnose: too sure, or bad luck?
+# A classifier's mean confidence is above its accuracy. Is it too sure, or were these pictures hard by chance? Suppose that it is calibrated: each answer is right with the probability that it announces, independently of the others. How many standard deviations of that chance lies the mean confidence above the accuracy? Return that number: positive for too sure, negative for too humble.
 #
-# <details><summary>Hint</summary>Both are means over the same pictures.</details>
+# <details><summary>Hint</summary>If it is calibrated, each answer is a coin. What is the variance of one that comes up with probability c? And of the sum over coins that differ?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_excess(p, labels):
+def my_deviation(p, labels):
     return ...
 
 
-exercises.check("9.6", my_excess)
+exercises.check("9.6", my_deviation)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_6(p, labels):
-    return np.mean(p.max(axis=1) - (p.argmax(axis=1) == labels))
+    sure, right = p.max(axis=1), p.argmax(axis=1) == labels
+    return np.sum(sure - right) / np.sqrt(np.sum(sure * (1 - sure)))
 
 
 assert exercises.check("9.6", solution_6, record=False)
+chance = [solution_6(said[i:i + 100], perfect[i:i + 100]) for i in range(0, 20_000, 100)]
+print(f"a perfect classifier: {np.mean(chance):+.2f} on average, sd {np.std(chance):.2f};",
+      *(f"{kind} {solution_6(np.exp(log_p), labels):+.1f}" for kind, log_p in mean_logs.items()))
+assert abs(np.mean(chance)) < 0.3 and abs(np.std(chance) - 1) < 0.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 9.7 Experiment: choose a temperature

@@ -18,7 +18,7 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 70 minutes · **Section times** 10.1: 6 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 5 · 10.8: 11 · 10.9: 5 · 10.10: 3 · exercises: as long as you like
+# **Time** 73 minutes · **Section times** 10.1: 6 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 5 · 10.8: 11 · 10.9: 6 · 10.10: 4 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
@@ -986,13 +986,13 @@ assert exercises.check("10.4", solution_4, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 10.5 Change: the distance to a gold standard
-# In section 10.2 the distance (10.1) came from two predictives. Write it for four arrays: means and standard deviations of `a`, then of `b`. Return one number, in the units of $y$.
+# ### 10.5 Extend: a distance without Gaussians
+# By (10.1) a predictive with two peaks is 0 away from the Gaussian of the same mean and sd. Let the draws themselves be moved: `a` and `b` `[S, m]` hold the outputs of $S$ networks each, at $m$ inputs. At each input, every draw of `a` goes to a draw of `b` of its own, so that the root-mean-square way is the least. Return that distance, with the mean over the inputs where (10.1) has it: one number, in the units of $y$.
 #
-# <details><summary>Hint</summary>At one input there are two differences. Where does the mean over the inputs stand, inside the root or outside?</details>
+# <details><summary>Hint</summary>Take two points on a line, and two others. Is the sum of the squared ways less if the ways cross, or if they do not?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_gap(mean_a, std_a, mean_b, std_b):
+def my_gap(a, b):
     return ...
 
 
@@ -1000,11 +1000,18 @@ exercises.check("10.5", my_gap)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_5(mean_a, std_a, mean_b, std_b):
-    return np.sqrt(np.mean((mean_a - mean_b) ** 2 + (std_a - std_b) ** 2))
+def solution_5(a, b):
+    return np.sqrt(np.mean((np.sort(a, axis=0) - np.sort(b, axis=0)) ** 2))
 
 
 assert exercises.check("10.5", solution_5, record=False)
+for region, mask in masks.items():
+    drawn = pred["BBB"].samples[:, mask], pred["NUTS"].samples[::4, mask]  # 500 of all chains
+    by_draws = solution_5(*drawn)
+    shifts = [np.subtract(*(f(each, axis=0) for each in drawn)) for f in (np.mean, np.std)]
+    by_moments = np.sqrt(np.mean(np.square(shifts).sum(axis=0)))  # (10.1)
+    print(f"BBB to NUTS {region}: draws {by_draws:.2f}, their means and sds {by_moments:.2f}")
+    assert by_draws >= by_moments  # of these moments, Gaussians are the nearest
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1129,13 +1136,13 @@ assert exercises.check("10.10", solution_10, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 10.11 Extend: a band whose level is counted
-# Points `y` were kept apart; for them a method announced `mean` and `std`, `[n]` each. At new inputs it announces `new_std` `[m]`. Return the half-widths `[m]` of its conformal band (10.11) at `level`. No level here asks for more scores than there are.
+# ### 10.11 Extend: a counted band that may lean
+# The band of (10.11) goes as far up as down. Let it lean: count the scores with their sign, $r_i = (y_i - m(x_i))/s(x_i)$, and choose each end by itself, so that a new point lies above the upper end with a probability of $(1-c)/2$ at most, and below the lower end likewise. Points `y` were kept apart; for them a method announced `mean` and `std` `[n]`, at new inputs it announces `new_mean` and `new_std` `[m]`. Return the pair (lower ends, upper ends), each `[m]`, for the level $c$, `level`. No level here asks for more scores than there are.
 #
-# <details><summary>Hint</summary>Of which numbers is the factor one, how many are ranked, and where does Python begin to count?</details>
+# <details><summary>Hint</summary>(10.11) leaves out 1 − c. How much is the upper end to leave out alone, and which rank is that? For the lower end turn all scores upside down.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_conformal(y, mean, std, new_std, level):
+def my_conformal(y, mean, std, new_mean, new_std, level):
     return ...
 
 
@@ -1143,12 +1150,17 @@ exercises.check("10.11", my_conformal)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_11(y, mean, std, new_std, level):
-    scores = np.sort(np.abs(y - mean) / std)
-    return scores[int(np.ceil((len(y) + 1) * level - 1e-9)) - 1] * new_std
+def solution_11(y, mean, std, new_mean, new_std, level):
+    scores, each = (y - mean) / std, (1 + level) / 2  # what each end holds alone
+    upper, lower = conformal_factor(scores, each), -conformal_factor(-scores, each)
+    return new_mean + lower * new_std, new_mean + upper * new_std
 
 
 assert exercises.check("10.11", solution_11, record=False)
+bands = np.array([solution_11(old, 0.0, 1.0, 0.0, 1.0, 0.9) for old in many[:5000, :-1]])
+below, above = np.mean(many[:5000, -1] < bands[:, 0]), np.mean(many[:5000, -1] > bands[:, 1])
+print(f"exponential scores: {below:.3f} below, {above:.3f} above; each at most 0.05")
+assert max(below, above) < 0.05
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

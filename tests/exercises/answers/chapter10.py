@@ -29,7 +29,6 @@ def losses(p: Any, c: Any) -> Any:
 RIGHT: dict[str, Any] = {
     "10.2": coverage,
     "10.4": "bde",
-    "10.5": lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / len(a) ** 0.5,
     "10.6": lambda y, m, s: np.linalg.norm((y - m) / s) / len(y) ** 0.5,
     "10.7": lambda m, c, x, e: int(np.argsort(x @ draw(m, c, e))[-1]),
     "10.8": lambda p, c: np.tri(len(c)) @ losses(p, c),
@@ -71,13 +70,6 @@ ALSO: list[tuple[str, Any]] = [
     ("10.2", within(stats.norm.ppf(0.975))),
     ("10.4", {"b": True, "d": True, "e": True, "a": False}),
     ("10.4", "(b), (d), (e)"),
-    ("10.5", single(lambda a, s, b, t: np.sqrt(np.mean((a - b) ** 2 + (s - t) ** 2)))),
-    ("10.5", tensors(lambda a, s, b, t: tf.sqrt(tf.reduce_mean((a - b) ** 2 + (s - t) ** 2)))),
-    ("10.5", lambda a, s, b, t: np.sqrt(np.mean(np.abs(a + 1j * s - b - 1j * t) ** 2))),
-    (
-        "10.5",
-        lambda a, s, b, t: np.hypot(np.mean((a - b) ** 2) ** 0.5, np.mean((s - t) ** 2) ** 0.5),
-    ),
     ("10.6", single(lambda y, m, s: np.sqrt(np.mean(((y - m) / s) ** 2)))),
     ("10.6", tensors(lambda y, m, s: tf.sqrt(tf.reduce_mean(((y - m) / s) ** 2)))),
     ("10.6", lambda y, m, s: [(sum((y - m) ** 2 / s**2) / len(y)) ** 0.5]),
@@ -99,11 +91,6 @@ ALSO: list[tuple[str, Any]] = [
 WRONG: list[tuple[str, str, Any]] = [
     ("10.6", "expected", lambda y, m, s: min(np.sqrt(np.mean(((y - m) / s) ** 2)), 10.0)),
     ("10.2", "expected", within(1.96, lambda e, s: (e**2 + s**2 + 1e-8) ** 0.5)),
-    (
-        "10.5",
-        "eps under the root",
-        lambda a, s, b, t: (np.mean((a - b) ** 2 + (s - t) ** 2) + 1e-8) ** 0.5,
-    ),
     ("10.6", "eps beside the sd", lambda y, m, s: np.mean(((y - m) / (s + 1e-8)) ** 2) ** 0.5),
     ("10.2", "σ for σ²", within(1.96, lambda e, s: (e + s**2) ** 0.5)),
     ("10.2", "σ for σ²", within(1.96, lambda e, s: (e**2 + s) ** 0.5)),
@@ -118,30 +105,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.2", "expected", within(1.96, lambda e, s: 0.5 * (e + s))),
     ("10.2", "expected", within(1.96, lambda e, s: (e * s) ** 0.5)),
     ("10.2", "expected", lambda y, m, e, s: within(1.96)(abs(y), abs(m), e, s)),
-    ("10.5", "absolute values", lambda a, s, b, t: np.mean(abs(a - b) + abs(s - t))),
-    ("10.5", "means are ignored", lambda a, s, b, t: np.mean((s - t) ** 2) ** 0.5),
-    ("10.5", "squared after", lambda a, s, b, t: np.mean((a + s - b - t) ** 2) ** 0.5),
-    ("10.5", "spreads are added", lambda a, s, b, t: np.mean((a - b) ** 2 + (s + t) ** 2) ** 0.5),
-    (
-        "10.5",
-        "both parts averaged",
-        lambda a, s, b, t: np.mean([(a - b) ** 2, (s - t) ** 2]) ** 0.5,
-    ),
-    ("10.5", "m − 1", lambda a, s, b, t: np.linalg.norm([a - b, s - t]) / np.sqrt(len(a) - 1)),
-    ("10.5", "largest", lambda a, s, b, t: np.hypot(a - b, s - t).max()),
-    ("10.5", "expected", lambda a, s, b, t: np.mean((a - s) ** 2 + (b - t) ** 2) ** 0.5),
-    ("10.5", "expected", lambda a, s, b, t: np.hypot(np.mean(a - b), np.mean(s - t))),
-    ("10.5", "expected", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2) ** 0.5 / s.mean()),
-    (
-        "10.5",
-        "expected",
-        lambda a, s, b, t: np.mean((a - b) ** 2 + s + t - 2 * (s * t) ** 0.5) ** 0.5,
-    ),
-    (
-        "10.5",
-        "expected",
-        lambda a, s, b, t: np.mean(np.log(t / s) + (s**2 + (a - b) ** 2) / 2 / t**2),
-    ),
     ("10.6", "n − 1 for n", lambda y, m, s: np.linalg.norm((y - m) / s) / np.sqrt(len(y) - 1)),
     ("10.6", "n − 1 for n", lambda y, m, s: ((y - m) / s).std(ddof=1)),
     ("10.6", "sds for their", lambda y, m, s: np.sqrt(np.mean((y - m) ** 2 / s))),
@@ -205,26 +168,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("10.4", "statement b was left out", "de"),
     ("10.4", "statement e was left out", "bd"),
     ("10.4", "expected a set of letters", {"a", "z"}),
-    ("10.5", "spreads are ignored", lambda a, s, b, t: np.mean((a - b) ** 2) ** 0.5),
-    (
-        "10.5",
-        "variances for standard",
-        lambda a, s, b, t: np.mean((a - b) ** 2 + (s**2 - t**2) ** 2) ** 0.5,
-    ),
-    (
-        "10.5",
-        "variances are subtracted",
-        lambda a, s, b, t: abs(np.mean((a - b) ** 2 + s**2 - t**2)) ** 0.5,
-    ),
-    ("10.5", "the root is missing", lambda a, s, b, t: np.mean((a - b) ** 2 + (s - t) ** 2)),
-    ("10.5", "root before mean", lambda a, s, b, t: np.mean(((a - b) ** 2 + (s - t) ** 2) ** 0.5)),
-    ("10.5", "sum for mean", lambda a, s, b, t: np.linalg.norm([a - b, s - t])),
-    ("10.5", "not averaged", lambda a, s, b, t: ((a - b) ** 2 + (s - t) ** 2) ** 0.5),
-    (
-        "10.5",
-        "two roots added",
-        lambda a, s, b, t: (np.linalg.norm(a - b) + np.linalg.norm(s - t)) / len(a) ** 0.5,
-    ),
     ("10.6", "σ² for σ", lambda y, m, s: np.mean((y - m) ** 2 / s**2)),
     ("10.6", "inverse", lambda y, m, s: np.mean((y - m) ** 2 / s**2) ** -0.5),
     ("10.6", "absolute values", lambda y, m, s: np.mean(abs((y - m) / s))),
@@ -407,41 +350,153 @@ WRONG += [
 ]
 
 
-def kth(scores: Any, k: float) -> Any:
-    return np.partition(scores, int(k) - 1)[int(k) - 1]
+# A distance of draws, and a counted band that may lean.
 
 
-def rank(y: Any, c: Any) -> int:
-    return 1 + sum(j < (len(y) + 1) * c - 1e-9 for j in range(1, len(y) + 1))
+def transport(a: Any, b: Any) -> Any:
+    """The cheapest pairs, found by trying them: an assignment at each input."""
+    squares = []
+    for one, other in zip(a.T, b.T, strict=True):
+        cost = np.subtract.outer(one, other) ** 2
+        squares.append(cost[optimize.linear_sum_assignment(cost)].mean())
+    return np.mean(squares) ** 0.5
 
 
-RIGHT["10.11"] = lambda y, m, s, t, c: kth(abs((y - m) / s), rank(y, c)) * t
+def by_levels(a: Any, b: Any) -> Any:
+    """Quantile less quantile at the levels of the draws, as for two Gaussians in section 10.2."""
+    u = (np.arange(len(a)) + 0.5) / len(a)
+    one, other = (np.quantile(each, u, axis=0, method="inverted_cdf") for each in (a, b))
+    return np.mean((one - other) ** 2) ** 0.5
+
+
+def tf_transport(a: Any, b: Any) -> Any:
+    return tf.sqrt(tf.reduce_mean((tf.sort(a, axis=0) - tf.sort(b, axis=0)) ** 2))
+
+
+def by_moments(a: Any, b: Any, ddof: int = 0) -> Any:
+    far = np.mean((np.mean(a, 0) - np.mean(b, 0)) ** 2)
+    return (far + np.mean((np.std(a, 0, ddof=ddof) - np.std(b, 0, ddof=ddof)) ** 2)) ** 0.5
+
+
+def apart(a: Any, b: Any) -> Any:
+    """Differences of draws of one rank ``[S, m]``."""
+    return np.sort(a, axis=0) - np.sort(b, axis=0)
+
+
+def kth(scores: Any, k: int) -> Any:
+    return np.partition(scores, k - 1)[k - 1]
+
+
+def rank(n: int, c: Any) -> int:
+    """The first k of which k/(n + 1) reaches the level c."""
+    return next(k for k in range(1, n + 2) if k / (n + 1) >= c - 1e-9)
+
+
+def leaning(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    """The upper end, and the upper end of all that is turned upside down."""
+    k = rank(len(y), (1 + c) / 2)
+    return new - kth((m - y) / s, k) * t, new + kth((y - m) / s, k) * t
+
+
+def leaning_by_both_ranks(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    z, n = np.sort((y - m) / s), len(y) + 1
+    lower, upper = int(n * (1 - c) / 2), int(np.ceil(n * (1 + c) / 2))
+    return np.stack([new + t * z[lower - 1], new + t * z[upper - 1]])
+
+
+def ranked(rank_of: Any) -> Any:
+    """Both ends by a rank of one's own for the upper, of (n, level)."""
+
+    def ends(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+        k = int(rank_of(len(y), c))
+        return new - kth((m - y) / s, k) * t, new + kth((y - m) / s, k) * t
+
+    return ends
+
+
+def even(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    reach = kth(abs(y - m) / s, rank(len(y), c)) * t
+    return new - reach, new + reach
+
+
+def by_quantiles(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    return [new + t * np.percentile((y - m) / s, 50 * (1 + sign * c)) for sign in (-1, 1)]
+
+
+def high_below(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    lower = kth((y - m) / s, rank(len(y), (1 - c) / 2))
+    return new + lower * t, leaning(y, m, s, new, t, c)[1]
+
+
+def believed(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    return stats.norm(new, t).interval(c)
+
+
+RIGHT |= {"10.5": transport, "10.11": leaning}
 ALSO += [
-    ("10.11", single(lambda y, m, s, t, c: kth(abs(y - m) / s, rank(y, c)) * t)),
-    (
-        "10.11",
-        lambda y, m, s, t, c: (
-            t * np.quantile(abs(y - m) / s, rank(y, c) / len(y), method="higher")
-            if rank(y, c) == len(y)
-            else t * kth(abs(y - m) / s, rank(y, c))
-        ),
-    ),
+    ("10.5", single(transport)),
+    ("10.5", tensors(tf_transport)),
+    ("10.5", lambda a, b: [np.linalg.norm(apart(a, b)) / a.size**0.5]),
+    ("10.5", by_levels),
+    ("10.11", single(leaning)),
+    ("10.11", leaning_by_both_ranks),
+    ("10.11", tensors(lambda *given: leaning(*(each.numpy() for each in given)))),
+    ("10.11", lambda *given: [list(end) for end in leaning(*given)]),
 ]
 WRONG += [
-    ("10.11", "rank too low", lambda y, m, s, t, c: kth(abs(y - m) / s, np.ceil(len(y) * c)) * t),
-    ("10.11", "rank too low", lambda y, m, s, t, c: kth(abs(y - m) / s, (len(y) + 1) * c) * t),
-    ("10.11", "a quantile", lambda y, m, s, t, c: np.percentile(abs(y - m) / s, 100 * c) * t),
-    ("10.11", "sign is kept", lambda y, m, s, t, c: kth((y - m) / s, rank(y, c)) * t),
-    ("10.11", "not divided", lambda y, m, s, t, c: kth(abs(y - m), rank(y, c)) * t),
-    ("10.11", "one width", lambda y, m, s, t, c: np.full(len(t), kth(abs(y - m) / s, rank(y, c)))),
-    ("10.11", "believed", lambda y, m, s, t, c: stats.norm.interval(c)[1] * t),
+    ("10.5", "as they come", lambda a, b: np.linalg.norm(a - b) / a.size**0.5),
+    ("10.5", "Gaussians again", by_moments),
+    ("10.5", "Gaussians again", lambda a, b: by_moments(a, b, 1)),
+    ("10.5", "over the inputs", lambda a, b: np.mean((np.sort(a) - np.sort(b)) ** 2) ** 0.5),
+    ("10.5", "over everything", lambda a, b: transport(a.reshape(-1, 1), b.reshape(-1, 1))),
+    (
+        "10.5",
+        "the nearest draw",
+        lambda a, b: np.mean(np.min(np.abs(a[:, None] - b[None]), axis=0) ** 2) ** 0.5,
+    ),
+    (
+        "10.5",
+        "every pair",
+        lambda a, b: np.mean((a.mean(0) - b.mean(0)) ** 2 + a.var(0) + b.var(0)) ** 0.5,
+    ),
+    ("10.5", "absolute values", lambda a, b: np.mean(abs(apart(a, b)))),
+    ("10.5", "the root is missing", lambda a, b: np.mean(apart(a, b) ** 2)),
+    ("10.5", "root before mean", lambda a, b: np.mean(np.mean(apart(a, b) ** 2, 0) ** 0.5)),
+    ("10.5", "not averaged", lambda a, b: np.mean(apart(a, b) ** 2, 0) ** 0.5),
+    ("10.5", "sum for mean", lambda a, b: np.linalg.norm(apart(a, b))),
+    ("10.5", "sum for mean", lambda a, b: np.mean(np.sum(apart(a, b) ** 2, 0)) ** 0.5),
+    ("10.5", "sum for mean", lambda a, b: np.mean(np.sum(apart(a, b) ** 2, 1)) ** 0.5),
+    ("10.5", "eps under the root", lambda a, b: (np.mean(apart(a, b) ** 2) + 1e-8) ** 0.5),
+    ("10.5", "expected", lambda a, b: np.median(abs(apart(a, b)))),
+    ("10.5", "expected", lambda a, b: np.max(abs(apart(a, b)))),
+    ("10.5", "expected", lambda a, b: transport(a - a.mean(0), b - b.mean(0))),
+    ("10.11", "as far to both sides", even),
     (
         "10.11",
-        "whole width",
-        lambda y, m, s, t, c: 2 * kth(abs(y - m) / s, rank(y, c)) * t,
+        "one end's factor",
+        lambda y, m, s, new, t, c: (
+            new - (leaning(y, m, s, new, t, c)[1] - new),
+            leaning(y, m, s, new, t, c)[1],
+        ),
     ),
-    ("10.11", "expected", lambda y, m, s, t, c: np.max(abs(y - m) / s) * t * 1.01),
-    ("10.11", "expected", lambda y, m, s, t, c: np.std((y - m) / s) * 2 * t),
+    ("10.11", "the whole level", ranked(rank)),
+    ("10.11", "rank too low", ranked(lambda n, c: np.ceil(n * (1 + c) / 2))),
+    ("10.11", "rank too low", ranked(lambda n, c: (n + 1) * (1 + c) / 2)),
+    ("10.11", "is rounded up", high_below),
+    ("10.11", "a quantile", by_quantiles),
+    ("10.11", "turned round", lambda *given: tuple(reversed(leaning(*given)))),
+    (
+        "10.11",
+        "the sign of the scores",
+        lambda y, m, s, new, t, c: 2 * new - np.array(leaning(y, m, s, new, t, c))[::-1],
+    ),
+    ("10.11", "not divided", lambda y, m, s, new, t, c: leaning(y, m, s / s, new, t, c)),
+    ("10.11", "one width", lambda y, m, s, new, t, c: leaning(y, m, s, new, t / t, c)),
+    ("10.11", "means are missing", lambda y, m, s, new, t, c: leaning(y, m, s, 0 * new, t, c)),
+    ("10.11", "believed", believed),
+    ("10.11", "a pair", lambda *given: leaning(*given)[1]),
+    ("10.11", "expected", lambda y, m, s, new, t, c: leaning(y, m, s, new, 1.01 * t, c)),
+    ("10.11", "expected", lambda y, m, s, new, t, c: leaning(abs(y), m, s, new, t, c)),
 ]
 
 

@@ -5,9 +5,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from scipy.optimize import minimize_scalar
 
+from answers.forms import single, tensors
 from bdl_teach import datasets, densities
+from bdl_teach.backend import tfp
 from bdl_teach.methods import exact, laplace, mc_dropout, point
 
 GAP = (0.1, 0.4)
@@ -20,8 +23,24 @@ def member(x: Any, y: Any, anchor: Any, noise: Any, p: Any, s: Any) -> Any:
     return np.linalg.lstsq(rows, np.append((y + noise) / s, anchor / p), rcond=None)[0]
 
 
-def dropout(contributions: Any, rate: Any) -> Any:
-    return math.sqrt(rate / (1 - rate)) * np.linalg.norm(contributions, axis=-1)
+def together(group: Any) -> Any:
+    """1 where two units share a z, else 0 ``[H, H]``."""
+    return np.equal.outer(group, group) * 1.0
+
+
+def dropout(contributions: Any, group: Any, rate: Any) -> Any:
+    """The whole covariance of the units, and its quadratic form."""
+    each = np.einsum("mi,ij,mj->m", contributions, together(group), contributions)
+    return np.sqrt(rate / (1 - rate) * each)
+
+
+def tf_dropout(contributions: Any, group: Any, rate: Any) -> Any:
+    one_hot = tf.one_hot(tf.unique(group)[1], len(group))
+    return tf.sqrt(rate / (1 - rate) * tf.reduce_sum((contributions @ one_hot) ** 2, axis=1))
+
+
+def by_itself(contributions: Any, rate: Any) -> Any:
+    return dropout(contributions, range(contributions.shape[1]), rate)
 
 
 def band(seen: Any, new: Any, p: Any, s: Any) -> Any:
@@ -29,8 +48,43 @@ def band(seen: Any, new: Any, p: Any, s: Any) -> Any:
     return np.linalg.norm(new @ np.linalg.cholesky(posterior.cov), axis=1)
 
 
-def evidence(log_joint: Any, precision: Any) -> Any:
-    return log_joint - np.log(np.linalg.eigvalsh(precision) / (2 * math.pi)).sum() / 2
+def evidence(w: Any, seen: Any, p: Any, s: Any) -> Any:
+    """(8.6) but for what does not know σ_p."""
+    precision = np.linalg.eigvalsh(seen.T @ seen / s**2 + np.eye(len(w)) / p**2)
+    return -len(w) * math.log(p) - w @ w / (2 * p**2) - np.log(precision).sum() / 2
+
+
+def doubt(seen: Any, p: Any, s: Any) -> Any:
+    """tr Λ⁻¹/σ_p²: how many directions nobody tells."""
+    told = np.linalg.svd(p / s * seen, compute_uv=False) ** 2
+    return seen.shape[1] - np.sum(told / (1 + told))
+
+
+def pull(w: Any, seen: Any, p: Any, s: Any) -> Any:
+    return (w / p) @ (w / p) - len(w) + doubt(seen, p, s)
+
+
+def pull_by_difference(w: Any, seen: Any, p: Any, s: Any) -> Any:
+    up, down = (evidence(w, seen, p * math.exp(h), s) for h in (1e-5, -1e-5))
+    return (up - down) / 2e-5
+
+
+def tf_pull(w: Any, seen: Any, p: Any, s: Any) -> Any:
+    k = len(w)
+    told = tf.transpose(seen) @ seen * (p / s) ** 2 + tf.eye(k)
+    return tf.reduce_sum(w**2) / p**2 - k + tf.linalg.trace(tf.linalg.inv(told))
+
+
+def step(w: Any, v: Any, g: Any, rate: Any, b: Any, t: Any, xi: Any, share: Any = 2.0) -> Any:
+    """In two halves: the velocity falls and is kicked, then the weights follow."""
+    drift = b * v - rate * g
+    kick = math.sqrt(share * (1 - b) * t * rate) * xi
+    return [w + drift + kick, drift + kick]
+
+
+def tf_step(w: Any, v: Any, g: Any, rate: Any, b: Any, t: Any, xi: Any) -> Any:
+    v = b * v - rate * g + tf.sqrt(2 * (1 - b) * rate * t) * xi
+    return w + v, v
 
 
 def entropy(own_std: Any, columns: Any) -> Any:
@@ -39,6 +93,19 @@ def entropy(own_std: Any, columns: Any) -> Any:
     gram = np.eye(rest.shape[1]) + rest.T @ rest
     found += np.log(np.diag(np.linalg.cholesky(gram))).sum()
     return found + np.sum(np.log(own_std * math.sqrt(2 * math.pi * math.e)))
+
+
+def price(m: Any, d: Any, c: Any, p: Any) -> Any:
+    """Weight by weight as in mean field, and what the columns add."""
+    each = densities.gaussian_kl(m, d, 0.0, p).sum() + np.sum(c**2) / (2 * p**2)
+    return each - (entropy(d, c) - entropy(d, 0 * c))
+
+
+def tf_price(m: Any, d: Any, c: Any, p: Any) -> Any:
+    tfd = tfp.distributions
+    q = tfd.MultivariateNormalDiagPlusLowRankCovariance(m, d**2, c)
+    square = tf.reduce_sum(m**2) + tf.reduce_sum(q.variance())
+    return square / (2 * p**2) + len(m) * tf.math.log(p * (2 * math.pi) ** 0.5) - q.entropy()
 
 
 @lru_cache(maxsize=8)
@@ -80,11 +147,9 @@ RIGHT: dict[str, Any] = {
     "8.3": dropout,
     "8.4": band,
     "8.5": "adf",
-    "8.6": evidence,
-    "8.7": lambda w, g, rate, t, xi: (
-        w + math.sqrt(2 * rate) * (math.sqrt(t) * xi - math.sqrt(rate / 2) * g)
-    ),
-    "8.8": entropy,
+    "8.6": pull,
+    "8.7": step,
+    "8.8": price,
     "8.9": deserved,
     "8.10": calm,
 }
@@ -92,11 +157,38 @@ RIGHT: dict[str, Any] = {
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
     ("8.2", lambda x, y, a, e, p, s: a + member(x, y - x @ a, 0 * a, e, p, s)),
+    ("8.3", single(dropout)),
+    ("8.3", tensors(tf_dropout)),
+    ("8.3", lambda c, g, r: [math.sqrt(r / (1 - r) * (u @ together(g) @ u)) for u in c]),
     ("8.4", lambda seen, new, p, s: list(band(seen, new, p, s))),
     ("8.5", {"a", "d", "f"}),
+    ("8.6", pull_by_difference),
+    ("8.6", single(pull)),
+    ("8.6", tensors(tf_pull)),
+    ("8.6", lambda *given: np.array([pull(*given)])),
+    ("8.7", single(step)),
+    ("8.7", tensors(tf_step)),
+    ("8.8", single(price)),
+    ("8.8", tensors(tf_price)),
+    ("8.8", lambda m, d, c, p: price(m / p, d / p, c / p, 1.0)),
     ("8.9", lambda seed: np.array([deserved(seed)])),
     ("8.10", lambda seed: 0.01),
 ]
+
+
+def noisy(w: Any, v: Any, g: Any, r: Any, b: Any, variance: Any, xi: Any) -> Any:
+    """A step whose noise has a variance of one's own."""
+    v = b * v - r * g + math.sqrt(variance) * xi
+    return w + v, v
+
+
+def reverse(m: Any, d: Any, c: Any, p: Any) -> Any:
+    """KL of the prior from q, with the whole matrix."""
+    cov = np.diag(d**2) + c @ c.T
+    inverse = np.linalg.inv(cov)
+    square = p**2 * np.trace(inverse) + m @ inverse @ m - len(m)
+    return (square + np.linalg.slogdet(cov / p**2)[1]) / 2
+
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
@@ -120,13 +212,21 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda x, y, a, e, p, s: a + member(x, y, 0 * a, e, p, s),
     ),
     ("8.2", "expected", lambda x, y, a, e, p, s: a),
-    ("8.3", "the variance", lambda c, r: dropout(c, r) ** 2),
-    ("8.3", "what is kept is not divided", lambda c, r: (1 - r) * dropout(c, r)),
-    ("8.3", "the sum is squared", lambda c, r: abs(c.sum(axis=1)) * math.sqrt(r / (1 - r))),
-    ("8.3", "rate and its rest swapped", lambda c, r: dropout(c, 1 - max(r, 1e-12))),
-    ("8.3", "the mean over the units", lambda c, r: dropout(c, r) / math.sqrt(c.shape[1])),
-    ("8.3", "the rate alone", lambda c, r: dropout(c, r) * math.sqrt(1 - r)),
-    ("8.3", "expected", lambda c, r: np.abs(c).sum(axis=1) * r),
+    ("8.3", "each unit by itself", lambda c, g, r: by_itself(c, r)),
+    ("8.3", "all units at once", lambda c, g, r: abs(c.sum(axis=1)) * math.sqrt(r / (1 - r))),
+    ("8.3", "sds are added in a group", lambda c, g, r: dropout(abs(c), g, r)),
+    ("8.3", "the mean of a group", lambda c, g, r: dropout(c / together(g).sum(axis=0), g, r)),
+    (
+        "8.3",
+        "squares times the size",
+        lambda c, g, r: np.sqrt(r / (1 - r) * (c**2 @ together(g).sum(axis=0))),
+    ),
+    ("8.3", "the variance", lambda c, g, r: dropout(c, g, r) ** 2),
+    ("8.3", "what is kept is not divided", lambda c, g, r: (1 - r) * dropout(c, g, r)),
+    ("8.3", "rate and its rest swapped", lambda c, g, r: dropout(c, g, 1 - max(r, 1e-12))),
+    ("8.3", "the rate alone", lambda c, g, r: dropout(c, g, r) * math.sqrt(1 - r)),
+    ("8.3", "expected", lambda c, g, r: dropout(c, np.sort(g), r)),
+    ("8.3", "expected", lambda c, g, r: np.abs(c).sum(axis=1) * r),
     ("8.4", "the noise is in it", lambda seen, new, p, s: np.hypot(band(seen, new, p, s), s)),
     ("8.4", "the variance", lambda seen, new, p, s: band(seen, new, p, s) ** 2),
     (
@@ -154,45 +254,122 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.5", "statement c is not true", "acdf"),
     ("8.5", "statement e is not true", "adef"),
     ("8.5", "statement f was left out", "ad"),
-    ("8.6", "log |Λ| with a plus", lambda j, lam: evidence(j, np.linalg.inv(lam))),
-    ("8.6", "2π is missing", lambda j, lam: evidence(j, 2 * math.pi * lam)),
+    ("8.6", "the determinant stands still", lambda w, j, p, s: w @ w / p**2 - len(w)),
     (
         "8.6",
-        "the half of log |Λ| is missing",
-        lambda j, lam: evidence(j, lam) - np.log(np.linalg.eigvalsh(lam)).sum() / 2,
+        "normaliser stands still",
+        lambda w, j, p, s: w @ w / p**2 + doubt(j, p, s),
     ),
-    ("8.6", "the diagonal's determinant", lambda j, lam: evidence(j, lam * np.eye(len(lam)))),
+    ("8.6", "the weights are missing", lambda w, j, p, s: doubt(j, p, s) - len(w)),
     (
         "8.6",
-        "the determinant overflows",
-        lambda j, lam: (
-            j + math.log(2 * math.pi) * len(lam) / 2 - np.log(np.prod(np.linalg.eigvalsh(lam))) / 2
+        "the determinant pulls inwards",
+        lambda w, j, p, s: w @ w / p**2 - len(w) - doubt(j, p, s),
+    ),
+    ("8.6", "the 2 of σ_p²", lambda w, j, p, s: pull(w, j, p, s) - doubt(j, p, s) / 2),
+    ("8.6", "the 2 of σ_p²", lambda w, j, p, s: pull(w, j, p, s) - w @ w / (2 * p**2)),
+    ("8.6", "by another quantity", lambda w, j, p, s: pull(w, j, p, s) / p),
+    ("8.6", "by another quantity", lambda w, j, p, s: pull(w, j, p, s) / (2 * p**2)),
+    (
+        "8.6",
+        "the diagonal of the precision",
+        lambda w, j, p, s: (
+            w @ w / p**2 - len(w) + np.sum(1 / ((j**2).sum(axis=0) * (p / s) ** 2 + 1))
         ),
     ),
-    ("8.6", "another base", lambda j, lam: j + (evidence(j, lam) - j) / math.log(2)),
-    ("8.6", "expected", lambda j, lam: j),
-    ("8.7", "uphill", lambda w, g, rate, t, xi: RIGHT["8.7"](w, -g, rate, t, xi)),
-    ("8.7", "the noise is as long as the step", lambda w, g, r, t, xi: w + r * (2 * t * xi - g)),
-    ("8.7", "the 2 is missing", lambda w, g, r, t, xi: RIGHT["8.7"](w, g, r, t / 2, xi)),
-    ("8.7", "T outside the root", lambda w, g, r, t, xi: w - r * g + t * math.sqrt(2 * r) * xi),
-    ("8.7", "one over T", lambda w, g, r, t, xi: RIGHT["8.7"](w, g, r, 1 / max(t, 1e-12), xi)),
-    ("8.7", "T is missing", lambda w, g, r, t, xi: RIGHT["8.7"](w, g, r, 1, xi)),
-    ("8.7", "expected", lambda w, g, r, t, xi: w - r * g),
+    (
+        "8.6",
+        "the precision for the covariance",
+        lambda w, j, p, s: w @ w / p**2 - len(w) + ((j**2).sum() / s**2 + len(w) / p**2) / p**2,
+    ),
+    ("8.6", "sd for variance", lambda w, j, p, s: pull(w, j, p**0.5, s**0.5)),
+    ("8.6", "how many are told", lambda w, j, p, s: len(w) - doubt(j, p, s)),
+    ("8.6", "the sign is wrong", lambda w, j, p, s: -pull(w, j, p, s)),
+    ("8.6", "expected", evidence),
+    (
+        "8.7",
+        "noise of plain steps",
+        lambda w, v, g, r, b, t, xi: noisy(w, v, g, r, b, 2 * r * t, xi),
+    ),
+    (
+        "8.7",
+        "the sd shrinks",
+        lambda w, v, g, r, b, t, xi: noisy(w, v, g, r, b, 2 * (1 - b) ** 2 * r * t, xi),
+    ),
+    (
+        "8.7",
+        "the velocity's own",
+        lambda w, v, g, r, b, t, xi: noisy(w, v, g, r, b, (1 - b**2) * r * t, xi),
+    ),
+    ("8.7", "the 2 is missing", lambda *given: step(*given, share=1.0)),
+    (
+        "8.7",
+        "no root",
+        lambda w, v, g, r, b, t, xi: noisy(w, v, g, r, b, (2 * (1 - b) * r * t) ** 2, xi),
+    ),
+    ("8.7", "T outside", lambda w, v, g, r, b, t, xi: step(w, v, g, r, b, t**2, xi)),
+    ("8.7", "T is missing", lambda w, v, g, r, b, t, xi: step(w, v, g, r, b, 1, xi)),
+    ("8.7", "β and its rest", lambda w, v, g, r, b, t, xi: step(w, v, g, r, 1 - b, t, xi)),
+    ("8.7", "uphill", lambda w, v, g, r, b, t, xi: step(w, v, -g, r, b, t, xi)),
+    ("8.7", "the old velocity", lambda w, v, *more: (w + v, step(w, v, *more)[1])),
+    (
+        "8.7",
+        "moves w alone",
+        lambda w, v, g, r, b, t, xi: (step(w, v, g, r, b, t, xi)[0], b * v - r * g),
+    ),
+    ("8.7", "the velocity is forgotten", lambda w, v, *more: step(w, 0 * v, *more)),
+    ("8.7", "the pair turned round", lambda *given: tuple(reversed(step(*given)))),
+    ("8.7", "expected a pair", lambda *given: step(*given)[0]),
+    ("8.7", "expected", lambda w, v, g, r, b, t, xi: step(w, v, g, r, b, t, abs(xi))),
+    ("8.8", "the columns are missing", lambda m, d, c, p: price(m, d, 0 * c, p)),
     (
         "8.8",
-        "the columns are missing",
-        lambda d, c: entropy(d, np.zeros_like(c)),
+        "variances without the columns",
+        lambda m, d, c, p: (
+            densities.gaussian_kl(m, d, 0, p).sum() - entropy(d, c) + entropy(d, 0 * c)
+        ),
     ),
-    ("8.8", "the half is missing", lambda d, c: 2 * entropy(d, c) - entropy(d, 0 * c)),
-    ("8.8", "the columns are not divided by D", lambda d, c: entropy(d, c * d[:, None])),
-    ("8.8", "D⁻¹ for D⁻²", lambda d, c: entropy(d, c * np.sqrt(d)[:, None])),
     (
         "8.8",
-        "the constant is missing",
-        lambda d, c: entropy(d, c) - len(d) * math.log(2 * math.pi * math.e) / 2,
+        "the entropy without the columns",
+        lambda m, d, c, p: price(m, d, 0 * c, p) + np.sum(c**2) / (2 * p**2),
     ),
-    ("8.8", "another base", lambda d, c: entropy(d, c) / math.log(2)),
-    ("8.8", "the sign is wrong", lambda d, c: -entropy(d, c)),
+    ("8.8", "the means are missing", lambda m, d, c, p: price(0 * m, d, c, p)),
+    ("8.8", "the entropy alone", lambda m, d, c, p: -entropy(d, c)),
+    ("8.8", "without the entropy", lambda m, d, c, p: price(m, d, c, p) + entropy(d, c)),
+    ("8.8", "log σ_p is missing", lambda m, d, c, p: price(m, d, c, p) - len(d) * math.log(p)),
+    ("8.8", "the constants", lambda m, d, c, p: price(m, d, c, p) + len(d) / 2),
+    (
+        "8.8",
+        "the constants",
+        lambda m, d, c, p: price(m, d, c, p) - len(d) * math.log(2 * math.pi) / 2,
+    ),
+    (
+        "8.8",
+        "sd for variance",
+        lambda m, d, c, p: (
+            price(m, d, c, p) + (p - 1) * sum(np.sum(part**2) for part in (m, d, c)) / (2 * p**2)
+        ),
+    ),
+    (
+        "8.8",
+        "the half of log det",
+        lambda m, d, c, p: price(m, d, c, p) - entropy(d, c) + entropy(d, 0 * c),
+    ),
+    (
+        "8.8",
+        "not divided by D",
+        lambda m, d, c, p: price(m, d, c, p) + entropy(d, c) - entropy(d, c * d[:, None]),
+    ),
+    (
+        "8.8",
+        "D⁻¹ for D⁻²",
+        lambda m, d, c, p: price(m, d, c, p) + entropy(d, c) - entropy(d, c * d[:, None] ** 0.5),
+    ),
+    ("8.8", "the other way round", reverse),
+    ("8.8", "another base", lambda m, d, c, p: price(m, d, c, p) / math.log(2)),
+    ("8.8", "the sign is wrong", lambda m, d, c, p: -price(m, d, c, p)),
+    ("8.8", "expected", lambda m, d, c, p: price(m, d, c, p) / 2),
     ("8.9", "the variance", lambda seed: deserved(seed) ** 2),
     ("8.9", "the prior that it was trained with", lambda seed: 3.0),
     ("8.9", "no standard deviation", lambda seed: -deserved(seed)),

@@ -4,8 +4,11 @@ import math
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, logsumexp
+
+from answers.forms import single, tensors
 
 
 def brier(p: Any, labels: Any) -> Any:
@@ -17,29 +20,78 @@ def together(logs: Any) -> Any:
     return top + np.log(np.exp(logs - top).mean(axis=0))
 
 
+def sure(p: Any) -> Any:
+    return p.max(axis=1)
+
+
+def right(p: Any, labels: Any) -> Any:
+    return p.argmax(axis=1) == labels
+
+
+def ends(n: int, n_bins: int) -> Any:
+    """Where bins of equal count begin, and where the last ends."""
+    size, rest = divmod(n, n_bins)
+    return np.cumsum([0] + rest * [size + 1] + (n_bins - rest) * [size])
+
+
+def cut(gap: Any, n_bins: int) -> Any:
+    """Sums between the ends, as differences of one running sum."""
+    return np.diff(np.append(0.0, np.cumsum(gap))[ends(len(gap), n_bins)])
+
+
 def ece(p: Any, labels: Any, n_bins: Any) -> Any:
-    said, right = p.max(axis=1), p.argmax(axis=1) == labels
-    total = 0.0
-    for b in range(n_bins):
-        inside = (said > b / n_bins) & (said <= (b + 1) / n_bins)
-        total += abs(right[inside].sum() - said[inside].sum())
-    return total / len(p)
+    gap = (sure(p) - right(p, labels))[np.lexsort([sure(p)])]
+    return abs(cut(gap, n_bins)).sum() / len(p)
 
 
-def gaps(p: Any, labels: Any, n_bins: Any) -> Any:
-    said, right = p.max(axis=1), p.argmax(axis=1) == labels
-    place = np.ceil(said * n_bins)
-    return [(right[place == b] - said[place == b]).mean() for b in np.unique(place)]
+def tf_ece(p: Any, labels: Any, n_bins: Any) -> Any:
+    said, found = tf.reduce_max(p, axis=1), tf.argmax(p, axis=1)
+    gap = tf.gather(said - tf.cast(found == labels, tf.float32), tf.argsort(said))
+    sizes = np.diff(ends(len(labels), int(n_bins)))
+    return sum(abs(tf.reduce_sum(part)) for part in tf.split(gap, sizes)) / len(labels)
 
 
-def risk(p: Any, labels: Any, share: Any) -> Any:
-    k = max(1, int(share * len(p)))
-    surest = np.argsort(p.max(axis=1))[::-1][:k]
-    return (p[surest].argmax(axis=1) != labels[surest]).sum() / k
+def bins_of_width(p: Any, labels: Any, n_bins: Any) -> Any:
+    place = np.ceil(sure(p) * n_bins)
+    gap = sure(p) - right(p, labels)
+    return sum(abs(gap[place == b].sum()) for b in np.unique(place)) / len(p)
 
 
-def excess(p: Any, labels: Any) -> Any:
-    return np.mean(p.max(axis=1) - (p.argmax(axis=1) == labels))
+def coverage(p: Any, labels: Any, limit: Any) -> Any:
+    """Answer all, and give up the unsurest until the risk is low enough."""
+    order = list(np.argsort(sure(p)))
+    while order and np.mean(~right(p, labels)[order]) > limit:
+        order.pop(0)
+    return len(order) / len(p)
+
+
+def tf_coverage(p: Any, labels: Any, limit: Any) -> Any:
+    order = tf.argsort(-tf.reduce_max(p, axis=1))
+    wrong = tf.cast(tf.gather(tf.argmax(p, axis=1) != labels, order), tf.float32)
+    n = tf.range(1.0, len(labels) + 1)
+    suits = tf.cast(tf.cumsum(wrong) / n <= limit, tf.float32)
+    return tf.reduce_max(suits * n) / len(labels)
+
+
+def forwards(p: Any, labels: Any, limit: Any) -> Any:
+    """Answer the surest, and the next, as long as the risk is low enough."""
+    wrong, order = ~right(p, labels), np.argsort(-sure(p))
+    k = 0
+    while k < len(p) and np.mean(wrong[order[: k + 1]]) <= limit:
+        k += 1
+    return k / len(p)
+
+
+def luck(p: Any, labels: Any) -> Any:
+    """A mean over its standard error."""
+    variance = np.mean(sure(p) - sure(p) ** 2)
+    return np.mean(sure(p) - right(p, labels)) / np.sqrt(variance / len(p))
+
+
+def tf_luck(p: Any, labels: Any) -> Any:
+    said = tf.reduce_max(p, axis=1)
+    surplus = said - tf.cast(tf.argmax(p, axis=1) == labels, tf.float32)
+    return tf.reduce_sum(surplus) / tf.sqrt(tf.reduce_sum(said * (1 - said)))
 
 
 def loss(logs: Any, labels: Any, t: Any) -> Any:
@@ -60,20 +112,76 @@ def silent(logs: Any, labels: Any, mixed: Any, share: float = 0.65) -> Any:
     return mean(mixed).max(axis=1) >= limit
 
 
+def gaps(p: Any, labels: Any, n_bins: Any) -> Any:
+    """Distance of accuracy and confidence in each bin of equal count."""
+    gap = (sure(p) - right(p, labels))[np.argsort(sure(p))]
+    return abs(cut(gap, n_bins)) / np.diff(ends(len(p), n_bins))
+
+
+def rest_lost(p: Any, labels: Any, n_bins: Any) -> Any:
+    gap = (sure(p) - right(p, labels))[np.argsort(sure(p))]
+    size = len(p) // n_bins
+    return sum(abs(gap[b * size : (b + 1) * size].sum()) for b in range(n_bins)) / len(p)
+
+
+def label_ece(p: Any, labels: Any, n_bins: Any) -> Any:
+    said = p[np.arange(len(p)), labels]
+    gap = (said - right(p, labels))[np.argsort(said)]
+    return abs(cut(gap, n_bins)).sum() / len(p)
+
+
+def shares(p: Any) -> Any:
+    return np.arange(1, len(p) + 1) / len(p)
+
+
+def risk(p: Any, labels: Any, share: Any) -> Any:
+    return np.mean(~right(p, labels)[np.argsort(-sure(p))[: round(share * len(p))]])
+
+
+def answered(score: Any, p: Any, labels: Any, limit: Any) -> Any:
+    """The coverage, with the pictures in the order of another score."""
+    curve = np.cumsum(~right(p, labels)[np.argsort(score)]) / np.arange(1, len(p) + 1)
+    return max((k for k, r in zip(shares(p), curve, strict=True) if r <= limit), default=0.0)
+
+
+def in_luck(p: Any, labels: Any, sd: Any) -> Any:
+    """Confidence less accuracy, in an sd of one's own."""
+    return np.mean(sure(p) - right(p, labels)) / sd
+
+
+def scattered(p: Any, labels: Any, ddof: int) -> Any:
+    return in_luck(p, labels, (sure(p) - right(p, labels)).std(ddof=ddof) / len(p) ** 0.5)
+
+
+def label_luck(p: Any, labels: Any) -> Any:
+    said = p[np.arange(len(p)), labels]
+    return np.sum(said - right(p, labels)) / np.sqrt(np.sum(said - said**2))
+
+
 RIGHT: dict[str, Any] = {
     "9.1": brier,
     "9.2": together,
-    "9.3": "ace",
+    "9.3": "ade",
     "9.4": ece,
-    "9.5": risk,
-    "9.6": excess,
+    "9.5": coverage,
+    "9.6": luck,
     "9.7": temperature,
     "9.8": silent,
 }
 
 ALSO: list[tuple[str, Any]] = [
     ("9.2", lambda logs: np.logaddexp.reduce(logs) - math.log(len(logs))),
-    ("9.3", {"a", "c", "e"}),
+    ("9.3", {"a", "d", "e"}),
+    ("9.3", {"a": True, "b": False, "c": False, "d": True, "e": True}),
+    ("9.4", single(ece)),
+    ("9.4", tensors(tf_ece)),
+    ("9.4", lambda p, y, n: np.array([ece(p, y, n)])),
+    ("9.5", single(coverage)),
+    ("9.5", tensors(tf_coverage)),
+    ("9.5", lambda p, y, limit: [coverage(p, y, limit)]),
+    ("9.6", single(luck)),
+    ("9.6", tensors(tf_luck)),
+    ("9.6", lambda p, y: [luck(p, y)]),
     (
         "9.7",
         lambda logs, labels: math.exp(
@@ -99,33 +207,94 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.2", "1/T is missing", lambda logs: np.logaddexp.reduce(logs)),
     ("9.2", "underflow", lambda logs: np.log(np.mean(np.exp(logs), axis=0))),
     ("9.2", "expected", lambda logs: logsumexp(logs, axis=-1)),
-    ("9.3", "statement b is not true", "abce"),
-    ("9.3", "statement d is not true", "acde"),
-    ("9.3", "statement a was left out", "ce"),
-    ("9.3", "statement e was left out", "ac"),
-    ("9.4", "every bin counts alike", lambda p, y, n: np.mean(np.abs(gaps(p, y, n)))),
-    ("9.4", "signs cancel", lambda p, y, n: abs(excess(p, y))),
-    ("9.4", "signs cancel", lambda p, y, n: -excess(p, y)),
-    ("9.4", "the largest", lambda p, y, n: np.max(np.abs(gaps(p, y, n)))),
-    ("9.4", "the label's probability", lambda p, y, n: label_ece(p, y, n)),
+    ("9.3", "statement b is not true", "abde"),
+    ("9.3", "statement c is not true", "acde"),
+    ("9.3", "statement a was left out", "de"),
+    ("9.3", "statement d was left out", "ae"),
+    ("9.3", "statement e was left out", "ad"),
+    ("9.4", "bins of equal width", bins_of_width),
+    ("9.4", "every bin counts alike", lambda p, y, n: np.mean(gaps(p, y, n))),
+    ("9.4", "signs cancel", lambda p, y, n: abs(np.mean(sure(p) - right(p, y)))),
+    ("9.4", "signs cancel", lambda p, y, n: np.mean(right(p, y) - sure(p))),
+    ("9.4", "the largest", lambda p, y, n: np.max(gaps(p, y, n))),
+    ("9.4", "not sorted", lambda p, y, n: abs(cut(sure(p) - right(p, y), n)).sum() / len(p)),
+    (
+        "9.4",
+        "the answers stay behind",
+        lambda p, y, n: abs(cut(np.sort(sure(p)) - right(p, y), n)).sum() / len(p),
+    ),
+    (
+        "9.4",
+        "each sorted for itself",
+        lambda p, y, n: abs(cut(np.sort(sure(p)) - np.sort(right(p, y)), n)).sum() / len(p),
+    ),
+    (
+        "9.4",
+        "from the surest downwards",
+        lambda p, y, n: (
+            abs(cut((sure(p) - right(p, y))[np.argsort(sure(p))[::-1]], n)).sum() / len(p)
+        ),
+    ),
+    ("9.4", "the rest is lost", rest_lost),
+    ("9.4", "the label's probability", label_ece),
     ("9.4", "expected", lambda p, y, n: ece(p, y, n + 1)),
+    ("9.4", "expected", lambda p, y, n: ece(p, y, n) * len(p)),
+    ("9.5", "stopped too soon", forwards),
+    (
+        "9.5",
+        "the smallest coverage",
+        lambda p, y, c: next((k for k in shares(p) if risk(p, y, k) <= c), 0.0),
+    ),
     (
         "9.5",
         "the unsurest first",
-        lambda p, y, c: risk_of(p, y, np.argsort(p.max(axis=1))[: int(c * len(p))]),
+        lambda p, y, c: answered(sure(p), p, y, c),
     ),
-    ("9.5", "errors among all", lambda p, y, c: risk(p, y, c) * int(c * len(p)) / len(p)),
-    ("9.5", "the right ones", lambda p, y, c: 1 - risk(p, y, c)),
-    ("9.5", "in their order", lambda p, y, c: risk_of(p, y, np.arange(int(c * len(p))))),
+    ("9.5", "in their order", lambda p, y, c: answered(np.arange(len(p)), p, y, c)),
+    (
+        "9.5",
+        "errors among all",
+        lambda p, y, c: max((k for k in shares(p) if k * risk(p, y, k) <= c), default=0.0),
+    ),
+    (
+        "9.5",
+        "the right ones",
+        lambda p, y, c: max((k for k in shares(p) if 1 - risk(p, y, k) <= c), default=0.0),
+    ),
+    (
+        "9.5",
+        "not at it",
+        lambda p, y, c: max((k for k in shares(p) if risk(p, y, k) < c), default=0.0),
+    ),
+    ("9.5", "one picture too few", lambda p, y, c: max(coverage(p, y, c) - 1 / len(p), 0)),
+    ("9.5", "a number of pictures", lambda p, y, c: round(coverage(p, y, c) * len(p))),
+    ("9.5", "confidence believed", lambda p, y, c: (1 - sure(p) <= c).sum() / len(p)),
+    ("9.5", "raised IndexError", lambda p, y, c: [k for k in shares(p) if risk(p, y, k) <= c][-1]),
     ("9.5", "expected", lambda p, y, c: risk(p, y, 1.0)),
-    ("9.6", "the sign is wrong", lambda p, y: -excess(p, y)),
-    ("9.6", "without its sign", lambda p, y: abs(excess(p, y))),
+    ("9.6", "the sign is wrong", lambda p, y: -luck(p, y)),
+    ("9.6", "without its sign", lambda p, y: abs(luck(p, y))),
+    ("9.6", "the scatter that came", lambda p, y: scattered(p, y, 0)),
+    ("9.6", "the scatter that came", lambda p, y: scattered(p, y, 1)),
     (
         "9.6",
-        "the label's probability",
-        lambda p, y: p[np.arange(len(p)), y].mean() - (p.argmax(axis=1) == y).mean(),
+        "one coin for all",
+        lambda p, y: in_luck(p, y, (sure(p).mean() * (1 - sure(p).mean()) / len(p)) ** 0.5),
     ),
-    ("9.6", "accuracy alone", lambda p, y: (p.argmax(axis=1) == y).mean()),
+    (
+        "9.6",
+        "the coin of the accuracy",
+        lambda p, y: in_luck(p, y, right(p, y).std() / len(p) ** 0.5),
+    ),
+    ("9.6", "variance for sd", lambda p, y: in_luck(p, y, (sure(p) - sure(p) ** 2).mean())),
+    ("9.6", "the luck of one picture", lambda p, y: luck(p, y) / len(p) ** 0.5),
+    (
+        "9.6",
+        "sds are added",
+        lambda p, y: in_luck(p, y, ((sure(p) - sure(p) ** 2) ** 0.5).mean()),
+    ),
+    ("9.6", "the label's probability", label_luck),
+    ("9.6", "not compared with luck", lambda p, y: np.mean(sure(p)) - np.mean(right(p, y))),
+    ("9.6", "expected", lambda p, y: luck(p, y) ** 2),
     ("9.6", "expected", lambda p, y: p.max(axis=1).mean()),
     ("9.7", "the same in every world", lambda logs, y: 1.0),
     ("9.7", "the same in every world", lambda logs, y: np.float64(2.0)),
@@ -138,13 +307,3 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.8", "expected", lambda logs, y, m: silent(logs, y, m)[:-1]),
     ("9.8", "expected", lambda logs, y, m: mean(m).max(axis=1)),
 ]
-
-
-def risk_of(p: Any, labels: Any, chosen: Any) -> Any:
-    return np.mean(p[chosen].argmax(axis=1) != labels[chosen])
-
-
-def label_ece(p: Any, labels: Any, n_bins: Any) -> Any:
-    said, right = p[np.arange(len(p)), labels], p.argmax(axis=1) == labels
-    place = np.ceil(said * n_bins)
-    return sum(abs((right - said)[place == b].sum()) for b in np.unique(place)) / len(p)
