@@ -18,6 +18,7 @@ _FRAMES = 24  # there; as many back
 def main() -> None:
     """Write the sinusoid explorer's picture while a hand moves one of its points."""
     explorer = SinusoidExplorer().warm()
+    assert explorer.result is not None  # warm() waits for it
     data = explorer.result.data
     x, y = data.x[:, 0], data.y[:, 0]
     dragged = int(np.argmin(np.abs(x - _DRAGGED)))

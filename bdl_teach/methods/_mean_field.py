@@ -323,7 +323,8 @@ def _mean_cost(likelihood: str) -> Callable[..., tuple[Tensor, Tensor]]:
         nll = likelihoods.cost(likelihood, y, f, noise)
         return tf.reduce_mean(complexity), tf.reduce_mean(nll)
 
-    shapes = [None, None], [None, None], [None], [3], [None, 1], [None, None, 1], []
+    shapes: list[list[int | None]]
+    shapes = [[None, None], [None, None], [None], [3], [None, 1], [None, None, 1], []]
     signature = [tf.TensorSpec(shape) for shape in shapes]
     graph: Callable[..., tuple[Tensor, Tensor]] = tf.function(
         mean_cost, input_signature=signature, autograph=False
@@ -402,8 +403,8 @@ class Fit(Variational):
         weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)  # [s, n_weights]
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         eps, prior = (weights - self.mean) / self.std, self.problem.prior.mixture
-        told = weights, eps, self.std, prior, self.problem.y, f, self.noise_std
-        kl, nll = _mean_cost(self.likelihood)(*map(as_float, told))
+        told = [weights, eps, self.std, prior, self.problem.y, f, self.noise_std]
+        kl, nll = _mean_cost(self.likelihood)(*(as_float(values) for values in told))
         return FreeEnergy(float(kl), float(nll), self.problem.kl_weight)
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.1) -> Fit:

@@ -385,9 +385,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
         longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
         for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
-            yield partial(sinusoid_fits.refit, **_fit_values(_DEFAULTS | values))
+            yield partial(_fit, values)
         for values in ({}, longer, table, more):
-            yield partial(sinusoid_fits.warm, **_fit_values(_DEFAULTS | values))
+            yield partial(_fit_and_rest, values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
@@ -411,6 +411,16 @@ def nuts_run(values: controls.Values) -> Run:
     names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
     chains = sinusoid_fits.chains(**{name: values[name] for name in names if name in values})
     return Run(X_GRID, chains, partial(sinusoid_fits.sample, chains))
+
+
+def _fit(moved: controls.Values) -> SinusoidResult:
+    """The fit where these controls have been moved."""
+    return sinusoid_fits.refit(**_fit_values(_DEFAULTS | moved))
+
+
+def _fit_and_rest(moved: controls.Values) -> None:
+    """Run what is run while nothing moves after that fit."""
+    sinusoid_fits.warm(_fit(moved))
 
 
 def _fit_values(values: controls.Values) -> controls.Values:

@@ -220,9 +220,9 @@ def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) ->
     return replace(result, gap=gap, gap_outside=outside)
 
 
-def warm(**values: Any) -> None:
-    """Compile what ``improve`` runs after a fit for these values."""
-    improve(refit(**values), 1.0)
+def warm(result: SinusoidResult) -> None:
+    """Compile what ``improve`` runs."""
+    improve(result, 1.0)
 
 
 def mark(result: SinusoidResult, kind: str, i: int) -> Mark:
