@@ -403,8 +403,8 @@ class Fit(Variational):
         weights = predictive.draw_weights(self.mean, self.std, n_draws, seed)  # [s, n_weights]
         f = self.evaluate(weights, self.problem.x)[..., None]  # [s, n, 1]
         eps, prior = (weights - self.mean) / self.std, self.problem.prior.mixture
-        told = [weights, eps, self.std, prior, self.problem.y, f, self.noise_std]
-        kl, nll = _mean_cost(self.likelihood)(*(as_float(values) for values in told))
+        told: list[ArrayLike] = [weights, eps, self.std, prior, self.problem.y, f, self.noise_std]
+        kl, nll = _mean_cost(self.likelihood)(*map(as_float, told))
         return FreeEnergy(float(kl), float(nll), self.problem.kl_weight)
 
     def refined(self, steps: int = 1500, learning_rate: float = 0.1) -> Fit:
