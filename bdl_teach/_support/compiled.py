@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -66,14 +67,14 @@ class Compiled:
         if self._program is None:
             with self._lock:
                 self._program = self._program or self._build()
-        before = self.traces
+        before, start = self.traces, time.monotonic()
         try:
             result = self._program(*arguments)
         except tf.errors.OpError as error:
             if self.traces == before or not xla_cache.clear():
                 raise
             result = self._once_more(error, arguments)
-        memory.after_run(compiled=self.traces != before)
+        memory.after_run(None if self.traces == before else time.monotonic() - start)
         return result
 
     def _once_more(self, error: Exception, arguments: tuple[Tensor, ...]) -> Tensor:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 _ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
-_PAUSE = 2.0  # seconds after a compilation in which others may join it
+_PAUSE = 2.0  # seconds after a program was loaded in which others may join it
+_LONG = 1.0  # seconds from which on it was compiled, which leaves much more than loading
 _due: float | None = None  # when what compilations have left is to go
 
 
@@ -31,21 +32,21 @@ def keep_heap_small() -> None:
             libc.mallopt(_TRIM_THRESHOLD, 1 << 17)
 
 
-def after_run(compiled: bool) -> None:
-    """Give memory back in time: some seconds after a compilation, with that of those since.
+def after_run(compiling_s: float | None) -> None:
+    """Give memory back: at once after a compilation, and in time after loading a kept program.
 
     Looking through all that is alive takes a tenth of a second, or three of them where a first
-    picture waits for three programs.
+    picture waits for three programs that are only loaded.
 
     Args:
-        compiled: Whether the run that is over has compiled its program.
+        compiling_s: Seconds that a run took which had no program yet; ``None`` for any other.
     """
     global _due
-    now = time.monotonic()
-    if _due is not None and now >= _due:
+    now, long = time.monotonic(), compiling_s is not None and compiling_s >= _LONG
+    if long or (_due is not None and now >= _due):
         _due = None
         release()
-    elif compiled and _due is None:
+    elif compiling_s is not None and _due is None:
         _due = now + _PAUSE
 
 

@@ -126,11 +126,12 @@ class PBPStepper(Explorer[StepperResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "pbp-one-point-counted-often",
-            "One single point, and PBP believes that it has seen dozens: let α end 20 above where "
-            "it began.",
+            "One single point, and PBP believes that it has seen dozens: let α end 20 or more "
+            "above “prior α”.",
             (
-                "α counts the points that were learned, about a half for each visit, and it does "
-                "not ask whether they are new.",
+                "A click in the picture adds a point, Shift and a click takes one away. α counts "
+                "those that were learned, about a half for each visit, and does not ask if they "
+                "are new.",
                 "Take “points N” down to 4, remove three of them (Shift and a click), and move "
                 "“steps” to 200.",
             ),

@@ -102,11 +102,11 @@ def test_the_probe_finds_xla_here_or_says_no():
 
 def test_only_a_new_shape_asks_to_give_memory_back(monkeypatch):
     asked = []
-    monkeypatch.setattr(compiled.memory, "after_run", lambda compiled: asked.append(compiled))
+    monkeypatch.setattr(compiled.memory, "after_run", asked.append)
     square = Compiled(lambda x: x * x)
     for values in ([1.0], [2.0], [1.0, 2.0]):
         square(tf.constant(values))
-    assert asked == [True, False, True]
+    assert [took is not None and took > 0 for took in asked] == [True, False, True]
 
 
 @pytest.mark.parametrize("works", [True, False])

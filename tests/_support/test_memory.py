@@ -54,19 +54,28 @@ def test_only_what_nobody_wrote_to_goes():
     assert {changed[piece] for piece in pieces} == {0}
 
 
-def test_what_compilations_leave_goes_together_some_seconds_later(monkeypatch):
+def test_what_loaded_programs_leave_goes_together_some_seconds_later(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
     monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: clock.now))
 
-    def run(at: float, compiled: bool) -> None:
+    def run(at: float, compiling_s: float | None) -> None:
         clock.now = at
-        memory.after_run(compiled)
+        memory.after_run(compiling_s)
 
-    for at, compiled in ((5.0, False), (6.0, True), (7.5, True), (8.5, False), (9.0, False)):
-        run(at, compiled)
+    for at, took in ((5.0, None), (6.0, 0.2), (7.5, 0.2), (8.5, None), (9.0, None)):
+        run(at, took)
     assert released == [8.5], "of 6.0 and 7.5, and not before others could join"
     for at in (20.0, 30.0):
-        run(at, compiled=True)
+        run(at, 0.2)
     assert released == [8.5, 30.0]
+
+
+def test_what_a_compilation_leaves_goes_at_once(monkeypatch):
+    released = []
+    monkeypatch.setattr(memory, "_due", None)
+    monkeypatch.setattr(memory, "release", lambda: released.append(1))
+    memory.after_run(3.0)
+    memory.after_run(None)
+    assert released == [1]
