@@ -170,14 +170,14 @@ def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
     trace = _program(plan.padded, o.likelihood)([mu, rho, b], schedule, plan.n_blocks, inputs)
     history = optimise.history(trace, RECORDED, REMEDY)
     used = plan.network.positions_in(plan.padded)
-    moments = _posterior((p.numpy()[used] for p in trace.parameters), rank)
+    mean, own_std, columns = _posterior((p.numpy()[used] for p in trace.parameters), rank)
     own = plan.network, float(o.noise_std), history, plan.capacity, problem
-    return Fit(*moments, *own, path_of(trace, used))
+    return Fit(mean, own_std, columns, *own, path=path_of(trace, used))
 
 
 def _pace(d: int, rank: int) -> float:
     """What a step of B is multiplied by."""
-    return _PACE / (max(rank, 1) * d) ** 0.5
+    return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
 def _posterior(parameters: Iterable[Array], rank: int) -> tuple[Array, Array, Array]:
