@@ -300,7 +300,7 @@ def path(trace: Trace) -> Path | None:
         return None
     steps = trace.path.steps.numpy()
     kept = np.flatnonzero(np.diff(steps, append=-1))  # of frames of the same step the last
-    tensors = [p.numpy()[kept] for p in trace.path.parameters]
+    tensors = [np.asarray(p)[kept] for p in trace.path.parameters]
     return Path(steps[kept], trace.path.records.numpy()[kept], tensors)
 
 

@@ -45,7 +45,7 @@ from scipy.linalg import svd
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from bdl_teach import estimators, likelihoods, predictive
+from bdl_teach import estimators, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach.backend import tf
@@ -348,6 +348,27 @@ class Fit:
     def history(self) -> dict[str, Array]:
         """What ``point.fit`` recorded on its way to the mode."""
         return self.problem.mode.history
+
+    @property
+    def path(self) -> optimise.Path | None:
+        """The way to the mode, for :meth:`at`; ``None`` for a network of many weights."""
+        return self.problem.mode.path
+
+    def at(self, frame: int) -> Fit:
+        """Put the Gaussian round the weights of a frame of the way, as if that were the mode.
+
+        Λ has no negative direction anywhere, and what is learnt of a last layer alone is learnt
+        from the features so far; but only at the last frame, which is the fit itself, is there a
+        mode for the Gaussian to stand round, and does ``log_evidence`` approximate one.
+
+        Args:
+            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1 backwards.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        problem = self.problem._replace(mode=self.problem.mode.at(frame))
+        return _approximate(problem, self.prior, self.noise_std)
 
     @property
     def cov(self) -> Array:

@@ -19,7 +19,8 @@ Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, point
-from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan
+from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan, path_of
 from bdl_teach.methods._mean_field import RECORDED, REMEDY, Problem, taking
 from bdl_teach.methods._variational import Variational
 from bdl_teach.mlp import MLP
@@ -107,7 +108,7 @@ def _program(network: MLP, likelihood: str = "gaussian") -> Compiled:
             zeta = tf.gather(inputs.zeta, row % inputs.zeta.shape[0])
             return _free_energy(network, likelihood, theta, block, zeta, inputs)
 
-        return optimise.adam(objective, theta, schedule, n_blocks=n_blocks)
+        return optimise.adam(objective, theta, schedule, n_blocks=n_blocks, keep_path=True)
 
     return Compiled(loop)
 
@@ -159,7 +160,7 @@ def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
     plan, common, problem = _mean_field.prepare(x, y, o)
     d, rank = plan.network.n_weights, _rank(o.rank, plan.network)
     mu, rho = _mean_field.start(o, plan, problem.prior)
-    pace = _PACE / (max(rank, 1) * d) ** 0.5
+    pace = _pace(d, rank)
     room = np.where(np.arange(_room(rank)) < rank, pace, 0.0)
     inputs = _Inputs(common, _zeta(plan.n_rows, _room(rank), plan.seed), as_float(room))
     b = _embed(_columns(plan, rank), plan)
@@ -169,11 +170,21 @@ def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
     trace = _program(plan.padded, o.likelihood)([mu, rho, b], schedule, plan.n_blocks, inputs)
     history = optimise.history(trace, RECORDED, REMEDY)
     used = plan.network.positions_in(plan.padded)
-    mean, rho, b = (p.numpy()[used].astype(np.float64) for p in trace.parameters)
-    own_std = np.logaddexp(0.0, rho)
-    columns = pace * own_std[:, None] * b[:, :rank]
+    mean, own_std, columns = _posterior((p.numpy()[used] for p in trace.parameters), rank)
     own = plan.network, float(o.noise_std), history, plan.capacity, problem
-    return Fit(mean, own_std, columns, *own)
+    return Fit(mean, own_std, columns, *own, path=path_of(trace, used))
+
+
+def _pace(d: int, rank: int) -> float:
+    """What a step of B is multiplied by."""
+    return float(_PACE / (max(rank, 1) * d) ** 0.5)
+
+
+def _posterior(parameters: Iterable[Array], rank: int) -> tuple[Array, Array, Array]:
+    """μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), of float32 and with room for more columns."""
+    mean, rho, b = (p.astype(np.float64) for p in parameters)
+    own_std = np.logaddexp(0.0, rho)
+    return mean, own_std, _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
 
 
 def _rank(rank: int, network: MLP) -> int:
@@ -316,6 +327,7 @@ class Fit(Variational):
             of SWAG that of the mode, see ``point.Fit``.
         capacity: Sizes that it was compiled for.
         problem: The data and the prior that it was fitted to.
+        path: The way of the training, for :meth:`at`; ``None`` of SWAG, and of many weights.
     """
 
     mean: Array
@@ -326,8 +338,25 @@ class Fit(Variational):
     history: dict[str, Array]
     capacity: Capacity
     problem: Problem
+    path: optimise.Path | None = field(default=None, repr=False)
 
     n_longer = 1 + len(_AFRESH)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the posterior was at a frame of its training.
+
+        Args:
+            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1, which is the fit
+                itself, backwards.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        now = (p[frame] for p in path.parameters)
+        mean, own_std, columns = _posterior(now, self.columns.shape[1])
+        history = optimise.history_until(frame, path, self.history)
+        return replace(self, mean=mean, own_std=own_std, columns=columns, history=history)
 
     @property
     def likelihood(self) -> str:

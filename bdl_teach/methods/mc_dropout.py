@@ -22,7 +22,7 @@ Matthews & Ghahramani 2018; Osband 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -37,7 +37,16 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
-from bdl_teach.methods._loop import Block, Capacity, LoopInputs, Plan, embed, lay_out, make_block
+from bdl_teach.methods._loop import (
+    Block,
+    Capacity,
+    LoopInputs,
+    Plan,
+    embed,
+    lay_out,
+    make_block,
+    path_of,
+)
 from bdl_teach.methods.point import REMEDY
 from bdl_teach.mlp import MLP, multiply
 from bdl_teach.predictive import Predictive
@@ -110,7 +119,7 @@ def _program(network: MLP, likelihood: str) -> Compiled:
         def objective(theta: Tensor, step: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
             return _loss(network, likelihood, theta[0], make_block(step, i, p.shared), p)
 
-        return optimise.adam(objective, [start], schedule, n_blocks=n_blocks)
+        return optimise.adam(objective, [start], schedule, n_blocks=n_blocks, keep_path=True)
 
     return Compiled(run)
 
@@ -165,7 +174,8 @@ def fit(
     history = optimise.history(trace, ("loss", "prior_cost", "likelihood_cost"), REMEDY)
     used = network.positions_in(plan.padded)
     weights = trace.parameters[0].numpy()[used].astype(np.float64)
-    return Fit(weights, rate, network, noise_std, history, plan.capacity, likelihood)
+    own = weights, rate, network, noise_std, history, plan.capacity, likelihood
+    return Fit(*own, path_of(trace, used))
 
 
 def _rate(rate: float) -> float:
@@ -214,6 +224,7 @@ class Fit:
             estimates at each recorded step.
         capacity: Sizes that it was compiled for.
         likelihood: ``"gaussian"`` or ``"bernoulli"``.
+        path: The way of the training, for :meth:`at`; ``None`` for a network of many weights.
     """
 
     weights: Array
@@ -223,6 +234,22 @@ class Fit:
     history: dict[str, Array]
     capacity: Capacity
     likelihood: str = "gaussian"
+    path: optimise.Path | None = field(default=None, repr=False)
+
+    def at(self, frame: int) -> Fit:
+        """Return what the network was at a frame of its training.
+
+        Args:
+            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1, which is the fit
+                itself, backwards.
+
+        Raises:
+            ValueError: There is no such frame, or no path.
+        """
+        path = optimise.with_frame(self.path, frame)
+        weights = path.parameters[0][frame].astype(np.float64)
+        history = optimise.history_until(frame, path, self.history)
+        return replace(self, weights=weights, history=history)
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors from q ``[s, n_weights]``: each has lost some of its units.

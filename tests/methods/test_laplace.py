@@ -100,6 +100,25 @@ def test_the_last_layer_is_linear_regression_on_the_frozen_units_under_any_prior
     np.testing.assert_array_equal(one.aleatoric_std, noise)
 
 
+@pytest.mark.parametrize("structure", laplace.STRUCTURES)
+def test_a_frame_is_the_gaussian_round_the_weights_so_far(structure):
+    fit, (data, mode) = network(structure).with_prior(Gaussian(2.0), 0.5), network_mode()
+    for frame in (0, 10, -1):
+        then = laplace.around(mode.at(frame), data.x, data.y, structure=structure)
+        then = then.with_prior(Gaussian(2.0), 0.5)
+        np.testing.assert_array_equal(fit.at(frame).mean, then.mean)
+        np.testing.assert_array_equal(fit.at(frame).cov, then.cov)
+        assert fit.at(frame).history["step"][-1] == mode.path.steps[frame]
+    assert np.abs(fit.at(10).predict(GRID).mean - fit.predict(GRID).mean).max() > 0.1
+
+
+def test_of_a_linear_model_the_gaussian_is_as_wide_at_every_frame():
+    for frame in (0, 20):
+        np.testing.assert_allclose(linear().at(frame).cov, linear().cov, rtol=1e-12)
+    first, fit = linear("last_layer").at(0), linear("last_layer")
+    np.testing.assert_allclose(first.mean, fit.mean, rtol=1e-6)  # solved at every frame
+
+
 def test_of_a_classifier_evidence_and_probabilities_are_nearly_the_true_ones():
     """The truth by adding up over both weights: 30 labels leave the parabola little to miss."""
     fit = labels("last_layer")

@@ -67,6 +67,22 @@ def test_rank_0_is_bayes_by_backprop_with_the_same_draws(changes):
     np.testing.assert_allclose(*likelihood, rtol=1e-3)
 
 
+def test_a_frame_of_rank_0_is_that_of_bayes_by_backprop():
+    options = {"hidden_units": (3,), "steps": 60, "capacity": ROOM}
+    ours, theirs = small(rank=0), bbb.fit(DATA.x, DATA.y, **options)
+    for frame in (0, 7, 20):
+        np.testing.assert_allclose(ours.at(frame).mean, theirs.at(frame).mean, atol=1e-5)
+        np.testing.assert_allclose(ours.at(frame).std, theirs.at(frame).std, rtol=1e-4)
+
+
+def test_the_first_frame_has_the_columns_that_it_started_from():
+    given = made()
+    begin: dict[str, Any] = {"initial": (given.mean, given.own_std), "columns": given.columns}
+    start = low_rank.fit(X, Y, steps=20, rank=3, **begin, **LINEAR).at(0)
+    np.testing.assert_allclose(start.mean, given.mean, rtol=1e-5)
+    np.testing.assert_allclose(start.cov, given.cov, rtol=1e-4, atol=1e-6)
+
+
 def test_it_takes_what_bayes_by_backprop_takes():
     ours, theirs = (
         {name: p.default for name, p in inspect.signature(fit).parameters.items()}

@@ -48,6 +48,14 @@ def test_at_rate_0_it_is_the_point_estimate(options):
     np.testing.assert_allclose(p.epistemic_std, 0.0, atol=1e-6)
 
 
+def test_at_rate_0_its_frames_are_those_of_the_point_estimate():
+    fit, alone = small(rate=0.0, seed=5), point.fit(DATA.x, DATA.y, seed=5, **SMALL)
+    np.testing.assert_array_equal(fit.path.steps, alone.path.steps)
+    for frame in (0, 7, 20):
+        np.testing.assert_allclose(fit.at(frame).weights, alone.at(frame).weights, atol=1e-5)
+    assert small().at(7).rate == 0.1
+
+
 def test_one_hidden_layer_has_the_mean_and_the_variance_of_its_masks():
     """f = Σ_k v_k h_k z_k/(1 − p) + c: mean Σ v h + c, variance p/(1 − p) Σ (v h)²."""
     fit = made((6,))

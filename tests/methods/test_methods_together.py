@@ -68,14 +68,22 @@ def fitted() -> Any:
     return get
 
 
-@pytest.mark.parametrize("name", ["map", "bbb", "local", "eb"])
+REPLAYED = [
+    "map", "bbb", "local", "eb", "dropout", "low_rank", "laplace", "ensemble", "anchored",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLAYED)
 def test_the_frames_of_a_fit_lead_from_its_start_to_itself(name, fitted):
     one = fitted(name)
     end, start = one.at(-1), one.at(0)
-    for field in ("mean", "std", "gamma", "prior_std", "weights"):
+    numbers = (
+        "mean", "std", "gamma", "prior_std", "weights", "own_std", "columns", "cov", "log_evidence",
+    )  # fmt: skip
+    for field in numbers:
         if hasattr(one, field):
             np.testing.assert_array_equal(getattr(end, field), getattr(one, field))
-            assert (getattr(start, field) != getattr(one, field)).any()
+            assert np.any(getattr(start, field) != getattr(one, field))
     assert end.history.keys() == one.history.keys()
     for key, column in one.history.items():
         np.testing.assert_array_equal(end.history[key], column)
@@ -87,8 +95,18 @@ def test_the_frames_of_a_fit_lead_from_its_start_to_itself(name, fitted):
     for frame in (len(one.path.steps), -len(one.path.steps) - 1):
         with pytest.raises(ValueError, match=r"^frame: expected one of the 41 frames kept, got"):
             one.at(frame)
+
+
+@pytest.mark.parametrize("name", [*REPLAYED, "swag"])
+def test_without_a_path_there_is_no_frame(name, fitted):
+    one = fitted(name)
+    if name == "laplace":  # whose path is that of its mode
+        mode = replace(one.problem.mode, path=None)
+        one = replace(one, problem=one.problem._replace(mode=mode))
+    elif name != "swag":
+        one = replace(one, path=None)
     with pytest.raises(ValueError, match=r"^frame: expected a fit whose path was kept, got 0"):
-        replace(one, path=None).at(0)
+        one.at(0)
 
 
 def test_the_start_of_a_posterior_is_where_its_method_starts(fitted):

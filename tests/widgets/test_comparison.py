@@ -447,6 +447,29 @@ def test_pbp_alone_is_replayed_at_its_own_steps_and_nothing_without_a_method(
     assert explorer._film._slider.disabled
 
 
+def test_the_last_frame_of_repeated_rows_is_the_fit_in_every_number() -> None:
+    """Laplace weighs them with their own noise, √r as loud, and predicts with that of a point."""
+    for name in ("map", "laplace"):
+        fit: Any = comparison_fits.fit(name, GapProblem(n=8), 10)
+        whole = fit.predict(X[:, None], 50)
+        for frame, same in ((0.3, False), (1.0, True)):
+            told = comparison_fits.at_share(fit, frame).predict(X[:, None], 50)
+            assert (told.mean == whole.mean).all() == same
+            np.testing.assert_array_equal(told.aleatoric_std, whole.aleatoric_std)
+        np.testing.assert_array_equal(told.epistemic_std, whole.epistemic_std)
+
+
+def test_a_replay_says_of_each_method_what_it_is(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "REST", 3600.0)
+    explorer.preset("start").set(laplace=True, infinite=True)
+    words = ("; Laplace round the weights so far", "; ∞ width as at the end")
+    for step, there in ((15, True), (None, False)):
+        explorer.replay(step) if step else explorer.replay()
+        assert all((word in explorer.status) == there for word in words)
+
+
 def test_a_fit_without_frames_stays_what_it_is() -> None:
     fit = SimpleNamespace(path=None)
     assert comparison_fits.at_share(fit, 0.3) is fit

@@ -6,6 +6,7 @@ one seed, by moving the controls.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -404,21 +405,66 @@ def test_the_time_of_a_kept_fit_is_none_of_this_tick(explorer: RivalsExplorer) -
 
 
 def test_the_replay_leads_to_the_fit_and_says_what_stands_still(explorer: RivalsExplorer) -> None:
-    explorer.preset("start").replay(0)
-    panel(explorer, "second: MC dropout, which stands still")
+    explorer.preset("start").set(second="infinite").replay(0)
+    panel(explorer, "second: infinite width, which stands still")
     fit: Any = explorer.result.fit
     steps = fits.steps_of(explorer.result.rivals["first"])
     assert steps[0] == 0 and steps[-1] == 1500
-    begun = fits.at_share(explorer.result.rivals["first"], 0.0)
+    begun = fits.at_share(explorer.result.rivals["first"], 0.0, explorer.result.model)
     np.testing.assert_array_equal(begun.shown.fit.weights, fit.at(0).weights)
-    last = fits.at_share(explorer.result.rivals["first"], 1.0)
-    np.testing.assert_allclose(last.prediction.mean, explorer.result.prediction.mean, atol=1e-9)
+
+
+LED: dict[str, dict[str, Any]] = {  # every method that goes in steps
+    **{name: {} for name in METHODS if name not in ("infinite", "sghmc")},
+    "laplace, diagonal": {"structure": "diagonal"},
+    "laplace, last layer": {"structure": "last_layer"},
+    "laplace, pushed": {"linearised": False},
+}
+
+
+@pytest.mark.parametrize("what", LED)
+def test_the_last_frame_is_the_fit_in_every_number(explorer: RivalsExplorer, what: str) -> None:
+    explorer.preset("start").set(width=7, first=what.partition(",")[0], second="infinite")
+    rival = explorer.set(**LED[what]).result.rivals["first"]
+    model, traces = explorer.result.model, trace_count()
+    steps = fits.steps_of(rival)
+    assert steps[0] == 0 and steps[-1] == 1500 and len(steps) == 41
+    first, middle, last = (fits.at_share(rival, share, model) for share in (0.0, 0.2, 1.0))
+    assert trace_count() == traces
+    for values in ("mean", "epistemic_std", "total_std"):
+        whole = getattr(rival.prediction, values)
+        np.testing.assert_array_equal(getattr(last.prediction, values), whole)
+    np.testing.assert_array_equal(last.shown.functions, rival.shown.functions)
+    seen = [r.prediction.mean for r in (first, middle, last)]
+    assert min(np.abs(a - b).max() for a, b in itertools.combinations(seen, 2)) > 0.1
+    assert last.remark == ""
+
+
+@pytest.mark.parametrize(
+    ("structure", "remark"),
+    [
+        ("full", "round the weights so far"),
+        ("diagonal", "round the weights so far"),
+        ("last_layer", "on the features so far"),
+    ],
+)
+def test_before_the_end_laplace_says_that_there_is_no_mode_yet(
+    explorer: RivalsExplorer, structure: str, remark: str
+) -> None:
+    explorer.preset("start").set(first="laplace", structure=structure)
+    explorer.replay(15)
+    panel(explorer, f"first: Laplace, {remark}")
+    assert f"the first (Laplace, {remark}): " in explorer.status
+    explorer.replay()
+    panel(explorer, "first: Laplace")
+    assert "so far" not in explorer.status
 
 
 def test_a_frame_of_the_chains_is_what_they_had_drawn(explorer: RivalsExplorer) -> None:
     chains = explorer.preset("start").set(first="sghmc").result.rivals["first"]
     steps = fits.steps_of(chains)
-    early: Any = fits.at_share(chains, steps[0] / steps[-1]).shown.fit
+    model = explorer.result.model
+    early: Any = fits.at_share(chains, steps[0] / steps[-1], model).shown.fit
     assert early.history["step"][-1] == steps[0]
-    last = fits.at_share(chains, 1.0)
+    last = fits.at_share(chains, 1.0, model)
     np.testing.assert_array_equal(last.prediction.mean, chains.prediction.mean)

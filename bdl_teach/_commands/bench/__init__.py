@@ -1,4 +1,4 @@
-"""What it costs: `python3 -m bdl_teach bench live`, `methods`, `browser` and `ticks`."""
+"""What it costs: `python3 -m bdl_teach bench live`, `methods`, `replay`, `browser` and `ticks`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bdl_teach._commands.environment import Trouble
 ABOUT = {
     "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
     "methods": "a refit of each method on the sinusoid, and how PBP grows with data and width",
+    "replay": "what each method pays for the frames of its training, in pairs with and without",
     "browser": "key press to repainted plot, in JupyterLab in Chromium",
     "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
 }

@@ -77,6 +77,7 @@ class ComparisonResult:
         factors: In how many of its total sds each interval ends, by method; with "nuts".
         waiting: Methods that are chosen, and not fitted yet.
         share: How much of each training is done: 1 but in a replay.
+        still: Methods that a replay leaves as they are at the end: they have kept no frames.
     """
 
     data: datasets.Regression1D
@@ -93,6 +94,7 @@ class ComparisonResult:
     interval: Interval = _BELIEVED
     waiting: tuple[str, ...] = ()
     share: float = 1.0
+    still: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -378,8 +380,10 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         steps = self._frames(result)
         share = steps[frame] / steps[-1]
         then = {name: comparison_fits.at_share(fit, share) for name, fit in result.fits.items()}
+        still = tuple(name for name, fit in then.items() if fit is result.fits[name])
         predictions = {name: fit.predict(X_GRID, N_PREDICTIONS) for name, fit in then.items()}
-        return replace(_compared(replace(result, predictions=predictions)), share=share, fits=then)
+        shown = _compared(replace(result, predictions=predictions))
+        return replace(shown, share=share, fits=then, still=still)
 
     def _keep(self, key: _Key, epochs: int) -> Kept:
         """Return a method's fit and its predictive, fitted unless it has been before."""
@@ -436,9 +440,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         if result.gap:
             gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
-        epochs = [METHODS[n].label for n in result.fits if "epochs" in METHODS[n].takes]
-        if result.share < 1 and epochs:
-            sentence += f"; {', '.join(epochs)} after {result.share:.1%} of the epochs"
+        if result.share < 1:
+            sentence += _in_replay(result)
         named = {METHODS[name].label: found for name, found in result.arrivals.items()}
         said = f"{sentence}.", arrival.of_several(named), result.nuts_report
         return " ".join(part for part in said if part)
@@ -471,6 +474,19 @@ def nuts_run(values: controls.Values) -> Run:
 def _key(name: str, problem: GapProblem, values: controls.Values) -> _Key:
     """What a method's fit depends on."""
     return name, problem, values["epochs"] if "epochs" in METHODS[name].takes else None
+
+
+def _in_replay(result: ComparisonResult) -> str:
+    """What there is to say of single methods before the end of their training."""
+    said = {
+        f"after {result.share:.1%} of the epochs": [
+            name for name in result.fits if "epochs" in METHODS[name].takes
+        ],
+        "round the weights so far": [name for name in result.fits if name == "laplace"],
+        "as at the end": result.still,
+    }
+    named = {words: [METHODS[name].label for name in names] for words, names in said.items()}
+    return "".join(f"; {', '.join(names)} {words}" for words, names in named.items() if names)
 
 
 def _predictions(kept: Mapping[str, Kept]) -> dict[str, Predictive]:

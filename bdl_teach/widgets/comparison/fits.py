@@ -184,7 +184,17 @@ def at_share(fit: Fitted, share: float) -> Fitted:
     if not steps.any():
         return fit
     frame = int(np.abs(steps / steps[-1] - share).argmin())
-    return cast("Fitted", cast("Any", fit).at(frame))
+    return _at(fit, frame)
+
+
+def _at(fit: Any, frame: int) -> Fitted:
+    """A fit at a frame; of Laplace with the noise of the rows that it was told, repeated or not."""
+    from bdl_teach.methods import laplace
+
+    if not isinstance(fit, laplace.Fit):
+        return cast("Fitted", fit.at(frame))
+    told = replace(fit, noise_std=fit.problem.mode.noise_std)
+    return replace(told.at(frame), noise_std=fit.noise_std)
 
 
 def warm(name: str) -> None:

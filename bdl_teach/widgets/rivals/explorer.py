@@ -347,9 +347,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
         return next(filter(None, map(rivals_fits.steps_of, result.rivals.values())), ())
 
     def _replay(self, result: RivalsResult, frame: int) -> RivalsResult:
-        steps = self._frames(result)
+        steps, at = self._frames(result), rivals_fits.at_share
         share = steps[frame] / steps[-1]
-        then = {p: rivals_fits.at_share(rival, share) for p, rival in result.rivals.items()}
+        then = {p: at(rival, share, result.model) for p, rival in result.rivals.items()}
         made = replace(result, rivals=then)
         return rivals_fits.beside_nuts(made, result.nuts, result.nuts_report)
 
@@ -441,8 +441,8 @@ _ALL_PROGRAMS: Mapping[str, tuple[Options, ...]] = {
 def _name(rival: Rival) -> str:
     """What a rival is called; of chains that run on, how far they are."""
     label = METHODS[rival.method].label
-    if rival.still:
-        return f"{label}, which stands still"
+    if rival.remark:
+        return f"{label}, {rival.remark}"
     if rival.method != "sghmc":
         return label
     fit: Any = rival.shown.fit

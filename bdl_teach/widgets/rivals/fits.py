@@ -28,6 +28,8 @@ N_PREDICTIONS = 500
 FROZEN_PRIOR_STD = 3.0  # of the network whose last layer is learnt anew
 NIL = 1e-9  # share of a variance that is none
 _FEWEST = 4  # draws of a chain that are shown in a replay
+# Of Laplace in a replay, by how many layers have a posterior: no mode is there before the end.
+_SO_FAR = {None: "round the weights so far", 1: "on the features so far"}
 SGHMC_FIRST, SGHMC_MORE, SGHMC_MOST = 300, 1000, 6300  # steps of a tick, of a round, of all
 
 
@@ -88,13 +90,13 @@ class Rival:
         method: Its key in ``METHODS``.
         shown: What it says.
         seconds: What fitting and predicting took in this tick; 0 where it had been fitted before.
-        still: Whether it stands still in a replay, since it has kept no steps.
+        remark: What a replay says beside its name; none at the end.
     """
 
     method: str
     shown: Shown
     seconds: float
-    still: bool = False
+    remark: str = ""
 
     @property
     def prediction(self) -> Predictive:
@@ -202,7 +204,8 @@ def _mode(model: Model) -> point.Fit:
     from bdl_teach.methods import ensemble, point
 
     one = ensemble.fit(**_given(model), n_members=1)
-    return point.Fit(one.weights[0], one.network, one.noise_std, one.history)
+    path = one.path and one.path._replace(parameters=[one.path.parameters[0][:, 0]])
+    return point.Fit(one.weights[0], one.network, one.noise_std, one.history, path=path)
 
 
 def _of_laplace(model: Model, fit: laplace.Fit) -> Shown:
@@ -305,8 +308,8 @@ def refined(rival: Rival) -> Rival | None:
 def steps_of(rival: Rival) -> Sequence[int]:
     """Steps taken at each frame of a method's training; () if it stands still in a replay.
 
-    The chains' frames are their draws so far, from the first that is one. Dropout and a low rank
-    keep no path; Laplace is what its mode's curvature says, and a limit has no steps.
+    The chains' frames are their draws so far, from the first that is one. Laplace's are those of
+    its mode; a limit has no steps.
     """
     from bdl_teach.methods import sgmcmc
 
@@ -316,13 +319,19 @@ def steps_of(rival: Rival) -> Sequence[int]:
     return replay.steps_of(fit)
 
 
-def at_share(rival: Rival, share: float) -> Rival:
+def at_share(rival: Rival, share: float, model: Model) -> Rival:
     """Return a method as it was after that share of its training, or as one that stands still."""
+    from bdl_teach.methods import laplace
+
     steps = np.array(steps_of(rival))
     if not steps.any():
-        return replace(rival, still=True)
+        return replace(rival, remark="which stands still")
     frame = int(np.abs(steps - share * steps[-1]).argmin())
-    return replace(rival, shown=_of_draws(_at(rival.shown.fit, frame)))
+    fit = _at(rival.shown.fit, frame)
+    if not isinstance(fit, laplace.Fit):
+        return replace(rival, shown=_of_draws(fit))
+    remark = "" if frame == len(steps) - 1 else _SO_FAR[fit.problem.n_layers]
+    return replace(rival, shown=_of_laplace(model, fit), remark=remark)
 
 
 def _at(fit: Any, frame: int) -> Fitted:
