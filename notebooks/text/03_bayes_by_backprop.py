@@ -34,7 +34,7 @@
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below is a Bayesian neural network with 481 weights, trained on 32 points. Every time a slider moves, the network is trained again from nothing: 1500 steps of Adam, and more while the sliders rest. Leave the sliders alone for now. By section 3.10 you will know beforehand what each of them does.
+# Below is a Bayesian neural network with 481 weights, trained on 32 points. Every time a slider moves, the network is trained again from nothing: 1500 steps of Adam, and more while the sliders rest. Leave the sliders, and the box that asks and gives missions, alone for now. By section 3.10 you will know beforehand what each of them does.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import SinusoidExplorer
@@ -721,7 +721,7 @@ assert not found[0].falls
 # **Prior σ₂ and π.** They set how wide the spike is and how much of the prior it holds. With π = 1 only the wide half is left, and σ₂ has no effect at all.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **KL weight.** With weight λ the objective is λ times the free energy of a likelihood to the power 1/λ: as if each point had come 1/λ times. (A *cold posterior* in the sense of Wenzel et al. tempers the prior as well; both go by that name.) At 0.01 the band among the data shrinks and does not vanish, and outside it shrinks less. <!-- claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside -->
+# **KL weight.** With weight λ the objective is λ times the free energy of a likelihood to the power 1/λ: as if each point had come 1/λ times. (A *cold posterior* in the sense of Wenzel et al. tempers the prior as well; both go by that name.) At 0.01 the band among the data shrinks and does not vanish, and outside it shrinks less; at x = ±1.5 it may even grow. <!-- claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside, cold-may-widen-the-ends -->
 #
 # (Question 3: with weight 0 the best $q$ holds nothing but networks of maximum likelihood, so the band at the data must vanish. But 1500 steps leave one, and we once took it for a property of the method: an illusion of one run. <!-- claim: no-kl-leaves-a-band-for-a-while, no-kl-ends-at-one-network -->)
 

@@ -34,7 +34,7 @@
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below, a network with 50 hidden units learns the points of a sine **one at a time**. The slider *steps* moves through time; *play*, *back* and *step* do, too. Leave it alone for now.
+# Below, a network with 50 hidden units learns the points of a sine **one at a time**. The slider *steps* moves through time; *play*, *back* and *step* do, too; an epoch is a step for each point, and one more that refines the prior. Leave it, its question and its missions alone for now.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import PBPStepper

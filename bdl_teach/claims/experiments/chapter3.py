@@ -213,6 +213,15 @@ PRESETS = Experiment(
             ),
         ),
         Claim(
+            "cold-may-widen-the-ends",
+            "A KL weight of 0.01 widens the epistemic band at x = ±1.5 in more than a quarter of "
+            "all worlds.",
+            "worlds in which the epistemic sd at the ends grows",
+            "",
+            above(0.25),
+            lambda f: float(f["cold sd-ends"] > f["article sd-ends"]),
+        ),
+        Claim(
             "kl-of-ten-lowers-the-mean",
             "A KL weight of 10 lowers the mean, from a fresh start as from the article's fit.",
             "largest |mean| among the data, KL weight 10 over 1, the higher of two starts",

@@ -213,7 +213,8 @@ def _verdict(tried: _Tried) -> str:
     wrong = [str(seed) for seed, holds in others if holds is False]
     right = [str(seed) for seed, holds in others if holds]
     if wrong:
-        return f"✗ It holds for seed {own}, but not for seed {' and '.join(wrong)}: luck."
+        seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(wrong)}"
+        return f"✗ It holds for seed {own}, but not for {seeds}: luck."
     if right:
         return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."
     untried = " for this seed; others would have to run beside it first" if others else ""

@@ -86,6 +86,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
     )
     STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
     # claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside
+    # claim: cold-may-widen-the-ends
     QUESTION: ClassVar[Question] = Question(
         "The KL weight falls from 1 to 0.01, as if each point had been seen a hundred times. What "
         "happens to the dark (epistemic) band?",
@@ -96,7 +97,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         1,
         "A small KL weight lets the likelihood sharpen every weight that the data speak about; "
-        "outside the data little pulls on the functions, and they go on disagreeing.",
+        "outside the data little pulls on the functions, and at x = ±1.5 they may even disagree "
+        "more.",
         "kl_weight",
         target=0.01,
     )
@@ -154,38 +156,39 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         Mission(
             "sinusoid-wider-at-1",
             "Make the epistemic band at x = 1 twice as wide as at the start (its sd above 3.5), at "
-            "a free energy below 200, without touching points, noise, width or KL weight. The mean "
-            "still follows the sine.",
+            "a free energy below 200, without touching points, noise, width or KL weight, and with "
+            "a mean that still follows the sine.",
             (
-                "No point lies at x = 1: what decides there? And which half of it holds most of "
-                "the weights where they are?",
-                "Take “σ₂” to 1.000: the narrow half of the prior lets the weights go, and the "
-                "free energy falls with it.",
+                "No point lies at x = 1: there the prior decides. Which of its two halves holds "
+                "most of the weights near 0?",
+                "Take “σ₂” to 1.000: the narrow half of the prior no longer holds weights near 0, "
+                "and the free energy falls with it.",
             ),
             _is_wide_and_cheap,
             {"sigma2": 1.0},
         ),
         Mission(
             "sinusoid-found-in-noise",
-            "With noise of σ = 3 on 32 points the mean gives the sine up. Have it back, above 3 at "
-            "x = ¼ and below −3 at −¼, without touching points or KL weight.",
+            "Set “noise σ” to 3: on most draws of 32 points the mean now gives the sine up. Have "
+            "it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried, without touching "
+            "points or KL weight.",
             (
-                "The noise is not alone to blame: the points speak more softly than something "
-                "else, which wants the weights at 0.",
-                "Take “noise σ” to 3.00 and “σ₂” to 1.585: no half of the prior holds the weights "
+                "The noise is not alone to blame: beside it the likelihood says less than the "
+                "prior, which wants the weights at 0.",
+                "Take “noise σ” to 3.00 and “π” to 1.00: no half of the prior holds the weights "
                 "at 0 any more.",
             ),
             _finds_it_in_noise,
-            {"noise_std": 3.0, "sigma2": 10**0.2},
+            {"noise_std": 3.0, "pi": 1.0},
         ),
         Mission(
             "sinusoid-six-points",
-            "Six drawn points lose the sine. Place six (or fewer) by hand so that the mean is "
+            "Six points of the course’s lose the sine. Drag six (or fewer) to where the mean is "
             "above 7 at x = ¼ and below −7 at −¼, and leave prior, noise, KL weight, width and "
             "fit as they are.",
             (
-                "A function other than 0 has to be paid in complexity. Where does a point of the "
-                "sine pay for most of it?",
+                "A function other than 0 costs complexity. At which x does one point gain the "
+                "most likelihood for it? Two at one place count twice.",
                 "Take “points N” to 6, then drag three of the points to (0.25, 10), and the other "
                 "three to (−0.25, −10).",
             ),

@@ -142,7 +142,7 @@ def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> 
 
 def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -> None:
     lift.mission("lift-lucky").set(seed=99)
-    assert said(lift, "✗ It holds for seed 99, but not for seed 0 and 1: luck.")
+    assert said(lift, "✗ It holds for seed 99, but not for seeds 0 and 1: luck.")
     assert lift.done == () and progress.marks() == {}
 
 
