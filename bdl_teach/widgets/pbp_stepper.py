@@ -127,7 +127,7 @@ class PBPStepper(Explorer[StepperResult]):
         Mission(
             "pbp-one-point-counted-often",
             "One single point, and PBP believes that it has seen dozens: let α end 20 or more "
-            "above “prior α”.",
+            "above the prior's.",
             (
                 "A click in the picture adds a point, Shift and a click takes one away. α counts "
                 "those that were learned, about a half for each visit, and does not ask if they "

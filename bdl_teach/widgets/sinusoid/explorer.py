@@ -169,9 +169,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-found-in-noise",
-            "Set “noise σ” to 3: on most draws of 32 points the mean now gives the sine up. Have "
-            "it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried, without touching "
-            "points or KL weight.",
+            "Set the noise to σ = 3: on most draws of 32 points the mean now gives the sine up. "
+            "Have it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried, without "
+            "touching points or KL weight.",
             (
                 "The noise is not alone to blame: beside it the likelihood says less than the "
                 "prior, which wants the weights at 0.",
