@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,7 @@ from bdl_teach.densities import (
 )
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _quiet
+from bdl_teach.methods._filmed import Filmed
 from bdl_teach.methods._loop import (
     Capacity,
     LoopInputs,
@@ -345,7 +346,7 @@ def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike)
 
 
 @dataclass(frozen=True)
-class Fit(Variational):
+class Fit(Filmed, Variational):
     """A fitted mean-field posterior.
 
     Attributes:
@@ -369,21 +370,6 @@ class Fit(Variational):
     capacity: Capacity
     problem: Problem
     path: optimise.Path | None = field(default=None, kw_only=True, repr=False)
-
-    def at(self, frame: int) -> Self:
-        """Return what the fit was at a frame of its training, ``path.steps[frame]`` steps long.
-
-        Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        history = optimise.history_until(frame, path, self.history)
-        return replace(
-            self, history=history, **self._posterior_at([p[frame] for p in path.parameters])
-        )
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """The fields that follow from what the loop moves."""

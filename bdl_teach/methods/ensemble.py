@@ -22,7 +22,7 @@ Neely 2020 for anchors; Osband, Aslanides & Cassirer 2018, section 3, for the ta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled, room
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.methods._filmed import Filmed
 from bdl_teach.methods._loop import Capacity, Plan, embed, lay_out
 from bdl_teach.methods.point import REMEDY
 from bdl_teach.mlp import MLP
@@ -264,7 +265,7 @@ def _inputs(plan: Plan, anchors: Array, noise_std: float, prior: Prior | None) -
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Filmed):
     """The members.
 
     Attributes:
@@ -287,20 +288,6 @@ class Fit:
     capacity: Capacity
     likelihood: str = "gaussian"
     path: optimise.Path | None = field(default=None, repr=False)
-
-    def at(self, frame: int) -> Fit:
-        """Return what the members were at a frame of their training.
-
-        Args:
-            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1 backwards.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        weights = path.parameters[0][frame].astype(np.float64)
-        history = optimise.history_until(frame, path, self.history)
-        return replace(self, weights=weights, history=history)
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Average the members: an equal mixture of what each of them says.

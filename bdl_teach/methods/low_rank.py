@@ -19,7 +19,7 @@ Maddox et al. 2019, section 3.2 and algorithm 1 (SWAG).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import _loop, _mean_field, point
+from bdl_teach.methods._filmed import Filmed
 from bdl_teach.methods._loop import STRIDE, Block, Capacity, LoopInputs, Plan, path_of
 from bdl_teach.methods._mean_field import RECORDED, REMEDY, Problem, taking
 from bdl_teach.methods._variational import Variational
@@ -170,9 +171,15 @@ def _fit_once(x: Array, y: Array, o: Settings) -> Fit:
     trace = _program(plan.padded, o.likelihood)([mu, rho, b], schedule, plan.n_blocks, inputs)
     history = optimise.history(trace, RECORDED, REMEDY)
     used = plan.network.positions_in(plan.padded)
-    mean, own_std, columns = _posterior((p.numpy()[used] for p in trace.parameters), rank)
-    own = plan.network, float(o.noise_std), history, plan.capacity, problem
-    return Fit(mean, own_std, columns, *own, path=path_of(trace, used))
+    return Fit(
+        **_posterior((p.numpy()[used] for p in trace.parameters), rank),
+        network=plan.network,
+        noise_std=float(o.noise_std),
+        history=history,
+        capacity=plan.capacity,
+        problem=problem,
+        path=path_of(trace, used),
+    )
 
 
 def _pace(d: int, rank: int) -> float:
@@ -180,11 +187,12 @@ def _pace(d: int, rank: int) -> float:
     return float(_PACE / (max(rank, 1) * d) ** 0.5)
 
 
-def _posterior(parameters: Iterable[Array], rank: int) -> tuple[Array, Array, Array]:
+def _posterior(parameters: Iterable[Array], rank: int) -> dict[str, Array]:
     """μ, σ ``[d]`` and L ``[d, K]`` of (μ, ρ, B), of float32 and with room for more columns."""
     mean, rho, b = (p.astype(np.float64) for p in parameters)
     own_std = np.logaddexp(0.0, rho)
-    return mean, own_std, _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
+    columns = _pace(len(mean), rank) * own_std[:, None] * b[:, :rank]
+    return {"mean": mean, "own_std": own_std, "columns": columns}
 
 
 def _rank(rank: int, network: MLP) -> int:
@@ -314,7 +322,7 @@ def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Fit(Variational):
+class Fit(Filmed, Variational):
     """A Gaussian with covariance D² + L Lᵀ.
 
     Attributes:
@@ -342,21 +350,8 @@ class Fit(Variational):
 
     n_longer = 1 + len(_AFRESH)
 
-    def at(self, frame: int) -> Fit:
-        """Return what the posterior was at a frame of its training.
-
-        Args:
-            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1, which is the fit
-                itself, backwards.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        now = (p[frame] for p in path.parameters)
-        mean, own_std, columns = _posterior(now, self.columns.shape[1])
-        history = optimise.history_until(frame, path, self.history)
-        return replace(self, mean=mean, own_std=own_std, columns=columns, history=history)
+    def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
+        return _posterior(parameters, self.columns.shape[1])
 
     @property
     def likelihood(self) -> str:

@@ -22,7 +22,7 @@ Matthews & Ghahramani 2018; Osband 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
+from bdl_teach.methods._filmed import Filmed
 from bdl_teach.methods._loop import (
     Block,
     Capacity,
@@ -212,7 +213,7 @@ def _inputs(
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Filmed):
     """One weight vector, and the rate at which its hidden units are left out.
 
     Attributes:
@@ -235,21 +236,6 @@ class Fit:
     capacity: Capacity
     likelihood: str = "gaussian"
     path: optimise.Path | None = field(default=None, repr=False)
-
-    def at(self, frame: int) -> Fit:
-        """Return what the network was at a frame of its training.
-
-        Args:
-            frame: Number of the frame, ``path.steps[frame]`` steps long; from −1, which is the fit
-                itself, backwards.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        weights = path.parameters[0][frame].astype(np.float64)
-        history = optimise.history_until(frame, path, self.history)
-        return replace(self, weights=weights, history=history)
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors from q ``[s, n_weights]``: each has lost some of its units.

@@ -8,7 +8,7 @@ Source: MacKay 1992; Blundell et al. 2015, section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
+from bdl_teach.methods._filmed import Filmed
 from bdl_teach.methods._loop import Capacity, check_room, embed, path_of
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -151,7 +152,7 @@ def _fitted(
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Filmed):
     """One weight vector.
 
     Attributes:
@@ -169,20 +170,6 @@ class Fit:
     history: dict[str, Array]
     likelihood: str = "gaussian"
     path: optimise.Path | None = field(default=None, repr=False)
-
-    def at(self, frame: int) -> Fit:
-        """Return what the network was at a frame of its training, ``path.steps[frame]`` steps long.
-
-        Args:
-            frame: 0 for the start, −1 for the end, which is the fit itself.
-
-        Raises:
-            ValueError: There is no such frame, or no path.
-        """
-        path = optimise.with_frame(self.path, frame)
-        weights = path.parameters[0][frame].astype(np.float64)
-        history = optimise.history_until(frame, path, self.history)
-        return replace(self, weights=weights, history=history)
 
     def predict(self, x: ArrayLike, n_samples: int = 1, seed: int = 1) -> Predictive:
         """Evaluate the one network; its epistemic standard deviation is 0 everywhere.
