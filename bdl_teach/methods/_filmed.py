@@ -1,4 +1,4 @@
-"""What every fit says that kept the way of its training: what it was at a frame of it."""
+"""What a fit of weights can say that kept the way of its training: what it was at a frame."""
 
 from __future__ import annotations
 
