@@ -17,8 +17,8 @@ from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import error, untouched
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, follows, untouched
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import COST_DRAWS
@@ -76,23 +76,37 @@ class EmpiricalBayesResult:
     arrival: Arrival = Arrival()
 
 
-def _follows(state: controls.Values, result: EmpiricalBayesResult) -> bool:
-    """Whether the mean follows the sine, whose points and noise were left alone."""
-    return untouched(state, _DEFAULTS, "n", "noise_std") and error(result, X_GRID) < 2.0
+def _follows(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
+    """That the mean follows the sine, whose points and noise were left alone."""
+    return [untouched(state, _DEFAULTS, "n", "noise_std"), follows(result, X_GRID, within=2.0)]
 
 
-def _is_its_own_best(state: controls.Values, result: EmpiricalBayesResult) -> bool:
+def _is_its_own_best(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
     excess = result.complexity - result.least_complexity
-    return state["prior"] == "fixed" and excess < 0.5 and _follows(state, result)
+    return [
+        Condition(state["prior"] == "fixed", "the prior is learnt"),
+        *_follows(state, result),
+        as_asked(excess < 0.5, "what the best σ would save, in nats,", excess),
+    ]
 
 
-def _is_switched_off(state: controls.Values, result: EmpiricalBayesResult) -> bool:
-    enough = len(result.data.x) >= 4 and state["noise_std"] <= 1.0
-    return state["prior"] != "fixed" and enough and result.off == 1.0 and result.complexity < 0.5
+def _is_switched_off(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
+    n, noise = len(result.data.x), state["noise_std"]
+    return [
+        Condition(state["prior"] != "fixed", "the prior is set by hand"),
+        as_asked(n >= 4, "the number of points", n),
+        as_asked(noise <= 1.0, "noise σ", noise),
+        as_asked(result.off == 1.0, "the share of weights switched off", result.off),
+        as_asked(result.complexity < 0.5, "the complexity", result.complexity),
+    ]
 
 
-def _is_thrifty(state: controls.Values, result: EmpiricalBayesResult) -> bool:
-    return state["prior"] == "per weight" and result.off <= 0.55 and _follows(state, result)
+def _is_thrifty(state: controls.Values, result: EmpiricalBayesResult) -> list[Condition]:
+    return [
+        Condition(state["prior"] == "per weight", "the prior is not learnt for each weight"),
+        *_follows(state, result),
+        as_asked(result.off <= 0.55, "the share of weights switched off", result.off),
+    ]
 
 
 class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):

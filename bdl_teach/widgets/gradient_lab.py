@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +15,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, left, ratio
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
 
 if TYPE_CHECKING:
@@ -65,28 +67,36 @@ class GradientResult:
     variances: dict[str, float]
 
 
-def _has_a_baseline(state: controls.Values, result: GradientResult) -> bool:
+def _has_a_baseline(state: controls.Values, result: GradientResult) -> list[Condition]:
     """Whether the score function comes as near to the other as it can over a bowl, by μ."""
-    least = 1.6 * result.variances["pathwise"]  # 1.5 is the least that there is
-    by_mean = state["parameter"] == "μ" and state["ripple"] == 0.0
-    return bool(by_mean and result.variances["score"] < least)
+    # 1.5 is the least that there is
+    times = ratio(result.variances["score"], result.variances["pathwise"])
+    return [
+        Condition(state["parameter"] == "μ", "the gradient is not by μ"),
+        Condition(state["ripple"] == 0.0, "there is a ripple"),
+        as_asked(times < 1.6, "its variance over the other's", times),
+    ]
 
 
-def _knows_the_sign(state: controls.Values, result: GradientResult) -> bool:
+def _knows_the_sign(state: controls.Values, result: GradientResult) -> list[Condition]:
     """Whether 95 % of the score function's estimates have the right sign, at an offset of 10."""
-    asked = {**_DEFAULTS, "offset": 10.0, "n_draws": state["n_draws"], "seed": state["seed"]}
-    right = np.sign(result.estimates["score"]) == np.sign(result.exact)
-    return (
-        controls.same(state, asked)
-        and result.n_draws <= _MOST_FOR_THE_SIGN
-        and bool(right.mean() >= 0.95)
-    )
+    right = np.mean(np.sign(result.estimates["score"]) == np.sign(result.exact))
+    rest = [name for name in _DEFAULTS if name not in ("offset", "n_draws", "seed")]
+    return [
+        as_asked(math.isclose(state["offset"], 10.0), "the offset b", state["offset"]),
+        left(state, _DEFAULTS, *rest),
+        as_asked(result.n_draws <= _MOST_FOR_THE_SIGN, "the number of draws", result.n_draws),
+        as_asked(right >= 0.95, "the share of estimates with the right sign", right),
+    ]
 
 
-def _loses_to_a_hidden_ripple(state: controls.Values, result: GradientResult) -> bool:
+def _loses_to_a_hidden_ripple(state: controls.Values, result: GradientResult) -> list[Condition]:
     """Whether a ripple that hardly shows makes the pathwise estimator ten times the noisier."""
-    small = state["ripple"] < 0.15
-    return bool(small and result.variances["pathwise"] > 10.0 * result.variances["score"])
+    times = ratio(result.variances["pathwise"], result.variances["score"])
+    return [
+        as_asked(state["ripple"] < 0.15, "the ripple a", state["ripple"]),
+        as_asked(times > 10.0, "its variance over the other's", times),
+    ]
 
 
 class GradientLab(Explorer[GradientResult]):

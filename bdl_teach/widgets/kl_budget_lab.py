@@ -17,8 +17,8 @@ from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import at, at_start, untouched, with_more
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, at, left, untouched, with_more
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, TABLE_ROOM, X_GRID
@@ -53,20 +53,35 @@ class KLBudgetResult:
     arrival: Arrival = Arrival()
 
 
-def _is_divided_twice(state: controls.Values, result: KLBudgetResult) -> bool:
-    m, left = len(result.shares), state["kl_weight"] * result.shares
-    return m >= 8 and untouched(state, _DEFAULTS) and bool((abs(left * m**2 - 1) < 0.1).all())
+def _is_divided_twice(state: controls.Values, result: KLBudgetResult) -> list[Condition]:
+    m = len(result.shares)
+    off = state["kl_weight"] * result.shares * m**2
+    said = f"the batches pay {off.min():.3g} to {off.max():.3g} times 1/M² of the KL"
+    return [
+        untouched(state, _DEFAULTS),
+        as_asked(m >= 8, "the number of batches", m),
+        Condition(bool((abs(off - 1) < 0.1).all()), said),
+    ]
 
 
-def _first_pays_once(state: controls.Values, result: KLBudgetResult) -> bool:
-    first, *others = state["kl_weight"] * result.shares
+def _first_pays_once(state: controls.Values, result: KLBudgetResult) -> list[Condition]:
+    m, (first, *others) = len(result.shares), state["kl_weight"] * result.shares
     even = abs(first - 1) < 0.03 and abs(sum(others) - 1) < 0.03
-    return len(result.shares) >= 8 and untouched(state, _DEFAULTS) and even
+    said = f"of the KL the first batch pays {first:.3g}, the others {sum(others):.3g}"
+    return [
+        untouched(state, _DEFAULTS),
+        as_asked(m >= 8, "the number of batches", m),
+        Condition(even, said),
+    ]
 
 
-def _is_sure_at_1(state: controls.Values, result: KLBudgetResult) -> bool:
-    few, sd = len(result.data.x) <= 40, at(X_GRID, result.prediction.epistemic_std, 1.0)
-    return at_start(state, _DEFAULTS, "kl_weight") and few and sd < 1.0
+def _is_sure_at_1(state: controls.Values, result: KLBudgetResult) -> list[Condition]:
+    n, sd = len(result.data.x), at(X_GRID, result.prediction.epistemic_std, 1.0)
+    return [
+        left(state, _DEFAULTS, "kl_weight"),
+        as_asked(n <= 40, "the number of points", n),
+        as_asked(sd < 1.0, "the epistemic sd at x = 1", sd),
+    ]
 
 
 class KLBudgetLab(Explorer[KLBudgetResult]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,8 @@ from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, left
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import Question
 
@@ -76,33 +76,41 @@ class LinearResult:
     evidence_by_count: Array
 
 
-def _is_sure_at_both_ends(state: controls.Values, result: LinearResult) -> bool:
+def _own(result: LinearResult) -> Condition:
+    return Condition(isinstance(result.data, points.OwnPoints), "the points are not your own")
+
+
+def _is_sure_at_both_ends(state: controls.Values, result: LinearResult) -> list[Condition]:
     """Whether three points at most make the band narrow at x = ±1, with the model of the start."""
-    model = ("prior_std", "noise_std", "n_features", "kind")
-    ends = result.prediction.epistemic_std[[0, -1]]
-    return (
-        isinstance(result.data, points.OwnPoints)
-        and len(result.data.x) <= 3
-        and controls.same(*({name: of[name] for name in model} for of in (state, _DEFAULTS)))
-        and bool((ends < 2.5).all())
-    )
+    most, n = result.prediction.epistemic_std[[0, -1]].max(), len(result.data.x)
+    return [
+        _own(result),
+        as_asked(n <= 3, "the number of points", n),
+        left(state, _DEFAULTS, "prior_std", "noise_std", "n_features", "kind"),
+        as_asked(most < 2.5, "the larger sd of the two ends", most),
+    ]
 
 
-def _has_nothing_to_learn(state: controls.Values, result: LinearResult) -> bool:
+def _has_nothing_to_learn(state: controls.Values, result: LinearResult) -> list[Condition]:
     """Whether the evidence likes best the prior that leaves the weights next to nothing."""
-    return (
-        isinstance(result.data, points.OwnPoints)
-        and len(result.data.x) >= 5
-        and math.isclose(state["noise_std"], _DEFAULTS["noise_std"])
-        and int(np.argmax(result.evidence_by_prior)) == 0
-    )
+    n, best = len(result.data.x), PRIOR_STDS[int(np.argmax(result.evidence_by_prior))]
+    return [
+        _own(result),
+        as_asked(n >= 5, "the number of points", n),
+        left(state, _DEFAULTS, "noise_std"),
+        as_asked(best == PRIOR_STDS[0], "the σ of the prior that is preferred", best),
+    ]
 
 
-def _ties_two_weights(_state: controls.Values, result: LinearResult) -> bool:
+def _ties_two_weights(_state: controls.Values, result: LinearResult) -> list[Condition]:
     """Whether a single point has left the two weights that are shown on a line."""
     pair = list(result.pair)
     (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
-    return len(result.data.x) == 1 and bool(b < -0.97 * np.sqrt(a * c))
+    n, correlation = len(result.data.x), b / np.sqrt(a * c)
+    return [
+        as_asked(n == 1, "the number of points", n),
+        as_asked(correlation < -0.97, "their correlation", correlation),
+    ]
 
 
 class LinearRegressionExplorer(Explorer[LinearResult]):

@@ -15,7 +15,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -111,31 +112,54 @@ class VarianceResult:
     correlation: dict[str, float]
 
 
-def _gains_nothing(state: controls.Values, result: VarianceResult) -> bool:
+def _shown(result: VarianceResult, *kinds: str) -> Condition:
+    """That the noise of these is shown."""
+    hidden = [_STYLES[kind][0] for kind in kinds if kind not in result.theory]
+    return Condition(not hidden, f"not shown: {', '.join(hidden)}")
+
+
+def _at_the_largest(result: VarianceResult) -> Condition:
+    return as_asked(result.size == N_DATA, "the batch size M", result.size)
+
+
+def _gains_nothing(state: controls.Values, result: VarianceResult) -> list[Condition]:
     """Whether Flipout has the noise of one shared W at M = 256, and local draws a hundredth."""
-    end = {kind: variances[-1] for kind, variances in result.theory.items()}
-    return (
-        {"shared", "flipout", "local"} <= end.keys()
-        and result.size == N_DATA
-        and bool(abs(end["flipout"] / end["shared"] - 1.0) < 0.05)
-        and bool(end["local"] < 0.01 * end["shared"])
+    shown = _shown(result, "shared", "flipout", "local")
+    if not shown.holds:
+        return [shown]
+    flipout, local = (
+        result.theory[k][-1] / result.theory["shared"][-1] for k in ("flipout", "local")
     )
+    return [
+        _at_the_largest(result),
+        as_asked(abs(flipout - 1.0) < 0.05, "Flipout's noise over that of one W", flipout),
+        as_asked(local < 0.01, "local draws' noise over that of one W", local),
+    ]
 
 
-def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -> bool:
+def _is_as_noisy_as_a_sure_one(state: controls.Values, result: VarianceResult) -> list[Condition]:
     """Whether local draws make the noise that one shared W made at σ = 0.05, at M = 256, by μ."""
-    if not {"shared", "local"} <= result.theory.keys():
-        return False
+    shown = _shown(result, "shared", "local")
+    if not shown.holds:
+        return [shown]
     sure = result.theory["shared"][-1] * (0.05 / state["sigma"]) ** 2  # it goes with σ²
-    near = bool(abs(result.theory["local"][-1] / sure - 1.0) < 0.12)
-    return near and result.size == N_DATA and state["parameter"] == "μ"
+    times = result.theory["local"][-1] / sure
+    return [
+        Condition(state["parameter"] == "μ", "the gradient is not by μ"),
+        _at_the_largest(result),
+        as_asked(abs(times - 1.0) < 0.12, "local draws' noise over that of one W at 0.05", times),
+    ]
 
 
-def _beats_a_w_per_example(_state: controls.Values, result: VarianceResult) -> bool:
+def _beats_a_w_per_example(_state: controls.Values, result: VarianceResult) -> list[Condition]:
     """Whether, these two alone shown, local draws have under 0.4 of the noise, at M = 256."""
-    if set(result.theory) != {"local", "per_example"} or result.size != N_DATA:
-        return False
-    return bool(result.theory["local"][-1] < 0.4 * result.theory["per_example"][-1])
+    if set(result.theory) != {"local", "per_example"}:
+        return [Condition(False, "it is not these two alone that are shown")]
+    times = result.theory["local"][-1] / result.theory["per_example"][-1]
+    return [
+        _at_the_largest(result),
+        as_asked(times < 0.4, "local draws' noise over that of a W for each example", times),
+    ]
 
 
 class LocalReparamLab(Explorer[VarianceResult]):

@@ -16,7 +16,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background, controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, untouched
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 
@@ -66,29 +67,36 @@ class StepperResult:
     x_grid: Array = field(default_factory=lambda: X_GRID)
 
 
-def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> bool:
+def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> list[Condition]:
     """Whether one point alone has raised α by 20."""
-    alpha = result.replay.noise[:, 0]
-    return len(result.data.x) == 1 and bool(alpha[-1] - alpha[0] >= 20.0)
+    alpha, n = result.replay.noise[:, 0], len(result.data.x)
+    more = alpha[-1] - alpha[0]
+    return [
+        as_asked(n == 1, "the number of points", n),
+        as_asked(more >= 20.0, "what α has gained", more),
+    ]
 
 
-def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> bool:
+def _has_unlearned_its_guess(state: controls.Values, result: StepperResult) -> list[Condition]:
     """Whether a guess of twice y's spread has come down below 4 in 20 epochs."""
-    asked = {name: _DEFAULTS[name] for name in ("n", "noise_std")}
-    return (
-        controls.same({name: state[name] for name in asked}, asked)
-        and not isinstance(result.data, points.OwnPoints)
-        and math.isclose(state["guess"], 2.0)
-        and state["step"] <= _TWENTY_EPOCHS
-        and bool(result.replay.noise_std[-1] < 4.0)
-    )
+    guess, step, noise = state["guess"], state["step"], result.replay.noise_std[-1]
+    return [
+        untouched(state, _DEFAULTS, "n", "noise_std"),
+        as_asked(math.isclose(guess, 2.0), "the guess", guess),
+        as_asked(step <= _TWENTY_EPOCHS, "the number of steps", step),
+        as_asked(noise < 4.0, "the noise sd that is learnt", noise),
+    ]
 
 
-def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> bool:
+def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> list[Condition]:
     """Whether the step that learned one of the learner's points has widened the band by 3 %."""
     before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
-    learned = result.replay.point is not None and isinstance(result.data, points.OwnPoints)
-    return learned and bool(now > 1.03 * before)
+    said = f"the last step takes the epistemic sd among the data from {before:.3g} to {now:.3g}"
+    return [
+        Condition(isinstance(result.data, points.OwnPoints), "the points are not your own"),
+        Condition(result.replay.point is not None, "the last step learns no point"),
+        Condition(bool(now > 1.03 * before), said),
+    ]
 
 
 class PBPStepper(Explorer[StepperResult]):

@@ -23,6 +23,7 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission
 from bdl_teach.widgets.truth import fits as truth_fits
 
+X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISSIONS]
 
 
@@ -53,7 +54,7 @@ def taken(explorer: Explorer[Any], values: Values) -> Values:
 def holds(explorer: Explorer[Any], mission: Mission, values: Values) -> bool:
     """Whether a mission is done in this state for the first seeds; no other state is shown."""
     states = [{**taken(explorer, values), "seed": seed} for seed in range(SEEDS)]
-    return all(mission.check(state, explorer._compute(state)) for state in states)
+    return not any(mission.missing(state, explorer._compute(state)) for state in states)
 
 
 def said(control: Any, value: Any) -> set[str]:
@@ -71,6 +72,18 @@ def test_each_explorer_has_three_missions_and_every_id_is_there_once() -> None:
     ids = [m.id for name in WITH_MISSIONS for m in getattr(widgets, name).MISSIONS]
     assert len(ids) == len(set(ids)) >= 3 * len(WITH_MISSIONS) > 0
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", one) for one in ids)
+
+
+def test_at_the_start_it_says_what_is_not_as_asked_in_words_that_fit(idle: Explorer[Any]) -> None:
+    if isinstance(idle, widgets.VAEExplorer):  # it would train
+        return
+    result = idle._compute(state := taken(idle, {}))
+    for mission in missions_of(idle):
+        missing = mission.missing(state, result)
+        assert missing, mission.id
+        for words in missing:
+            assert "nan" not in words and 5 < len(words) < 100, (mission.id, words)
+            assert not words.endswith("."), (mission.id, words)
 
 
 def test_the_second_hint_names_what_to_move_and_nothing_before_it_does(
@@ -128,9 +141,9 @@ def test_the_prior_is_mended_when_nuts_comes_near_the_sine(off: float, done: boo
     bare = truth_fits.TruthResult(model, regions, *[SimpleNamespace(prediction=band, tried=0)] * 3)  # type: ignore[arg-type]
     result = truth_fits.beside_nuts(bare, band, "")  # type: ignore[arg-type]
     state = {"gap": 0.3, "prior_std": 1.0, "noise_std": 1.0, **mission.way}
-    assert mission.check(state, result) is done
-    assert not mission.check({**state, "prior_std": 3.0}, result)
-    assert not mission.check(state, replace(result, prior_miss=None))  # before NUTS has come
+    assert (not mission.missing(state, result)) is done
+    assert mission.missing({**state, "prior_std": 3.0}, result)
+    assert mission.missing(state, replace(result, prior_miss=None))  # before NUTS has come
 
 
 def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
@@ -142,26 +155,39 @@ def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
     ):
         less = {name: {**shown, "data": 0.8} for name in ("mle", "map") if mission is few}
         coverage = {**dict.fromkeys(names, shown), **less}
-        assert mission.check(state, SimpleNamespace(coverage=coverage))
+        assert not mission.missing(state, SimpleNamespace(coverage=coverage))
         for name in names:
             without = {other: c for other, c in coverage.items() if other != name}
-            assert not mission.check(state, SimpleNamespace(coverage=without)), name
+            assert mission.missing(state, SimpleNamespace(coverage=without)), name
 
 
 def test_points_that_were_moved_are_not_untouched() -> None:
     start = {"n": 32, "noise_std": 1.0}
     moved = mission_checks.with_more(datasets.sinusoid(), (1.0, 0.0))
     assert len(moved[0]) == 33 and moved[2] == points.COURSE
-    assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std")
-    assert not mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
-    assert not mission_checks.untouched({**start, "data": moved}, start)
+    assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std").holds
+    fewer = mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
+    assert fewer == (False, "not as at the start: points N")
+    both = mission_checks.untouched({"n": 31, "noise_std": 2.0}, start, "n", "noise_std")
+    assert both == (False, "not as at the start: points N and noise")
+    by_hand = mission_checks.untouched({**start, "data": moved}, start)
+    assert by_hand == (False, "a hand has set points")
+
+
+def test_what_is_not_as_asked_is_said_with_how_large_it_is() -> None:
+    assert mission_checks.as_asked(2.134 > 3.5, "F", 2.134) == (False, "F is 2.13")
+    flat = SimpleNamespace(prediction=SimpleNamespace(mean=np.zeros(len(X_GRID))))
+    rms = datasets.sinusoid().truth(X_GRID)[np.abs(X_GRID[:, 0]) <= 0.5, 0].std()
+    off = mission_checks.follows(flat, X_GRID, within=rms - 0.01)
+    assert off == (False, f"the mean is {rms:.3g} off the sine (root mean square)")
+    assert mission_checks.follows(flat, X_GRID, within=rms + 0.01).holds
 
 
 def test_both_peaks_are_two() -> None:
-    x = np.linspace(-1.5, 1.5, 121)[:, None]
+    x = X_GRID
     for mean, found in ((x, True), (np.abs(x), False), (-np.abs(x), False), (x / 2, False)):
         result = SimpleNamespace(prediction=SimpleNamespace(mean=mean[:, 0]))
-        assert mission_checks.finds_both_peaks(result, x, 0.2) is found
+        assert mission_checks.finds_both_peaks(result, x, 0.2).holds == found
 
 
 def test_the_height_of_a_prior_is_that_of_its_functions() -> None:

@@ -416,7 +416,7 @@ def test_a_mission_is_done_by_keys_after_both_hints(on_missions: Hand) -> None:
     assert mission.way == {"mu": 1.0, "offset": -1.5}
     told(hand, mission.text)
     first, second = (hand.box.get_by_role("button", name=f"hint {i}") for i in (1, 2))
-    told(hand, "Not yet.")
+    told(hand, "Not yet: ")
     assert second.is_disabled()
     first.focus()
     hand.page.keyboard.press("Enter")
@@ -487,7 +487,7 @@ def test_each_mission_is_done_in_the_page_by_its_second_hint(
         for k, words in enumerate(mission.hints, 1):
             button(f"hint {k}").click()
             told(hand, words)
-        told(hand, "Not yet.")
+        told(hand, "Not yet: ")
         by_hand.go(hand.box, known, mission.way, hand.has_points)
         told(hand, "✓ Done")
         for label in stays:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from bdl_teach.exercises._record import Progress
 
 _DONE = "✓"
-_NOT_YET = "Not yet."
+_NOT_YET = "Not yet"
 _LOOKING = "Wait …"  # until the controls rest, and while other seeds are computed
-_Tried = list[tuple[Any, bool | None]]  # of each seed, whether it holds; None where unknown
+_Tried = list[tuple[Any, list[str] | None]]  # of each seed, what it lacks; None where unknown
 
 
 class MissionBox:
@@ -114,19 +114,19 @@ class MissionBox:
         if (mission := self.chosen) is None:
             return
         self._mark(self.done())
-        if not _holds(mission, values, lambda _: result):
-            self._say(mission, _NOT_YET)
+        if (missing := _missing(mission, values, lambda _: result)) != []:
+            self._say(mission, _not_yet(missing or []))
             return
-        tried: _Tried = [(values.get("seed"), True)]
+        tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
             tried = self._tried[2]
             others = ()
         for other in others:
             self._say(mission, f"{_DONE} With seed {values.get('seed')}. {_LOOKING}")
             yield
-            tried.append((other.get("seed"), _holds(mission, other, compute)))
+            tried.append((other.get("seed"), _missing(mission, other, compute)))
         self._tried = mission, dict(values), tried
-        if all(holds is not False for _, holds in tried):
+        if not any(lacks for _, lacks in tried):
             self._record(mission)
         self._say(mission, _verdict(tried))
 
@@ -194,27 +194,39 @@ def _progress() -> Progress:
     return _record.own()
 
 
-def _holds(mission: Mission, values: Values, compute: Callable[[Values], object]) -> bool | None:
-    """Whether the mission is done with these values; ``None`` where their result is not there.
+def _missing(
+    mission: Mission, values: Values, compute: Callable[[Values], object]
+) -> list[str] | None:
+    """What keeps the mission from being done with these values; ``None`` where it cannot be said.
+
+    Their result may not be there yet.
 
     Whatever a computation or a check raises, the learner has brought nothing about by it.
     """
     try:
-        return bool(mission.check(values, compute(values)))
+        return mission.missing(values, compute(values))
     except NotThere:
         return None
     except Exception:
-        return False
+        return [""]
+
+
+def _not_yet(missing: Sequence[str]) -> str:
+    """Say what is not as asked; of more than two, which would fill the box, the first two."""
+    said = "; ".join(filter(None, missing[:2]))
+    return f"{_NOT_YET}: {said}." if said else f"{_NOT_YET}."
 
 
 def _verdict(tried: _Tried) -> str:
     """Say for which seeds it holds, and for which it does not."""
     (own, _), *others = tried
-    wrong = [str(seed) for seed, holds in others if holds is False]
-    right = [str(seed) for seed, holds in others if holds]
+    wrong = [(str(seed), lacks) for seed, lacks in others if lacks]
+    right = [str(seed) for seed, lacks in others if lacks == []]
     if wrong:
-        seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(wrong)}"
-        return f"✗ It holds for seed {own}, but not for {seeds}: luck."
+        seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(seed for seed, _ in wrong)}"
+        first, lacks = wrong[0]
+        how = f" With seed {first} {said}." if (said := "; ".join(filter(None, lacks[:2]))) else ""
+        return f"✗ It holds for seed {own}, but not for {seeds}: luck.{how}"
     if right:
         return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."
     untried = " for this seed; others would have to run beside it first" if others else ""

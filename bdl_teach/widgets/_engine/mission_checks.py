@@ -11,18 +11,50 @@ from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.controls import Values
+from bdl_teach.widgets._engine.missions import Condition
 
+_CALLED = {  # what a control is called where it is not as at the start
+    "n": "points N",
+    "noise_std": "noise",
+    "kl_weight": "KL weight",
+    "prior_std": "prior",
+    "sigma1": "σ₁",
+    "sigma2": "σ₂",
+    "pi": "π",
+    "n_features": "features",
+    "kind": "kind of features",
+    "estimator": "fit",
+}
 AMONG = 0.5  # |x| up to which the drawn points lie
 
 
-def untouched(state: Values, start: Values, *names: str) -> bool:
-    """Whether these controls stand where they stood at the start, and no hand has set a point."""
-    return state.get("data") is None and all(at_start(state, start, name) for name in names)
+def untouched(state: Values, start: Values, *names: str) -> Condition:
+    """That these controls stand where they stood at the start, and no hand has set a point."""
+    drawn = Condition(state.get("data") is None, "a hand has set points")
+    return left(state, start, *names) if drawn.holds else drawn
+
+
+def left(state: Values, start: Values, *names: str) -> Condition:
+    """That these controls stand where they stood at the start."""
+    moved = [name for name in names if not at_start(state, start, name)]
+    said = " and ".join(_CALLED.get(name, name) for name in moved)
+    return Condition(not moved, f"not as at the start: {said}")
+
+
+def as_asked(holds: bool, what: str, value: float) -> Condition:
+    """That a figure is as asked; ``what`` it is, and how large now, is said where it is not."""
+    return Condition(bool(holds), f"{what} is {value:.3g}")
+
+
+def ratio(one: float, other: float) -> float:
+    """How many times as large as the other the one is; the other may be 0."""
+    return one / other if other > 0 else math.inf
 
 
 def at_start(state: Values, start: Values, name: str) -> bool:
     """Whether a control stands where it stood at the start, but for what a page rounds."""
-    return math.isclose(state[name], start[name], rel_tol=1e-6)
+    now, then = state[name], start[name]
+    return math.isclose(now, then, rel_tol=1e-6) if isinstance(then, float) else now == then
 
 
 def error(result: Any, x_grid: Array, mask: Array | None = None) -> float:
@@ -37,10 +69,17 @@ def at(x_grid: Array, curve: Array, x: float) -> float:
     return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
 
 
-def finds_both_peaks(result: Any, x_grid: Array, height: float) -> bool:
-    """Whether the mean is above ``height`` at ¼, and as far below at −¼."""
+def finds_both_peaks(result: Any, x_grid: Array, height: float) -> Condition:
+    """That the mean is above ``height`` at ¼, and as far below at −¼."""
     up, down = (at(x_grid, result.prediction.mean, x) for x in (0.25, -0.25))
-    return up > height and down < -height
+    found = up > height and down < -height
+    return Condition(found, f"the mean is {up:.3g} at x = ¼ and {down:.3g} at −¼")
+
+
+def follows(result: Any, x_grid: Array, mask: Array | None = None, *, within: float) -> Condition:
+    """That the mean comes near to the sine, where ``error`` looks."""
+    off = error(result, x_grid, mask)
+    return Condition(off < within, f"the mean is {off:.3g} off the sine (root mean square)")
 
 
 def with_more(data: datasets.Regression1D, *more: tuple[float, float]) -> points.Value:

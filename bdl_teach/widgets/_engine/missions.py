@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bdl_teach.widgets._engine.controls import Values, Widget
 
@@ -15,6 +15,18 @@ class NotThere(Exception):
     """A result needs what only a run beside the picture would give."""
 
 
+class Condition(NamedTuple):
+    """One of the things that a mission asks for.
+
+    Attributes:
+        holds: Whether it is so.
+        now: How it stands, for a learner whom it keeps from the end: ``"F is 215"``.
+    """
+
+    holds: bool
+    now: str
+
+
 @dataclass(frozen=True)
 class Mission:
     """Something to bring about by moving controls, or points.
@@ -23,16 +35,20 @@ class Mission:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
         text: What is to be brought about, in a sentence.
         hints: Two: where to look, then which control to take where.
-        check: Whether a state and its result are what was asked for. Of other seeds it is asked
-            with the result that ``_compute`` gives for that state with another ``seed``.
+        check: What is asked of a state and its result, each with how it stands. Of other seeds it
+            is asked with the result that ``_compute`` gives for that state with another ``seed``.
         way: What the second hint says, as values of controls.
     """
 
     id: str
     text: str
     hints: tuple[str, str]
-    check: Callable[[Values, Any], bool]
+    check: Callable[[Values, Any], Sequence[Condition]]
     way: Values
+
+    def missing(self, values: Values, result: object) -> list[str]:
+        """Say how those conditions stand that do not hold; all do where there is none."""
+        return [now for holds, now in self.check(values, result) if not holds]
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:

@@ -16,8 +16,8 @@ from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import at_start
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, left
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -115,27 +115,50 @@ def _ends(prediction: Predictive, factor: float) -> Array:
 
 
 def _shares(result: ComparisonResult, region: str, *names: str) -> Array:
-    """Share of new points inside the interval of each of these methods; nan if it is not shown."""
-    return np.array([result.coverage.get(name, {}).get(region, np.nan) for name in names])
+    """Share of new points inside the interval of each of these methods, all of them shown."""
+    return np.array([result.coverage[name][region] for name in names])
 
 
-def _all_agree_and_err(state: controls.Values, result: ComparisonResult) -> bool:
-    names, loud = ("map", "bbb", "local", "eb", "pbp"), state["noise_std"] >= 1.0
+def _all_agree_and_err(state: controls.Values, result: ComparisonResult) -> list[Condition]:
+    names = ("map", "bbb", "local", "eb", "pbp")
+    if not (shown := _shown(result, *names)).holds:
+        return [shown]
     among, gap = (_shares(result, region, *names) for region in ("data", "gap"))
-    return loud and bool(among.min() >= 2 / 3 and gap.max() <= 0.25)
+    return [
+        as_asked(state["noise_std"] >= 1.0, "noise σ", state["noise_std"]),
+        as_asked(among.min() >= 2 / 3, "the least share held among the data", among.min()),
+        as_asked(gap.max() <= 0.25, "the largest share held in the gap", gap.max()),
+    ]
 
 
-def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> bool:
-    gaussians = _shares(result, "data", "bbb", "local", "eb")
-    points = _shares(result, "data", "mle", "map")
-    return state["n"] == 8 and bool(gaussians.min() > points.max())
+def _shown(result: ComparisonResult, *names: str) -> Condition:
+    """That these methods are shown."""
+    hidden = [METHODS[name].label for name in names if name not in result.coverage]
+    return Condition(not hidden, f"not shown: {', '.join(hidden)}")
 
 
-def _pbp_hears_the_noise(state: controls.Values, result: ComparisonResult) -> bool:
+def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> list[Condition]:
+    gaussians, others = ("bbb", "local", "eb"), ("mle", "map")
+    if not (shown := _shown(result, *gaussians, *others)).holds:
+        return [shown]
+    least = _shares(result, "data", *gaussians).min()
+    most = _shares(result, "data", *others).max()
+    said = f"the three hold {least:.3g} or more, the better of MLE and MAP {most:.3g}"
+    return [
+        as_asked(state["n"] == 8, "the number of points", state["n"]),
+        Condition(bool(least > most), said),
+    ]
+
+
+def _pbp_hears_the_noise(state: controls.Values, result: ComparisonResult) -> list[Condition]:
     if "pbp" not in result.predictions:
-        return False
+        return [Condition(False, "PBP is not shown")]
     learnt = float(result.predictions["pbp"].aleatoric_std[0])
-    return at_start(state, _DEFAULTS, "noise_std") and learnt < 1.6 and state["gap"] == 0.0
+    return [
+        left(state, _DEFAULTS, "noise_std"),
+        as_asked(state["gap"] == 0.0, "the gap", state["gap"]),
+        as_asked(learnt < 1.6, "the noise that PBP has learnt", learnt),
+    ]
 
 
 class ComparisonExplorer(Explorer[ComparisonResult]):

@@ -16,7 +16,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.pictures import fits
 
@@ -84,18 +85,30 @@ class PicturesResult:
         return self.kinds[self.kind]
 
 
-def _is_too_humble(_state: controls.Values, result: PicturesResult) -> bool:
-    said = result.said
-    humble = said.known.max(axis=1).mean() < said.scores["accuracy"] - 0.3
-    return result.kind == "ensemble" and bool(humble) and said.scores["accuracy"] > 0.9
+def _is_too_humble(_state: controls.Values, result: PicturesResult) -> list[Condition]:
+    right = result.said.scores["accuracy"]
+    below = right - result.said.known.max(axis=1).mean()
+    return [
+        Condition(result.kind == "ensemble", "the network shown is no ensemble"),
+        as_asked(right > 0.9, "the accuracy", right),
+        as_asked(below > 0.3, "how far its confidence lies below its accuracy", below),
+    ]
 
 
-def _answers_without_error(_state: controls.Values, result: PicturesResult) -> bool:
-    return result.kind == "BBB" and result.answered >= 0.6 and result.risk <= 0.015
+def _answers_without_error(_state: controls.Values, result: PicturesResult) -> list[Condition]:
+    return [
+        Condition(result.kind == "BBB", "the network shown is not Bayes by Backprop"),
+        as_asked(result.answered >= 0.6, "the share of known pictures answered", result.answered),
+        as_asked(result.risk <= 0.015, "the share of its answers that err", result.risk),
+    ]
 
 
-def _lets_few_strangers_in(_state: controls.Values, result: PicturesResult) -> bool:
-    return result.answered >= 0.5 and result.strangers < 0.1
+def _lets_few_strangers_in(_state: controls.Values, result: PicturesResult) -> list[Condition]:
+    known, strange = result.answered, result.strangers
+    return [
+        as_asked(known >= 0.5, "the share of known pictures answered", known),
+        as_asked(strange < 0.1, "the share of strange ones answered", strange),
+    ]
 
 
 class PicturesExplorer(Explorer[PicturesResult]):

@@ -16,8 +16,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import at_start, untouched, with_more
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, left, ratio, untouched, with_more
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -57,27 +57,40 @@ def _doubt_of_first(result: RivalsResult, region: str) -> float:
     return float(result.prediction.epistemic_std[result.regions[region]].mean())
 
 
-def _limit_opens(state: controls.Values, result: RivalsResult) -> bool:
-    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n")
-    if not (left and state["first"] == "infinite"):
-        return False
-    return _doubt_of_first(result, "gap") > 2.5 * _doubt_of_first(result, "data")
+def _first_is(state: controls.Values, name: str) -> Condition:
+    """That this method is the one shown first."""
+    return Condition(state["first"] == name, f"shown first is not {METHODS[name].label}")
 
 
-def _pushed_draws_stay(state: controls.Values, result: RivalsResult) -> bool:
-    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n", "width")
-    pushed = state["first"] == "laplace" and not state["linearised"]
-    full = state["structure"] == "full"
-    return left and pushed and full and _doubt_of_first(result, "data") < 1.2
+def _limit_opens(state: controls.Values, result: RivalsResult) -> list[Condition]:
+    times = ratio(_doubt_of_first(result, "gap"), _doubt_of_first(result, "data"))
+    return [
+        untouched(state, _DEFAULTS, "gap", "noise_std", "n"),
+        _first_is(state, "infinite"),
+        as_asked(times > 2.5, "its sd in the gap over that among the data", times),
+    ]
 
 
-def _one_point_joins(state: controls.Values, result: RivalsResult) -> bool:
-    names = ("gap", "prior_std", "noise_std", "width", "members")
-    left = all(at_start(state, _DEFAULTS, name) for name in names)
-    few = state.get("data") is not None and len(result.model.problem.data.x) <= 33
-    if not (left and few and state["first"] == "anchored"):
-        return False
-    return _doubt_of_first(result, "gap") < 1.3
+def _pushed_draws_stay(state: controls.Values, result: RivalsResult) -> list[Condition]:
+    sd = _doubt_of_first(result, "data")
+    return [
+        untouched(state, _DEFAULTS, "gap", "noise_std", "n", "width"),
+        _first_is(state, "laplace"),
+        Condition(not state["linearised"], "it is linearised"),
+        Condition(state["structure"] == "full", "it is not the one of all weights"),
+        as_asked(sd < 1.2, "the sd among the data", sd),
+    ]
+
+
+def _one_point_joins(state: controls.Values, result: RivalsResult) -> list[Condition]:
+    sd, n = _doubt_of_first(result, "gap"), len(result.model.problem.data.x)
+    return [
+        left(state, _DEFAULTS, "gap", "prior_std", "noise_std", "width", "members"),
+        Condition(state.get("data") is not None, "no point has been added"),
+        as_asked(n <= 33, "the number of points", n),
+        _first_is(state, "anchored"),
+        as_asked(sd < 1.3, "its sd in the gap", sd),
+    ]
 
 
 class RivalsExplorer(Explorer[RivalsResult]):

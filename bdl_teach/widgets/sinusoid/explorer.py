@@ -18,13 +18,14 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import (
+    as_asked,
     at,
-    at_start,
-    error,
     finds_both_peaks,
+    follows,
+    left,
     untouched,
 )
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -52,21 +53,32 @@ _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
 
-def _is_wide_and_cheap(state: controls.Values, result: SinusoidResult) -> bool:
-    left = untouched(state, _DEFAULTS, "n", "noise_std", "kl_weight", "width")
-    wide = at(X_GRID, result.prediction.epistemic_std, 1.0) > 3.5
-    return left and wide and result.cost.total < 200 and error(result, X_GRID) < 1.5
+def _is_wide_and_cheap(state: controls.Values, result: SinusoidResult) -> list[Condition]:
+    sd, total = at(X_GRID, result.prediction.epistemic_std, 1.0), result.cost.total
+    return [
+        untouched(state, _DEFAULTS, "n", "noise_std", "kl_weight", "width"),
+        as_asked(sd > 3.5, "the epistemic sd at x = 1", sd),
+        as_asked(total < 200, "F", total),
+        follows(result, X_GRID, within=1.5),
+    ]
 
 
-def _finds_it_in_noise(state: controls.Values, result: SinusoidResult) -> bool:
-    left = untouched(state, _DEFAULTS, "n", "kl_weight")
-    return left and state["noise_std"] == 3.0 and finds_both_peaks(result, X_GRID, 3.0)
+def _finds_it_in_noise(state: controls.Values, result: SinusoidResult) -> list[Condition]:
+    return [
+        untouched(state, _DEFAULTS, "n", "kl_weight"),
+        as_asked(state["noise_std"] == 3.0, "noise σ", state["noise_std"]),
+        finds_both_peaks(result, X_GRID, 3.0),
+    ]
 
 
-def _finds_it_in_six(state: controls.Values, result: SinusoidResult) -> bool:
+def _finds_it_in_six(state: controls.Values, result: SinusoidResult) -> list[Condition]:
     names = ("sigma1", "sigma2", "pi", "noise_std", "kl_weight", "width")
-    left = state["estimator"] == "quiet" and all(at_start(state, _DEFAULTS, n) for n in names)
-    return left and len(result.data.x) <= 6 and finds_both_peaks(result, X_GRID, 7.0)
+    return [
+        Condition(state["estimator"] == "quiet", "another fit is chosen"),
+        left(state, _DEFAULTS, *names),
+        as_asked(len(result.data.x) <= 6, "the number of points", len(result.data.x)),
+        finds_both_peaks(result, X_GRID, 7.0),
+    ]
 
 
 class SinusoidExplorer(Explorer[SinusoidResult]):

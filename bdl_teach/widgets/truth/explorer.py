@@ -13,8 +13,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import at_start, error, untouched, with_more
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked, follows, left, untouched, with_more
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -36,17 +36,28 @@ _DEFAULTS: controls.Values = {
 }
 
 
-def _points_mend_the_prior(state: controls.Values, result: TruthResult) -> bool:
-    kept = state["prior_std"] <= 1.0 and state["noise_std"] >= 1.0 and state["gap"] >= 0.3
-    few = len(result.model.problem.data.x) <= 35
-    return kept and few and result.prior_miss is not None and result.prior_miss < 2.0
+def _points_mend_the_prior(state: controls.Values, result: TruthResult) -> list[Condition]:
+    prior, n = state["prior_std"], len(result.model.problem.data.x)
+    if (miss := result.prior_miss) is None:
+        seen = Condition(False, "the bars are not there before NUTS has run")
+    else:
+        seen = as_asked(miss < 2.0, "the prior's bar", miss)
+    return [
+        as_asked(prior <= 1.0, "σ_p", prior),
+        as_asked(state["noise_std"] >= 1.0, "noise σ", state["noise_std"]),
+        as_asked(state["gap"] >= 0.3, "the gap", state["gap"]),
+        as_asked(n <= 35, "the number of points", n),
+        seen,
+    ]
 
 
-def _one_point_mends_all(state: controls.Values, result: TruthResult) -> bool:
-    names = ("gap", "prior_std", "noise_std", "width")
-    left = all(at_start(state, _DEFAULTS, name) for name in names)
-    few = len(result.model.problem.data.x) <= 33
-    return left and few and error(result, X_GRID, result.regions["gap"]) < 1.7
+def _one_point_mends_all(state: controls.Values, result: TruthResult) -> list[Condition]:
+    n = len(result.model.problem.data.x)
+    return [
+        left(state, _DEFAULTS, "gap", "prior_std", "noise_std", "width"),
+        as_asked(n <= 33, "the number of points", n),
+        follows(result, X_GRID, result.regions["gap"], within=1.7),
+    ]
 
 
 def prior_height(prior_std: float, width: int) -> float:
@@ -58,10 +69,16 @@ def prior_height(prior_std: float, width: int) -> float:
     return math.sqrt(units + prior_std**2)
 
 
-def _few_units_reach_as_far(state: controls.Values, result: TruthResult) -> bool:
-    left = untouched(state, _DEFAULTS, "gap", "noise_std", "n") and state["width"] <= 5
-    as_far = prior_height(state["prior_std"], state["width"]) / prior_height(3.0, MAX_WIDTH)
-    return left and result.prior_functions is not None and abs(as_far - 1) < 0.1
+def _few_units_reach_as_far(state: controls.Values, result: TruthResult) -> list[Condition]:
+    width = state["width"]
+    far, asked = prior_height(state["prior_std"], width), prior_height(3.0, MAX_WIDTH)
+    said = f"their sd at x = ¼ is {far:.3g}, that of 20 units under σ_p = 3 is {asked:.3g}"
+    return [
+        untouched(state, _DEFAULTS, "gap", "noise_std", "n"),
+        Condition(result.prior_functions is not None, "the prior functions are not shown"),
+        as_asked(width <= 5, "the number of units", width),
+        Condition(abs(far / asked - 1) < 0.1, said),
+    ]
 
 
 class TruthExplorer(Explorer[TruthResult]):

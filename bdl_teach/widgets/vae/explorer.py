@@ -17,11 +17,13 @@ from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission
+from bdl_teach.widgets._engine.mission_checks import as_asked
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, STEPS, Order, Trained, Trainer, pictures
 
 REACH = 3.5  # of the sliders and the map
+_OFF = "how far the picture is from the mean of all digits (root mean square)"
 _ROWS = 5  # of the generated pictures
 _PER_CLASS = 40  # digits on the map
 _VAE, _PLAIN = "VAE", "plain autoencoder"
@@ -91,23 +93,38 @@ def _off_the_mean(result: VAEResult) -> float:
     return float(np.sqrt(((result.image.ravel() - mean) ** 2).mean()))
 
 
-def _is_deaf_everywhere(state: controls.Values, result: VAEResult) -> bool:
+def _trained(result: VAEResult) -> Condition:
+    return Condition(_kl(result) is not None, "the training has not come to its end")
+
+
+def _is_deaf_everywhere(state: controls.Values, result: VAEResult) -> list[Condition]:
     """Whether a VAE with a β not far beyond the fall writes the mean digit in a corner."""
-    cornered = bool((np.abs(result.z) > REACH - 0.15).all())
-    fallen = _kl(result) is not None and state["beta"] < 6.0
-    return cornered and fallen and _off_the_mean(result) < 0.03
+    cornered, off = bool((np.abs(result.z) > REACH - 0.15).all()), _off_the_mean(result)
+    return [
+        Condition(cornered, "z is not in a corner of the map"),
+        as_asked(state["beta"] < 6.0, "β", state["beta"]),
+        _trained(result),
+        as_asked(off < 0.03, _OFF, off),
+    ]
 
 
-def _whispers(_state: controls.Values, result: VAEResult) -> bool:
+def _whispers(_state: controls.Values, result: VAEResult) -> list[Condition]:
     """Whether little is said, but something, and z is where the mean digit is all the same."""
-    kl = _kl(result)
-    return kl is not None and 0.1 < kl < 1.0 and _off_the_mean(result) < 0.07
+    if (kl := _kl(result)) is None:
+        return [_trained(result)]
+    off = _off_the_mean(result)
+    return [as_asked(0.1 < kl < 1.0, "the KL", kl), as_asked(off < 0.07, _OFF, off)]
 
 
-def _pays_the_distance(_state: controls.Values, result: VAEResult) -> bool:
+def _pays_the_distance(_state: controls.Values, result: VAEResult) -> list[Condition]:
     """Whether a code costs 4.5 nats, and the distance of z from the origin as much."""
-    kl, distance = _kl(result), 0.5 * float(result.z @ result.z)
-    return kl is not None and abs(kl - 4.5) < 0.3 and abs(distance - 4.5) < 0.1
+    if (kl := _kl(result)) is None:
+        return [_trained(result)]
+    distance = 0.5 * float(result.z @ result.z)
+    return [
+        as_asked(abs(kl - 4.5) < 0.3, "the KL", kl),
+        as_asked(abs(distance - 4.5) < 0.1, "what the distance of z costs", distance),
+    ]
 
 
 class VAEExplorer(Explorer[VAEResult]):

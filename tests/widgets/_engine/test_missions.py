@@ -16,18 +16,40 @@ from bdl_teach.exercises import _record as record
 from bdl_teach.exercises._record import SOLVED, Progress
 from bdl_teach.widgets._engine import background, controls, live, nuts, stored_nuts
 from bdl_teach.widgets._engine.canvas import Canvas
+from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Mission, NotThere, next_seeds
+from bdl_teach.widgets._engine.missions import Condition, Mission, NotThere, next_seeds
 from bdl_teach.widgets._engine.nuts import GoldStandard, NutsRunner, Run
 from tests.waiting import until
 
 HINTS = ("Look right.", "Take height to 5 & more.")
-HIGH = Mission("lift-high", "Above 4.", HINTS, lambda _, height: height > 4.0, {"height": 5})
-LUCKY = Mission("lift-lucky", "A lucky seed.", HINTS, lambda s, _: s["seed"] == 99, {"seed": 99})
-BROKEN = Mission("lift-broken", "No number.", HINTS, lambda s, _: s["nothing"], {})
-GOLDEN = Mission(
-    "lift-golden", "Beside NUTS.", HINTS, lambda s, height: s["nuts"] and height > 4, {"nuts": True}
-)
+
+
+def above_4(_: Values, height: float) -> list[Condition]:
+    return [Condition(height > 4.0, f"the height is {height:.0f}")]
+
+
+def lucky(state: Values, _: float) -> list[Condition]:
+    return [Condition(state["seed"] == 99, f"the seed is {state['seed']}")]
+
+
+def broken(state: Values, _: float) -> list[Condition]:
+    return [Condition(state["nothing"], "nothing")]
+
+
+def with_nuts(state: Values, height: float) -> list[Condition]:
+    return [
+        Condition(state["seed"] < 200, "the seed is too high"),
+        Condition(state["nuts"], "NUTS is off"),
+        *above_4(state, height),
+        Condition(height > 3.0, "and not even above 3"),
+    ]
+
+
+HIGH = Mission("lift-high", "Above 4.", HINTS, above_4, {"height": 5})
+LUCKY = Mission("lift-lucky", "A lucky seed.", HINTS, lucky, {"seed": 99})
+BROKEN = Mission("lift-broken", "No number.", HINTS, broken, {})
+GOLDEN = Mission("lift-golden", "Beside NUTS.", HINTS, with_nuts, {"nuts": True})
 
 
 class Lift(Explorer[float]):
@@ -125,7 +147,7 @@ def seeds(lift: Lift) -> list[int]:
 
 def test_it_is_not_done_at_the_start_and_other_seeds_are_not_computed(lift: Lift) -> None:
     assert lift.missions == ("lift-high", "lift-lucky", "lift-broken", "lift-golden")
-    assert verdict(lift.mission("lift-high")) == "Not yet."
+    assert verdict(lift.mission("lift-high")) == "Not yet: the height is 1."
     assert lift.done == () and seeds(lift) == [0]
 
 
@@ -142,7 +164,8 @@ def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> 
 
 def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -> None:
     lift.mission("lift-lucky").set(seed=99)
-    assert said(lift, "✗ It holds for seed 99, but not for seeds 0 and 1: luck.")
+    it_lacks = "With seed 0 the seed is 0."
+    assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {it_lacks}")
     assert lift.done == () and progress.marks() == {}
 
 
@@ -171,6 +194,12 @@ def test_a_seed_whose_computation_fails_does_not_hold(lift: Lift, raised: Except
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
 
 
+def test_of_what_is_not_as_asked_the_first_two_are_said(lift: Lift) -> None:
+    assert verdict(lift.mission("lift-golden")) == "Not yet: NUTS is off; the height is 1."
+    lift.set(height=5)
+    assert said(lift, "Not yet: NUTS is off.")
+
+
 def test_a_check_that_raises_is_not_done(lift: Lift) -> None:
     assert verdict(lift.mission("lift-broken")) == "Not yet."
     assert lift.set(height=3).result == 3.0
@@ -197,7 +226,7 @@ def test_a_mission_that_is_done_is_counted_once(
     lift.mission("lift-high").set(height=5)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     lift.set(height=1)
-    assert said(lift, "Not yet.")
+    assert said(lift, "Not yet: the height is 1.")
     lift.set(height=6)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert added == [("lift-high", SOLVED)]
@@ -236,7 +265,7 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     lift._controls["height"].value = 3
     go_on.set()
     assert lift.wait().result == 3.0
-    assert said(lift, "Not yet.")
+    assert said(lift, "Not yet: the height is 3.")
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
 
 
