@@ -16,7 +16,7 @@ from pathlib import Path
 _ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
 _PAUSE = 2.0  # seconds after a program was loaded in which others may join it
-_LONG = 1.0  # seconds from which on it was compiled, which leaves much more than loading
+_LONG = 0.6  # seconds from which on it was compiled, which leaves much more than loading
 _due: float | None = None  # when what compilations have left is to go
 
 
