@@ -113,20 +113,22 @@ fresh = truth + np.random.default_rng(1).standard_normal((40, 141))  # 40 new y 
 
 # %% slideshow={"slide_type": "fragment"}
 x, y = data.x, data.y
-quiet = {**settings, **local_reparam.QUIET}
+room = bbb.Capacity(64, (20,), 1)  # compiled for as many points as the explorer: one program
+by_slope = {**settings, "capacity": room}
+quiet = {**by_slope, **local_reparam.QUIET}
 FIT = {
-    "MLE": lambda: point.fit(x, y, **settings),
-    "MAP": lambda: point.fit(x, y, prior=prior, **settings),
-    "BBB": lambda: bbb.fit(x, y, prior=prior, **settings),
+    "MLE": lambda: point.fit(x, y, **by_slope),
+    "MAP": lambda: point.fit(x, y, prior=prior, **by_slope),
+    "BBB": lambda: bbb.fit(x, y, prior=prior, **by_slope),
     "local, quiet": lambda: local_reparam.fit(x, y, prior=prior, **quiet),
-    "emp. Bayes": lambda: empirical_bayes.fit(x, y, tie="all", **settings, **empirical_bayes.QUIET),
+    "emp. Bayes": lambda: empirical_bayes.fit(x, y, tie="all", **by_slope, **empirical_bayes.QUIET),
     "PBP": lambda: pbp.fit(x, y, hidden_units=(20,), epochs=100),
 }
 fits = {name: fit() for name, fit in FIT.items()}
 pred = {name: fit.predict(x_grid, n_samples=500) for name, fit in fits.items()}
 
 # %% slideshow={"slide_type": "fragment"}
-mles = [point.fit(x, y, seed=seed, **settings) for seed in range(5)]
+mles = [point.fit(x, y, seed=seed, **by_slope) for seed in range(5)]
 costs = [fit.history["likelihood_cost"][-1] for fit in mles]
 print("MLE, ½·SSE + constant from five starts:", np.round(costs, 1))
 print("F after one fit:", {k: round(fits[k].free_energy) for k in ("BBB", "local, quiet")})
@@ -1126,7 +1128,7 @@ exercises.check("10.10", my_bands)
 def solution_10(problems, x_new):
     bands, wide = [], densities.Gaussian(10.0)
     for x, y in problems:
-        fits = [point.fit(x, y, prior=wide, hidden_units=(20,), seed=k) for k in range(10)]
+        fits = [point.fit(x, y, prior=wide, **by_slope, seed=k) for k in range(10)]
         f = np.array([fit.predict(x_new).mean for fit in fits])  # [member, m]
         bands.append((f.mean(axis=0), np.sqrt(f.var(axis=0) + 1.0)))
     return bands
@@ -1181,7 +1183,7 @@ exercises.check("10.12", my_draws)
 def solution_12(problems, x_new):
     pick, drawn = np.random.default_rng(2).integers(0, 10, 50), []
     for x, y in problems:
-        fit = ensemble.fit(x, y, prior=prior, anchored=True, hidden_units=(20,), seed=1)
+        fit = ensemble.fit(x, y, prior=prior, anchored=True, **by_slope, seed=1)
         drawn.append(fit.predict(x_new).samples[pick])
     return drawn
 

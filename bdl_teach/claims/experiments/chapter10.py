@@ -34,6 +34,7 @@ GAP = (0.1, 0.4)  # nobody measured here
 X = np.linspace(-0.7, 0.7, 141)[:, None]
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
+ROOM = bbb.Capacity(comparison.OWN_ROOM, (comparison.WIDTH,), 1)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 
 
@@ -50,20 +51,30 @@ def problem(world: World) -> datasets.Regression1D:
     return datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed, gap=GAP)
 
 
-def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
-    """A method's fit of 20 hidden units under the prior N(0, 3²)."""
-    free: dict[str, Any] = {"noise_std": 1.0, "hidden_units": (20,)}
-    exactly: dict[str, Any] = {**free, "prior": densities.Gaussian(3.0)}
-    given: dict[str, Any] = {**exactly, "seed": seed}
+def fitted(
+    name: str, data: datasets.Regression1D, seed: int, room: bbb.Capacity | None = ROOM
+) -> Fitted:
+    """A method's fit of 20 hidden units under the prior N(0, 3²).
+
+    Args:
+        name: The method.
+        data: The points.
+        seed: Of the start.
+        room: Sizes that it is compiled for, where it takes some: the explorer's.
+    """
+    prior, net = densities.Gaussian(3.0), {"noise_std": 1.0, "hidden_units": (20,)}
+    exactly: dict[str, Any] = {**net, "prior": prior}
+    free: dict[str, Any] = {**net, "seed": seed, "capacity": room}
+    given: dict[str, Any] = {**free, "prior": prior}
     fits: dict[str, Any] = {
-        "mle": partial(point.fit, **free, seed=seed),
+        "mle": partial(point.fit, **free),
         "map": partial(point.fit, **given),
         "infinite": partial(infinite_width.fit, **exactly),
         "laplace": partial(laplace.fit, **given),
         "last_layer": partial(laplace.fit, structure="last_layer", **given),
         "bbb": partial(bbb.fit, **given),
         "local": partial(local_reparam.fit, **given, **local_reparam.QUIET),
-        "eb": partial(empirical_bayes.fit, tie="all", **free, seed=seed, **empirical_bayes.QUIET),
+        "eb": partial(empirical_bayes.fit, tie="all", **free, **empirical_bayes.QUIET),
         "low_rank": partial(low_rank.fit, **given),
         "swag": partial(low_rank.swag, **given),
         "dropout": partial(mc_dropout.fit, **given),
@@ -71,7 +82,7 @@ def fitted(name: str, data: datasets.Regression1D, seed: int) -> Fitted:
         "anchored": partial(ensemble.fit, anchored=True, **given),
         "sgmcmc": partial(sgmcmc.fit, **given),
         "pbp": partial(pbp.fit, hidden_units=(20,), epochs=100, seed=seed),
-        "nuts": partial(exact.nuts, **given, **CHAINS),
+        "nuts": partial(exact.nuts, **exactly, seed=seed, **CHAINS),
     }
     found: Fitted = fits[name](data.x, data.y)
     return found
