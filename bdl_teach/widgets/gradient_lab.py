@@ -74,7 +74,7 @@ def _has_a_baseline(state: controls.Values, result: GradientResult) -> list[Cond
     return [
         Condition(state["parameter"] == "μ", "the gradient is not by μ"),
         Condition(state["ripple"] == 0.0, "there is a ripple"),
-        as_asked(times < 1.6, "its variance over the other's", times),
+        as_asked(times < 1.6, "its variance over the pathwise one", times),
     ]
 
 
@@ -95,7 +95,7 @@ def _loses_to_a_hidden_ripple(state: controls.Values, result: GradientResult) ->
     times = ratio(result.variances["pathwise"], result.variances["score"])
     return [
         as_asked(state["ripple"] < 0.15, "the ripple a", state["ripple"]),
-        as_asked(times > 10.0, "its variance over the other's", times),
+        as_asked(times > 10.0, "the pathwise variance over the score function's", times),
     ]
 
 

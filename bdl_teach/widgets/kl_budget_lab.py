@@ -55,12 +55,12 @@ class KLBudgetResult:
 
 def _is_divided_twice(state: controls.Values, result: KLBudgetResult) -> list[Condition]:
     m = len(result.shares)
-    off = state["kl_weight"] * result.shares * m**2
-    said = f"the batches pay {off.min():.3g} to {off.max():.3g} times 1/M² of the KL"
+    paid = state["kl_weight"] * result.shares * m**2
+    said = f"the batches pay {paid.min():.3g} to {paid.max():.3g} times 1/M² of the KL"
     return [
         untouched(state, _DEFAULTS),
         as_asked(m >= 8, "the number of batches", m),
-        Condition(bool((abs(off - 1) < 0.1).all()), said),
+        Condition(bool((abs(paid - 1) < 0.1).all()), said),
     ]
 
 

@@ -86,6 +86,35 @@ def test_at_the_start_it_says_what_is_not_as_asked_in_words_that_fit(idle: Explo
             assert not words.endswith("."), (mission.id, words)
 
 
+def elsewhere(idle: Explorer[Any]) -> Values:
+    """A state in which no control stands where it stood at the start, if it can."""
+    state = dict(idle._defaults)
+    for name, control in idle._controls.items():
+        if name not in state:
+            continue
+        if isinstance(state[name], bool):
+            state[name] = not state[name]
+        elif hasattr(control, "step"):
+            state[name] = state[name] + control.step
+        elif hasattr(control, "options"):
+            others = [o[1] if isinstance(o, tuple) else o for o in control.options]
+            state[name] = next(other for other in others if other != state[name])
+    return state
+
+
+def test_controls_that_were_moved_are_named_as_their_labels_are(idle: Explorer[Any]) -> None:
+    if isinstance(idle, widgets.VAEExplorer):
+        return
+    labels = {n: getattr(c, "description", n) for n, c in idle._controls.items()}
+    result, state = idle._compute(taken(idle, {})), elsewhere(idle)
+    for mission in missions_of(idle):
+        moved = [one for one in mission.missing(state, result) if one.startswith("not as at")]
+        for words in moved:
+            _, _, named = words.format_map(labels).partition(": ")
+            assert set(named.split(" and ")) <= set(labels.values()), (mission.id, named)
+            assert "{" in words, (mission.id, words)
+
+
 def test_the_second_hint_names_what_to_move_and_nothing_before_it_does(
     idle: Explorer[Any],
 ) -> None:
@@ -167,9 +196,9 @@ def test_points_that_were_moved_are_not_untouched() -> None:
     assert len(moved[0]) == 33 and moved[2] == points.COURSE
     assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std").holds
     fewer = mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
-    assert fewer == (False, "not as at the start: points N")
+    assert fewer == (False, "not as at the start: {n}")
     both = mission_checks.untouched({"n": 31, "noise_std": 2.0}, start, "n", "noise_std")
-    assert both == (False, "not as at the start: points N and noise")
+    assert both == (False, "not as at the start: {n} and {noise_std}")
     by_hand = mission_checks.untouched({**start, "data": moved}, start)
     assert by_hand == (False, "a hand has set points")
 

@@ -179,7 +179,9 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._painted: Values = {}  # the values that the picture is of
         self._said = "", ""  # of the last picture: the status line, and how long it took
         self._pin = Pin(self._canvas, self._controls, self._draw_again)
-        self._missions = MissionBox(self.MISSIONS, self._draw_again) if self.MISSIONS else None
+        self._missions = (
+            MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
+        )
         self._start = (
             Start(self._presets_as_set(), self._choose, self.STAYS) if self.PRESETS else None
         )

@@ -7,7 +7,7 @@ while nothing moves, and shown nowhere.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
@@ -30,6 +30,7 @@ class MissionBox:
 
     Args:
         missions: The explorer's, one at least.
+        known: Its controls, by name; points that are touched have no label.
         ask: Called when another is chosen: has the worker go through ``judge`` when it rests.
 
     Attributes:
@@ -37,8 +38,14 @@ class MissionBox:
         box: What stands there.
     """
 
-    def __init__(self, missions: Sequence[Mission], ask: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        missions: Sequence[Mission],
+        known: Mapping[str, controls.Widget],
+        ask: Callable[[], object],
+    ) -> None:
         self._missions, self._ask = missions, ask
+        self._labels = {n: getattr(control, "description", n) for n, control in known.items()}
         self._done: frozenset[str] = frozenset()
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self._quiet = False
@@ -114,7 +121,7 @@ class MissionBox:
         if (mission := self.chosen) is None:
             return
         self._mark(self.done())
-        if (missing := _missing(mission, values, lambda _: result)) != []:
+        if (missing := self._missing(mission, values, lambda _: result)) != []:
             self._say(mission, _not_yet(missing or []))
             return
         tried: _Tried = [(values.get("seed"), [])]
@@ -124,11 +131,26 @@ class MissionBox:
         for other in others:
             self._say(mission, f"{_DONE} With seed {values.get('seed')}. {_LOOKING}")
             yield
-            tried.append((other.get("seed"), _missing(mission, other, compute)))
+            tried.append((other.get("seed"), self._missing(mission, other, compute)))
         self._tried = mission, dict(values), tried
         if not any(lacks for _, lacks in tried):
             self._record(mission)
         self._say(mission, _verdict(tried))
+
+    def _missing(
+        self, mission: Mission, values: Values, compute: Callable[[Values], object]
+    ) -> list[str] | None:
+        """What keeps the mission from being done with these values; ``None`` if nobody can say.
+
+        Whatever a computation or a check raises, the learner has brought nothing about by it.
+        """
+        try:
+            missing = mission.missing(values, compute(values))
+        except NotThere:
+            return None
+        except Exception:
+            return [""]
+        return [words.format_map(self._labels) for words in missing]
 
     def _record(self, mission: Mission) -> None:
         """Count it, once."""
@@ -194,27 +216,14 @@ def _progress() -> Progress:
     return _record.own()
 
 
-def _missing(
-    mission: Mission, values: Values, compute: Callable[[Values], object]
-) -> list[str] | None:
-    """What keeps the mission from being done with these values; ``None`` where it cannot be said.
-
-    Their result may not be there yet.
-
-    Whatever a computation or a check raises, the learner has brought nothing about by it.
-    """
-    try:
-        return mission.missing(values, compute(values))
-    except NotThere:
-        return None
-    except Exception:
-        return [""]
-
-
 def _not_yet(missing: Sequence[str]) -> str:
     """Say what is not as asked; of more than two, which would fill the box, the first two."""
-    said = "; ".join(filter(None, missing[:2]))
+    said = _first_two(missing)
     return f"{_NOT_YET}: {said}." if said else f"{_NOT_YET}."
+
+
+def _first_two(missing: Sequence[str]) -> str:
+    return "; ".join(filter(None, missing[:2]))
 
 
 def _verdict(tried: _Tried) -> str:
@@ -225,7 +234,7 @@ def _verdict(tried: _Tried) -> str:
     if wrong:
         seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(seed for seed, _ in wrong)}"
         first, lacks = wrong[0]
-        how = f" With seed {first} {said}." if (said := "; ".join(filter(None, lacks[:2]))) else ""
+        how = f" With seed {first} {said}." if (said := _first_two(lacks)) else ""
         return f"✗ It holds for seed {own}, but not for {seeds}: luck.{how}"
     if right:
         return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."

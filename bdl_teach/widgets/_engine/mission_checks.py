@@ -13,18 +13,6 @@ from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Condition
 
-_CALLED = {  # what a control is called where it is not as at the start
-    "n": "points N",
-    "noise_std": "noise",
-    "kl_weight": "KL weight",
-    "prior_std": "prior",
-    "sigma1": "σ₁",
-    "sigma2": "σ₂",
-    "pi": "π",
-    "n_features": "features",
-    "kind": "kind of features",
-    "estimator": "fit",
-}
 AMONG = 0.5  # |x| up to which the drawn points lie
 
 
@@ -35,10 +23,9 @@ def untouched(state: Values, start: Values, *names: str) -> Condition:
 
 
 def left(state: Values, start: Values, *names: str) -> Condition:
-    """That these controls stand where they stood at the start."""
-    moved = [name for name in names if not at_start(state, start, name)]
-    said = " and ".join(_CALLED.get(name, name) for name in moved)
-    return Condition(not moved, f"not as at the start: {said}")
+    """That these controls stand where they stood at the start; those that do not are named."""
+    moved = [f"{{{name}}}" for name in names if not at_start(state, start, name)]
+    return Condition(not moved, f"not as at the start: {' and '.join(moved)}")
 
 
 def as_asked(holds: bool, what: str, value: float) -> Condition:

@@ -20,7 +20,8 @@ class Condition(NamedTuple):
 
     Attributes:
         holds: Whether it is so.
-        now: How it stands, for a learner whom it keeps from the end: ``"F is 215"``.
+        now: How it stands, for a learner whom it keeps from the end: ``"F is 215"``; a control's
+            name in braces stands for its label.
     """
 
     holds: bool

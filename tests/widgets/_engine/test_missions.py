@@ -40,7 +40,7 @@ def broken(state: Values, _: float) -> list[Condition]:
 def with_nuts(state: Values, height: float) -> list[Condition]:
     return [
         Condition(state["seed"] < 200, "the seed is too high"),
-        Condition(state["nuts"], "NUTS is off"),
+        Condition(state["nuts"], "{nuts} is off"),
         *above_4(state, height),
         Condition(height > 3.0, "and not even above 3"),
     ]
