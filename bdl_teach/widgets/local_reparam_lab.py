@@ -15,7 +15,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked
+from bdl_teach.widgets._engine.mission_checks import as_asked, hidden
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
 
@@ -114,8 +114,7 @@ class VarianceResult:
 
 def _shown(result: VarianceResult, *kinds: str) -> Condition:
     """That the noise of these is shown."""
-    hidden = [_STYLES[kind][0] for kind in kinds if kind not in result.theory]
-    return Condition(not hidden, f"not shown: {', '.join(hidden)}")
+    return hidden([_STYLES[kind][0] for kind in kinds if kind not in result.theory])
 
 
 def _at_the_largest(result: VarianceResult) -> Condition:

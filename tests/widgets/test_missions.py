@@ -108,9 +108,11 @@ def test_controls_that_were_moved_are_named_as_their_labels_are(idle: Explorer[A
     labels = {n: getattr(c, "description", n) for n, c in idle._controls.items()}
     result, state = idle._compute(taken(idle, {})), elsewhere(idle)
     for mission in missions_of(idle):
-        moved = [one for one in mission.missing(state, result) if one.startswith("not as at")]
+        moved = [
+            one for one in mission.missing(state, result) if one.endswith("not as at the start")
+        ]
         for words in moved:
-            _, _, named = words.format_map(labels).partition(": ")
+            named = re.sub(" (is|are) not as at the start$", "", words.format_map(labels))
             assert set(named.split(" and ")) <= set(labels.values()), (mission.id, named)
             assert "{" in words, (mission.id, words)
 
@@ -196,11 +198,17 @@ def test_points_that_were_moved_are_not_untouched() -> None:
     assert len(moved[0]) == 33 and moved[2] == points.COURSE
     assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std").holds
     fewer = mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
-    assert fewer == (False, "not as at the start: {n}")
+    assert fewer == (False, "{n} is not as at the start")
     both = mission_checks.untouched({"n": 31, "noise_std": 2.0}, start, "n", "noise_std")
-    assert both == (False, "not as at the start: {n} and {noise_std}")
+    assert both == (False, "{n} and {noise_std} are not as at the start")
     by_hand = mission_checks.untouched({**start, "data": moved}, start)
     assert by_hand == (False, "a hand has set points")
+
+
+def test_what_is_not_shown_is_named() -> None:
+    assert mission_checks.hidden([]).holds
+    assert mission_checks.hidden(["PBP"]) == (False, "PBP is not shown")
+    assert mission_checks.hidden(["MAP", "PBP"]) == (False, "MAP and PBP are not shown")
 
 
 def test_what_is_not_as_asked_is_said_with_how_large_it_is() -> None:

@@ -399,6 +399,15 @@ def told(hand: Hand, words: str) -> None:
     line.wait_for(timeout=PATIENCE_MS)
 
 
+def not_scrolled_to(hand: Hand, words: str) -> bool:
+    """Whether what is said so is inside the box, hints and all."""
+    line = hand.box.locator(".bdl-mission-words [aria-live=polite]").filter(has_text=words)
+    said, place = line.bounding_box(), hand.box.locator(".bdl-missions").bounding_box()
+    assert said is not None and place is not None
+    end, bottom = (box["y"] + box["height"] for box in (said, place))
+    return bool(said["y"] >= place["y"] - 1 and end <= bottom + 1)
+
+
 def take(hand: Hand, label: str, value: float) -> None:
     """Take a slider to a value by its keys."""
     handle = hand.box.locator(f"[role=slider][aria-label^='{label}']")
@@ -488,6 +497,7 @@ def test_each_mission_is_done_in_the_page_by_its_second_hint(
             button(f"hint {k}").click()
             told(hand, words)
         told(hand, "Not yet: ")
+        assert not_scrolled_to(hand, "Not yet: ")
         by_hand.go(hand.box, known, mission.way, hand.has_points)
         told(hand, "✓ Done")
         for label in stays:

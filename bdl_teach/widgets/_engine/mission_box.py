@@ -59,7 +59,7 @@ class MissionBox:
         ]
         self._text, self._hinted, self._verdict = (ipywidgets.HTML() for _ in range(3))
         acts = [self._row, controls.box("bdl-hints", self._hints)]
-        words = [self._text, self._verdict, self._hinted]
+        words = [self._verdict, self._text, self._hinted]  # what changes stays in sight
         self.box = controls.box(
             "bdl-missions",
             [controls.box("bdl-mission-acts", acts), controls.box("bdl-mission-words", words)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,17 @@ def untouched(state: Values, start: Values, *names: str) -> Condition:
 def left(state: Values, start: Values, *names: str) -> Condition:
     """That these controls stand where they stood at the start; those that do not are named."""
     moved = [f"{{{name}}}" for name in names if not at_start(state, start, name)]
-    return Condition(not moved, f"not as at the start: {' and '.join(moved)}")
+    return Condition(not moved, f"{_all(moved)} not as at the start")
+
+
+def hidden(names: Sequence[str]) -> Condition:
+    """That none of these, which are to be shown, is hidden."""
+    return Condition(not names, f"{_all(names)} not shown")
+
+
+def _all(names: Sequence[str]) -> str:
+    """Names as the subject of a sentence, with its verb."""
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def as_asked(holds: bool, what: str, value: float) -> Condition:

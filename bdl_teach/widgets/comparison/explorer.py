@@ -16,7 +16,7 @@ from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, left
+from bdl_teach.widgets._engine.mission_checks import as_asked, hidden, left
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
@@ -133,8 +133,7 @@ def _all_agree_and_err(state: controls.Values, result: ComparisonResult) -> list
 
 def _shown(result: ComparisonResult, *names: str) -> Condition:
     """That these methods are shown."""
-    hidden = [METHODS[name].label for name in names if name not in result.coverage]
-    return Condition(not hidden, f"not shown: {', '.join(hidden)}")
+    return hidden([METHODS[name].label for name in names if name not in result.coverage])
 
 
 def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> list[Condition]:
@@ -152,7 +151,7 @@ def _gaussians_lead(state: controls.Values, result: ComparisonResult) -> list[Co
 
 def _pbp_hears_the_noise(state: controls.Values, result: ComparisonResult) -> list[Condition]:
     if "pbp" not in result.predictions:
-        return [Condition(False, "PBP is not shown")]
+        return [hidden(["PBP"])]
     learnt = float(result.predictions["pbp"].aleatoric_std[0])
     return [
         left(state, _DEFAULTS, "noise_std"),
