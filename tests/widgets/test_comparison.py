@@ -540,15 +540,32 @@ def assert_holds(ax: Any, prediction: Predictive) -> None:
         np.testing.assert_allclose([low, high], prediction.mean + np.array([[-2], [2]]) * std)
 
 
-def test_the_legend_over_the_panels_names_all_that_they_can_show(
-    explorer: ComparisonExplorer,
+NAMED = {"±2 sd total", "±2 sd epistemic", "mean", "data"}
+BANDS: list[tuple[dict[str, Any], set[str]]] = [
+    ({}, {"truth"}),
+    ({"conformal": True}, {"truth", "conformal"}),
+    ({"nuts": True}, {"truth", "NUTS mean", "NUTS ±2 sd"}),
+    ({"nuts": True, "conformal": True}, {"truth", "conformal", "NUTS mean", "NUTS ±2 sd"}),
+    ({"data": ((1.0, 2.0, 4.0), (5.0, 3.0, 8.0))}, set()),
+]
+
+
+@pytest.mark.parametrize(("values", "more"), BANDS)
+def test_the_legend_over_the_panels_names_what_is_drawn_and_is_not_cut(
+    explorer: ComparisonExplorer, nuts: dict[str, Any], values: dict[str, Any], more: set[str]
 ) -> None:
-    (legend,) = explorer._canvas.figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {
-        "±2 sd total", "±2 sd epistemic", "mean", "truth", "data", "NUTS mean",
-        "NUTS ±2 sd", "conformal",
-    }  # fmt: skip
-    assert all(handle.get_visible() for handle in legend.legend_handles)
+    explorer.set(**{**START, **values})
+    figure = explorer._canvas.figure
+    with RENDER_LOCK:
+        explorer._canvas.fit(Place(570.0, 350.0))  # 1024 wide, JupyterLab's file browser open
+        explorer._canvas.render()
+        (legend,) = figure.legends
+        assert {text.get_text() for text in legend.get_texts()} == NAMED | more
+        assert all(handle.get_visible() for handle in legend.legend_handles)
+        for text in legend.get_texts():
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+    explorer.set(data=None)
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.3])

@@ -84,13 +84,14 @@ class MethodPanel:
         self.axes.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
         self.axes.tick_params(labelleft=first, labelbottom=last)
 
-    def legend(self) -> tuple[list[Artist], list[str]]:
-        """Handles and labels of everything that a panel can show."""
+    def legend(self) -> list[tuple[Artist, str]]:
+        """A handle and a name of everything that a panel can show."""
         handles, labels = self.axes.get_legend_handles_labels()
         shown = [copy(handle) for handle in handles]
         for handle in shown:  # a legend takes over whether an artist is hidden
             handle.set_visible(True)
-        return shown, [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
+        names = [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
+        return list(zip(shown, names, strict=True))
 
     def say(self, words: str) -> None:
         """Put a few words where the bands are missing."""
