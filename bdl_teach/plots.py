@@ -327,11 +327,21 @@ class HistoryArtists(Artists):
             line.set_data(history["step"], history[key])
 
 
-def history_panel(ax: Axes) -> HistoryArtists:
-    """Set up a panel of the free energy over 1500 steps: linear near 0, logarithmic above."""
+def history_panel(ax: Axes, *, trained_on: bool = False) -> HistoryArtists:
+    """Set up a panel of the free energy over the steps: linear near 0, logarithmic above.
+
+    Args:
+        ax: The panel.
+        trained_on: Whether up to 5000 steps are to be shown, the first ones as large as the later
+            ones, instead of the 1500 of one fit.
+    """
     tidy(ax, "How the free energy F fell", "Adam step", "nats")
     ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
     ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
+    if trained_on:
+        ax.set(xscale="log", xlim=(10, 5000))
+        ax.set_xticks([10, 100, 1000, 5000], ["10", "100", "1000", "5000"])
+        ax.set_xticks([], minor=True)
     ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
     artists = HistoryArtists(ax)
     legend_above(ax, columns=3)

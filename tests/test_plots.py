@@ -214,9 +214,19 @@ def test_the_history_shows_each_cost_under_its_name_at_its_step(ax: Axes) -> Non
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Adam step", "nats")
 
 
+def test_the_history_of_a_fit_that_is_trained_on_has_room_for_all_its_steps(ax: Axes) -> None:
+    plots.history_panel(ax, trained_on=True)
+    assert (ax.get_xscale(), *ax.get_xlim()) == ("log", 10, 5000)
+    ticks = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+    assert [(at, tick.get_text()) for at, tick in ticks] == [
+        (10, "10"), (100, "100"), (1000, "1000"), (5000, "5000"),
+    ]  # fmt: skip
+
+
 def test_the_ticks_of_the_history_say_where_they_are(ax: Axes) -> None:
     plots.history_panel(ax)
     assert ax.get_xlim() == (0, 1500), "the steps of a fit at its defaults"
+    assert ax.get_xscale() == "linear"
     words = {"0": 0.0, "500": 500.0, "10³": 1e3, "10⁴": 1e4, "10⁵": 1e5}
     assert ax.get_yscale() == "symlog"
     for at, tick in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True):

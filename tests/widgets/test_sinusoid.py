@@ -156,18 +156,32 @@ def test_the_replay_of_what_was_trained_on_begins_where_all_began(
     np.testing.assert_array_equal(frames[-1].run.at(frames[-1].frame).mean, on.fit.mean)
     np.testing.assert_array_equal(sinusoid_fits.at(on, 0).fit.mean, quick.fit.at(0).mean)
     np.testing.assert_array_equal(sinusoid_fits.at(on, 40).fit.mean, quick.fit.mean)
+    whole, f = sinusoid_fits.history(on), "free_energy"
+    np.testing.assert_array_equal(whole[f][:100], quick.fit.history[f])
+    np.testing.assert_array_equal(whole[f][100:], on.fit.history[f])
+    np.testing.assert_array_equal(whole["step"], 15 * np.arange(1, 201))
+    for k in (20, 45):  # in the first run and in the second
+        then = sinusoid_fits.history(sinusoid_fits.at(on, k))
+        np.testing.assert_array_equal(then[f], whole[f][: len(then[f])])
+        assert 0 <= frames[k].steps - then["step"][-1] < 15
+    explorer._draw(on)
+    np.testing.assert_array_equal(line(panel(explorer, "How the"), "F")[0], whole["step"])
+    explorer._draw(quick)
 
 
 def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Training on has a run before it, another start has none."""
     quick = sinusoid_fits.refit(**{**FIT, "noise_std": 0.3})
-    result, kinds, nats = quick, [], iter(np.arange(1000.0, 2000.0))
+    result, kinds, stages, nats = quick, [], [str(quick.stage)], iter(np.arange(1e3, 2e3))
     monkeypatch.setattr(bbb.Fit, "cost", lambda *_: FreeEnergy(-next(nats), 0.0))  # ever lower
     for _ in range(sinusoid_fits.MOST_RUNS):
         result = sinusoid_fits.improve(result, 10)
         kinds.append(len(result.runs))
+        stages.append(str(result.stage))
         assert result.runs[-1] is result.fit
     assert kinds == [2, 1, 1, 1, 1, 2]
+    assert stages[:3] == ["quick fit", "longer run 1 of 6", "longer run 2 of 6"]
+    assert stages[-1] in ("refined", "not converged")
 
 
 def outputs(weights: Any, width: int, x: Any) -> Any:

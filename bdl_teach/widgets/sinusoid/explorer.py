@@ -288,7 +288,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas = Canvas()
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
-        self._history = plots.history_panel(canvas.figure.add_subplot(grid[1, 0]))
+        self._history = plots.history_panel(canvas.figure.add_subplot(grid[1, 0]), trained_on=True)
         canvas.animate(self._history.artists)
         self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
         return canvas
@@ -376,7 +376,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             self._canvas.redraw_background(arrange=True)
         if self._room.hold(_curves(result)):
             self._canvas.redraw_background()
-        self._history.update(result.fit.history)
+        self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _describe(self, result: SinusoidResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -87,7 +88,7 @@ class Stage:
         if not self.trained:
             return "in training"
         if not self.over:
-            return "quick fit"
+            return f"longer run {self.runs} of {MOST_RUNS}" if self.runs else "quick fit"
         return "refined" if self.gain <= ENOUGH else "not converged"
 
 
@@ -198,13 +199,24 @@ def at(result: SinusoidResult, frame: int) -> SinusoidResult:
     """Return the fit of ``result`` as it was at a frame of its training."""
     run, i, _ = frames(result)[frame]
     fit, n_predictions = run.at(i), len(cast("Array", result.prediction.samples))
+    before = takewhile(lambda earlier: earlier is not run, result.runs)
     return replace(
         result,
         fit=fit,
+        runs=(*before, fit),
         prediction=fit.predict(X_GRID, n_predictions),
         cost=fit.cost(COST_DRAWS),
         stage=replace(result.stage, trained=False),
     )
+
+
+def history(result: SinusoidResult) -> dict[str, Array]:
+    """The costs at the steps of all runs, counted as ``frames`` does; of a frame, up to there."""
+    found = [run.history for run in result.runs]
+    lengths = [0, *(int(costs["step"][-1]) for costs in found[:-1])]
+    joined = {name: np.concatenate([costs[name] for costs in found]) for name in found[0]}
+    done = np.repeat(np.cumsum(lengths), [len(costs["step"]) for costs in found])
+    return {**joined, "step": joined["step"] + done}
 
 
 def beside_nuts(result: SinusoidResult, nuts: Predictive | None, report: str) -> SinusoidResult:
