@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy.special import entr, logsumexp
-from scipy.stats import mannwhitneyu
 
 from bdl_teach._support.checks import Array
 from bdl_teach.densities import gaussian_nll
@@ -70,7 +70,7 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     if not np.array_equal(np.unique(labels), (0.0, 1.0)):
         raise ValueError(f"labels: expected 0 and 1, both of them, got {np.unique(labels)[:5]}")
     positive, negative = scores[labels == 1], scores[labels == 0]
-    wins = mannwhitneyu(positive, negative).statistic  # pairs in the right order
+    wins = scipy.stats.mannwhitneyu(positive, negative).statistic  # pairs in the right order
     return float(wins / (len(positive) * len(negative)))
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -241,3 +242,21 @@ def test_no_other_lock_file_is_tracked() -> None:
 def test_the_files_that_are_tested_first_are_there_and_the_notebooks_come_next() -> None:
     assert [name for name in LONGEST if not (ROOT / name).is_file()] == []
     assert turn(LONGEST[0]) < turn(LONGEST[1]) < turn("notebooks/a.ipynb") < turn("tests/a.py")
+
+
+LATE = {"arviz_stats", "scipy.stats", "sklearn"}
+
+
+def test_a_chapter_loads_no_library_before_it_needs_it() -> None:
+    """These three take as long to load as half of all else, and 45 MB of the kernel."""
+    code = (
+        "from bdl_teach import calibration, claims, datasets, exercises, metrics, plots, widgets\n"
+        "from bdl_teach.claims.experiments import autoencoders, chapter10\n"
+        "from bdl_teach.methods import exact, vae\n"
+        "import sys\n"
+        "print(*sys.modules)\n"
+    )
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "bdl_teach.methods.exact" in ran.stdout.split()
+    assert LATE.isdisjoint(ran.stdout.split())

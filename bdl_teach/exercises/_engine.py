@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,19 @@ class Mistake:
         return self.wrong if isinstance(self.wrong, tuple) else (self.wrong,)
 
 
+class Late(Sequence[Case]):
+    """Cases that are made on first use: to load the exercises must not load what these need."""
+
+    def __init__(self, make: Callable[[], tuple[Case, ...]]) -> None:
+        self._made = cache(make)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._made()[i]
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
 @dataclass(frozen=True)
 class Exercise:
     """An exercise that asks for a function; :class:`Choice` for one that asks for statements.
@@ -132,7 +145,7 @@ class Exercise:
     title: str
     section: str
     reference: Function
-    cases: tuple[Case, ...] = ()
+    cases: Sequence[Case] = ()
     mistakes: tuple[Mistake, ...] = ()
     rtol: float = RELATIVE
     atol: float = OF_LARGEST

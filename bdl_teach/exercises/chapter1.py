@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp, rel_entr, softmax
-from scipy.stats import norm
 
 from bdl_teach import datasets, features
 from bdl_teach._support.checks import Array
+from bdl_teach.exercises import _normal as norm
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import BASES, TINY
 from bdl_teach.methods import exact

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.special import expit, logsumexp, ndtr, ndtri
-from scipy.stats import t as student
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
@@ -288,8 +288,8 @@ COVERAGE = Exercise(
             "Student's quantile",
             "nothing is estimated from few points here: the predictive is Gaussian, 1.96.",
             (
-                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y) - 1)),
-                lambda y, m, e, s: _within(y, m, e, s, student.ppf(0.975, len(y))),
+                lambda y, m, e, s: _within(y, m, e, s, scipy.stats.t.ppf(0.975, len(y) - 1)),
+                lambda y, m, e, s: _within(y, m, e, s, scipy.stats.t.ppf(0.975, len(y))),
             ),
         ),
         Mistake(

@@ -12,7 +12,7 @@ from scipy.special import expit, logsumexp
 from bdl_teach import datasets
 from bdl_teach import expectation_gradients as eg
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Late, Mistake
 from bdl_teach.exercises._faces import BASES, TINY
 from bdl_teach.methods import vae
 from bdl_teach.methods.vae import kl_from_prior
@@ -967,7 +967,7 @@ TWO_NATS = Exercise(
     "Experiment: two nats a code",
     "2.7",
     lambda shuffles: 1.2,
-    ((np.stack([_shuffled(30), _shuffled(31)]),),),
+    Late(lambda: ((np.stack([_shuffled(30), _shuffled(31)]),),)),
     (
         Mistake("not above 0", "β is a price: above 0.", lambda shuffles: -1.0),
         Mistake(

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import norm
 
 from bdl_teach import datasets, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
+from bdl_teach.exercises import _normal as norm
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome, close
 from bdl_teach.exercises._faces import EPS
 from bdl_teach.methods import pbp

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
+from bdl_teach.exercises._engine import Choice, Exercise, Late, Mistake, Outcome
 
 _A = np.array
 _RNG = np.random.default_rng(9)
@@ -585,7 +585,8 @@ def _random_layer(x: Any, labels: Any, train: Any, rng: Any) -> Any:
     return log_softmax(6.0 * hidden @ w, axis=1)
 
 
-_DOUBTFUL = tuple(map(_doubtful, range(3)))
+def _worlds() -> tuple[_Doubtful, ...]:
+    return tuple(map(_doubtful, range(3)))
 
 
 def _unsure(logs: Any) -> Any:
@@ -598,7 +599,7 @@ def _reference_answers(log_p: Any, labels: Any, log_new: Any) -> Any:
 
 def _measured(answers: Any, mixed: Any) -> tuple[float, float, float] | None:
     """Shares: known pictures answered, wrong among these, strange pictures answered."""
-    world = next(w for w in _DOUBTFUL if np.array_equal(w.mixed, mixed))
+    world = next(w for w in _worlds() if np.array_equal(w.mixed, mixed))
     if np.shape(answers) != world.truth.shape or not np.isin(answers, (0, 1)).all():
         return None
     chosen, strange = np.asarray(answers, bool), world.truth < 0
@@ -617,7 +618,7 @@ def _refuses_well(answers: Any, logs: Any, labels: Any, mixed: Any) -> Any:
 
 
 def _each(outcomes: Sequence[Outcome]) -> list[tuple[float, float, float]]:
-    pairs = zip(outcomes, _DOUBTFUL, strict=True)
+    pairs = zip(outcomes, _worlds(), strict=True)
     found = [_measured(o, w.mixed) for o, w in pairs if isinstance(o, np.ndarray)]
     return [one for one in found if one is not None]
 
@@ -642,7 +643,7 @@ REFUSE = Exercise(
     "Experiment: know when to be silent",
     "9.10",
     _reference_answers,
-    tuple((w.logs, w.labels, w.mixed) for w in _DOUBTFUL),
+    Late(lambda: tuple((w.logs, w.labels, w.mixed) for w in _worlds())),
     (
         Mistake(
             "nobody is refused",

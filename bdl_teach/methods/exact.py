@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from arviz_stats.base.array import array_stats
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
@@ -245,6 +244,8 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
 
     Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, sections 3.1, 4.1 and 4.3.
     """
+    from arviz_stats.base.array import array_stats
+
     draws = checks.finite("draws", draws)
     if draws.ndim != 3 or draws.shape[0] < 2 or draws.shape[1] < 4 or draws.shape[2] < 1:
         expected = "[chains, s, k] with at least 2 chains of 4 draws"

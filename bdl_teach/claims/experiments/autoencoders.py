@@ -6,8 +6,8 @@ A world is an order of the 1797 digits, of which the first 1500 are trained with
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.special import logsumexp
-from scipy.stats import entropy, norm
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
@@ -23,9 +23,9 @@ CIRCLE, CORNER = 2.0, np.array([3.5, 3.5])  # on its map: radius of a circle, an
 def _misfit(mean: Array, std: Array, seed: int) -> float:
     """KL in nats of all codes together from the prior, by a draw of each."""
     z = mean + std * np.random.default_rng(seed).standard_normal(mean.shape)
-    log_each = norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
+    log_each = scipy.stats.norm(mean, std).logpdf(z[:, None]).sum(axis=-1)  # draw i, code j
     log_all = logsumexp(log_each, axis=1) - np.log(len(z))
-    return float(np.mean(log_all - norm.logpdf(z).sum(axis=1)))
+    return float(np.mean(log_all - scipy.stats.norm.logpdf(z).sum(axis=1)))
 
 
 def digits(world: World) -> dict[str, float]:
@@ -55,7 +55,7 @@ def digits(world: World) -> dict[str, float]:
 
     def made(which: vae.Fit) -> float:
         seen = judge.predict(which.sample(N_MADE, seed=world.seed(2)))
-        return float(np.exp(entropy(np.bincount(seen, minlength=10))))
+        return float(np.exp(scipy.stats.entropy(np.bincount(seen, minlength=10))))
 
     scores = {beta: which.elbo(test, 20) for beta, which in by_beta.items()}
     elbos = {beta: float(score.elbo.mean()) for beta, score in scores.items()}
