@@ -180,11 +180,11 @@ class GradientLab(Explorer[GradientResult]):
         ),
         Mission(
             "gradient-a-ripple-nobody-sees",
-            "With a ripple a of 0.1 at most, which hardly shows in the cost, make the pathwise "
-            "estimator ten times as noisy as the score function.",
+            "With a ripple a of 0.1 at most, which hardly shows, make the pathwise estimator ten "
+            "times as noisy as the other.",
             (
-                "One of them sees the slope of the cost, the other its values: make the values "
-                "small everywhere, so that only a slope is left.",
+                "One sees the slope of the cost, the other its values: make the values small, so "
+                "that only a slope is left.",
                 "Move “ripple a” to 0.1, “bowl c” down to 0.10 and “mean μ” to 1.",
             ),
             _loses_to_a_hidden_ripple,
