@@ -337,11 +337,13 @@ def history_panel(ax: Axes, *, trained_on: bool = False) -> HistoryArtists:
     """
     tidy(ax, "How the free energy F fell", "Adam step", "nats")
     ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
-    ax.set(xlim=(0, 1500), ylim=(-200, 1e5))
+    ax.set_ylim(-200, 1e5)
     if trained_on:
         ax.set(xscale="log", xlim=(10, 5000))
         ax.set_xticks([10, 100, 1000, 5000], ["10", "100", "1000", "5000"])
         ax.set_xticks([], minor=True)
+    else:
+        ax.set_xlim(0, 1500)
     ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
     artists = HistoryArtists(ax)
     legend_above(ax, columns=3)
