@@ -15,7 +15,7 @@ from bdl_teach.claims.experiments import bandits
 from bdl_teach.densities import Gaussian
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake
 from bdl_teach.exercises._faces import EPS
-from bdl_teach.methods import ensemble, point
+from bdl_teach.methods import bbb, ensemble, point
 
 _A = np.array
 
@@ -1050,6 +1050,10 @@ EXPLORING = Exercise(
 _GAP_WORLDS = tuple(map(World, range(300, 306)))
 _NEW = np.linspace(-0.5, 0.5, 101)[:, None]
 _IN_GAP = np.abs(_NEW[:, 0] - 0.25) < 0.15
+_GIVEN: dict[str, Any] = {  # with room for as many points as the chapter's fits: one program
+    "hidden_units": (20,),
+    "capacity": bbb.Capacity(64, (20,), 1),
+}
 
 
 def _problems() -> tuple[tuple[Array, Array], ...]:
@@ -1062,7 +1066,7 @@ def _members(problems: Any, x_new: Any, n: int, noise_std: float = 1.0) -> Any:
     """Mean and sd of n MAP networks that differ in their start, ``[world, 2, m]``."""
     bands = []
     for x, y in problems:
-        fits = [point.fit(x, y, prior=Gaussian(10.0), hidden_units=(20,), seed=k) for k in range(n)]
+        fits = [point.fit(x, y, prior=Gaussian(10.0), seed=k, **_GIVEN) for k in range(n)]
         f = np.array([fit.predict(x_new).mean for fit in fits])
         bands.append([f.mean(axis=0), np.hypot(f.std(axis=0), noise_std)])
     return np.array(bands)
@@ -1275,7 +1279,7 @@ def _one_a_decision(problems: Any, x_new: Any) -> Any:
     """Members of an anchored ensemble, drawn with replacement, of each data set ``[w, s, m]``."""
     drawn = []
     for x, y in problems:
-        fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, hidden_units=(20,))
+        fit = ensemble.fit(x, y, prior=Gaussian(3.0), anchored=True, **_GIVEN)
         which = np.random.default_rng(0).integers(0, 10, _N_DRAWS)
         members = fit.predict(x_new).samples
         assert members is not None  # an ensemble's are its functions

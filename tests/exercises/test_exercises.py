@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 from bdl_teach import exercises
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.exercises import chapter10
 from bdl_teach.exercises._engine import Session, outcome
+from bdl_teach.methods import bbb, ensemble, point
+from bdl_teach.widgets.comparison import fits as comparison
 
 NUMBERS = list(exercises.REGISTRY)
 MODULES = sorted(Path(exercises.__path__[0]).glob("chapter*.py"))
@@ -221,3 +225,15 @@ def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixt
     display: Callable[[], Any] = result._ipython_display_
     assert display() is None
     assert capsys.readouterr().out == ""
+
+
+def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> None:
+    """Each program more is a second of compiling, and 20 to 40 MB that stay in the kernel."""
+    room = bbb.Capacity(comparison.OWN_ROOM, (comparison.WIDTH,), 1)
+    problem, x_new = chapter10._problems()[0], chapter10._NEW
+    for fit in (point.fit, ensemble.fit):
+        fit(*problem, hidden_units=(comparison.WIDTH,), capacity=room).predict(x_new)
+    before = trace_count()
+    chapter10._members((problem,), x_new, 1)
+    chapter10._one_a_decision((problem,), x_new)
+    assert trace_count() == before
