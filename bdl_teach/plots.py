@@ -6,7 +6,8 @@ No pyplot here: figures are made by the caller, so that nothing is left behind i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import matplotlib as mpl
 import numpy as np
@@ -89,6 +90,44 @@ def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
         handletextpad=0.3, labelspacing=0.15, markerscale=markers,
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
+
+
+class FigureLegend:
+    """One legend over all panels of a figure that names what is drawn, and nothing else.
+
+    Args:
+        ax: The panel whose artists and labels it takes; the others look alike.
+        in_a_row: Names that the narrowest picture holds beside each other; more come in fours.
+    """
+
+    NUTS: ClassVar[set[str]] = {"NUTS mean", "NUTS ±2 sd"}  # short enough for two rows
+
+    def __init__(self, ax: Axes, in_a_row: int) -> None:
+        self._ax, self._in_a_row = ax, in_a_row
+        self._named: set[str] = set()
+
+    @property
+    def _entries(self) -> list[tuple[Artist, str]]:
+        handles, labels = self._ax.get_legend_handles_labels()
+        shown = [copy(handle) for handle in handles]
+        for handle in shown:  # a legend takes over whether an artist is hidden
+            handle.set_visible(True)
+        names = [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
+        return list(zip(shown, names, strict=True))
+
+    def show(self, names: set[str]) -> bool:
+        """Name these labels, in the order of the panel; says whether that has changed."""
+        if names == self._named:
+            return False
+        self._named, figure = names, self._ax.figure
+        for before in list(figure.legends):
+            before.remove()
+        figure.legend(
+            *zip(*[entry for entry in self._entries if entry[1] in names], strict=True),
+            loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
+            fontsize=LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
+        )  # fmt: skip
+        return True
 
 
 def draw_data(ax: Axes, x: ArrayLike, y: ArrayLike) -> Line2D:
@@ -213,7 +252,7 @@ class PredictiveArtists(Artists):
         ax.add_collection(self._functions, autolim=False)
         (self._mean,) = ax.plot(x, zero, "-", color=RED, lw=2.2, label=f"{name}mean", zorder=3)
         if n_functions:
-            self._functions.set_label(f"{n_functions} draws")
+            self._functions.set_label("some draws")
         self.artists = [self._total, self._epistemic, self._functions, self._mean]
 
     def update(self, prediction: Predictive) -> None:

@@ -14,7 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 from PIL import Image
 
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.points import Unseen
 
 PRESET_RULE = (
@@ -151,6 +153,20 @@ def bars(ax: Axes, label: str) -> tuple[Any, Any]:
 def legend_labels(ax: Axes) -> list[str]:
     """What a panel's legend names, in its order."""
     return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def names_over_the_panels(explorer: Explorer) -> set[str]:
+    """What the figure's legend names, which may not be cut off: 1024 wide, file browser open."""
+    figure = explorer._canvas.figure
+    with RENDER_LOCK:
+        explorer._canvas.fit(Place(570.0, 350.0))
+        explorer._canvas.render()
+        (legend,) = figure.legends
+        assert all(handle.get_visible() for handle in legend.legend_handles)
+        for text in legend.get_texts():
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+        return {text.get_text() for text in legend.get_texts()}
 
 
 def said(status: str, words: str) -> list[float]:

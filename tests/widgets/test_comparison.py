@@ -26,6 +26,7 @@ from explorer_claims import (
     assert_the_replay_leads_to_the_fit,
     band,
     line,
+    names_over_the_panels,
     panel,
     pixels,
     said,
@@ -555,16 +556,7 @@ def test_the_legend_over_the_panels_names_what_is_drawn_and_is_not_cut(
     explorer: ComparisonExplorer, nuts: dict[str, Any], values: dict[str, Any], more: set[str]
 ) -> None:
     explorer.set(**{**START, **values})
-    figure = explorer._canvas.figure
-    with RENDER_LOCK:
-        explorer._canvas.fit(Place(570.0, 350.0))  # 1024 wide, JupyterLab's file browser open
-        explorer._canvas.render()
-        (legend,) = figure.legends
-        assert {text.get_text() for text in legend.get_texts()} == NAMED | more
-        assert all(handle.get_visible() for handle in legend.legend_handles)
-        for text in legend.get_texts():
-            box = text.get_window_extent()
-            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+    assert names_over_the_panels(explorer) == NAMED | more
     explorer.set(data=None)
 
 

@@ -120,7 +120,7 @@ def test_the_network_s_panel_holds_the_predictive_of_the_fit(
     ratio = result.prediction.epistemic_std / fresh.epistemic_std
     assert np.abs(ratio - 1).max() < 0.5 and np.median(ratio) == pytest.approx(1, abs=0.2)
     assert (result.prediction.aleatoric_std == v["noise_std"]).all()
-    np.testing.assert_array_equal(functions(ax, "10 draws"), result.prediction.samples[:10])
+    np.testing.assert_array_equal(functions(ax, "some draws"), result.prediction.samples[:10])
     np.testing.assert_array_equal(line(ax, "data"), [result.data.x[:, 0], result.data.y[:, 0]])
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
 

@@ -24,6 +24,7 @@ from explorer_claims import (
     band,
     curves,
     line,
+    names_over_the_panels,
     panel,
     pixels,
     said,
@@ -148,7 +149,7 @@ def test_both_panels_hold_their_method_the_data_and_the_truth(
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         np.testing.assert_allclose(line(below, place), [X, p.epistemic_std])
         assert not artist(ax, "NUTS mean").get_visible()
-    assert "mean" in named(explorer) and not any("NUTS" in name for name in named(explorer))
+    assert names_over_the_panels(explorer) == ALWAYS | {"truth"}
     assert np.isnan(line(below, "NUTS")[1]).all()
     assert_the_picture_is_not_stale(explorer)
 
@@ -167,7 +168,7 @@ def test_nuts_comes_beside_with_its_distances(
         status = explorer.status.partition("Distance to NUTS of ")[2]
         assert said(status, words) == [as_printed(value, 2) for value in off]
     np.testing.assert_allclose(line(panel(explorer, "How sure"), "NUTS")[1], gold.epistemic_std)
-    assert {"mean", "NUTS mean", "NUTS ±2 sd"} <= named(explorer)
+    assert names_over_the_panels(explorer) == ALWAYS | GOLD | {"truth"}
     assert "R-hat is 1.01." in explorer.status
     assert nuts["run"].sample.args == (Model(GapProblem()),)
 
@@ -190,11 +191,8 @@ def test_the_status_says_each_spread_and_what_took_how_long(explorer: RivalsExpl
     assert "data 0.00, gap 0.00, outside 0.00, gap/data –;" in explorer.status
 
 
-def named(explorer: RivalsExplorer) -> set[str]:
-    (legend,) = explorer._canvas.figure.legends
-    entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
-    assert all(handle.get_visible() == text.get_visible() for handle, text in entries)
-    return {text.get_text() for text in legend.get_texts() if text.get_visible()}
+ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"}
+GOLD = {"NUTS mean", "NUTS ±2 sd"}
 
 
 def test_both_panels_have_one_height(explorer: RivalsExplorer) -> None:
@@ -209,6 +207,7 @@ def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -
     for place in PLACES:
         ax = panel(explorer, place)
         assert not artist(ax, "truth").get_visible() and len(line(ax, "data")[0]) == 40
+    assert names_over_the_panels(explorer) == ALWAYS
     explorer.set(data=None)
     assert artist(panel(explorer, "first"), "truth").get_visible()
 

@@ -36,7 +36,6 @@ X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 N_PREDICTIONS = 200
 _KEPT = 60  # fits kept, over all values of the sliders
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
-_IN_A_ROW = 6  # names that the narrowest picture holds beside each other
 _EPOCHS = (10, 20, 40, 100, 200, 400)
 _PATIENCE_S = 0.015  # after so long a tick shows what it has, and goes on
 _DEFAULTS: controls.Values = {
@@ -320,27 +319,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             name: MethodPanel(canvas, self._halves[0], method.label, X_GRID[:, 0], truth)
             for name, method in METHODS.items()
         }
-        self._named: set[str] = set()
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
         self._standing: tuple[str, ...] = ()
         self._stand(tuple(name for name in METHODS if _DEFAULTS[name]), nuts=False)
-        self._name(canvas, {*_ALWAYS, "truth"})
+        self._legend = plots.FigureLegend(next(iter(self._panels.values())).axes, in_a_row=6)
+        self._legend.show({*_ALWAYS, "truth"})
         return canvas
-
-    def _name(self, canvas: Canvas, names: set[str]) -> bool:
-        """Name what is drawn in one legend over the panels; says whether that has changed."""
-        if names == self._named:
-            return False
-        self._named = names
-        for before in list(canvas.figure.legends):
-            before.remove()
-        everything = next(iter(self._panels.values())).legend()
-        canvas.figure.legend(
-            *zip(*[entry for entry in everything if entry[1] in names], strict=True),
-            loc="outside upper left", ncols=len(names) if len(names) <= _IN_A_ROW else 4,
-            fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
-        )  # fmt: skip
-        return True
 
     def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
         """Let these methods' panels share the place; says whether anything stands elsewhere."""
@@ -446,7 +430,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         gap = (float(inside[0]), float(inside[-1])) if len(inside) else None
         shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
         moved = [self._stand(result.shown, nuts=result.nuts is not None)]
-        moved.append(self._name(self._canvas, _names(result)))
+        moved.append(self._legend.show(_names(result)))
         if any(moved):
             self._canvas.redraw_background(arrange=True)
         ends = {name: result.ends(name) for name in result.shown}
@@ -548,7 +532,7 @@ def _names(result: ComparisonResult) -> set[str]:
         names.add("truth")
     if result.interval.kept_apart is not None:
         names.add("conformal")
-    return names if result.nuts is None else {*names, "NUTS mean", "NUTS ±2 sd"}
+    return names if result.nuts is None else names | plots.FigureLegend.NUTS
 
 
 def _kind(interval: Interval) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.patches import Rectangle
@@ -83,15 +81,6 @@ class MethodPanel:
         self.axes.set_ylabel("y" if shown and first else "", fontsize=plots.LETTERS, labelpad=1)
         self.axes.set_xlabel("x" if last else "", fontsize=plots.LETTERS, labelpad=1)
         self.axes.tick_params(labelleft=first, labelbottom=last)
-
-    def legend(self) -> list[tuple[Artist, str]]:
-        """A handle and a name of everything that a panel can show."""
-        handles, labels = self.axes.get_legend_handles_labels()
-        shown = [copy(handle) for handle in handles]
-        for handle in shown:  # a legend takes over whether an artist is hidden
-            handle.set_visible(True)
-        names = [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
-        return list(zip(shown, names, strict=True))
 
     def say(self, words: str) -> None:
         """Put a few words where the bands are missing."""

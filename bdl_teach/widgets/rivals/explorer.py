@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import ipywidgets
-from matplotlib.legend import Legend
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
@@ -33,6 +32,7 @@ _Key = tuple[str, Model, tuple[object, ...]]  # method, model, the options that 
 
 _KEPT = 60  # fits kept, over all values of the controls
 _PLACES = ("first", "second")
+_ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"}  # in the legend
 _STYLES = {
     "first": ("-", plots.BLUE),
     "second": ("--", plots.ORANGE),
@@ -318,10 +318,8 @@ class RivalsExplorer(Explorer[RivalsResult]):
             place: RivalPanel(canvas.figure.add_subplot(grid[0, i]), X_GRID, TRUTH, place)
             for i, place in enumerate(_PLACES)
         }
-        self._legend = canvas.figure.legend(
-            *self._panels["first"].legend(), loc="outside upper left", ncols=4,
-            fontsize=plots.LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
-        )  # fmt: skip
+        self._legend = plots.FigureLegend(self._panels["first"].axes, in_a_row=4)
+        self._legend.show({*_ALWAYS, "truth"})
         self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, :]), X_GRID, _STYLES)
         for panel in (*self._panels.values(), self._spread):
             canvas.animate(panel.artists)
@@ -388,7 +386,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             for place, rival in result.rivals.items()
         ]
         changed.append(self._spread.update(gap, {**shown, "NUTS": result.nuts}))
-        changed.append(_name_in(self._legend, "NUTS", result.nuts is not None))
+        changed.append(self._legend.show(_names(data, result)))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
 
@@ -428,14 +426,10 @@ class RivalsExplorer(Explorer[RivalsResult]):
         super().close()
 
 
-def _name_in(legend: Legend, word: str, there: bool) -> bool:
-    """Show or hide the entries of a legend that begin with a word; says whether that is new."""
-    entries = zip(legend.legend_handles, legend.get_texts(), strict=True)
-    of_word = [pair for pair in entries if pair[1].get_text().startswith(word)]
-    new = any(text.get_visible() != there for _, text in of_word)
-    for artist in (one for pair in of_word for one in pair if one is not None):
-        artist.set_visible(there)
-    return new
+def _names(data: datasets.Regression1D, result: RivalsResult) -> set[str]:
+    """What the legend over the panels has to name."""
+    names = {*_ALWAYS, "truth"} if points.units_of(data) == points.COURSE else set(_ALWAYS)
+    return names if result.nuts is None else names | plots.FigureLegend.NUTS
 
 
 def _warm(name: str, model: Model) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
@@ -50,14 +48,6 @@ class RivalPanel(plots.Artists):
             *self._gap.artists, *self._band.artists, self._truth, *self._gold.artists,
             self._points, *self.room.artists,
         ]  # fmt: skip
-
-    def legend(self) -> tuple[list[Artist], list[str]]:
-        """Handles and labels of everything that the panel can show, short enough for two rows."""
-        handles, labels = self.axes.get_legend_handles_labels()
-        shown = [copy(handle) for handle in handles]
-        for handle in shown:  # a legend takes over whether an artist is hidden
-            handle.set_visible(True)
-        return shown, [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
 
     def update(
         self,
