@@ -190,26 +190,26 @@ class LocalReparamLab(Explorer[VarianceResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "local-flipout-gains-nothing",
-            "At the largest batch, show that all of Flipout's signs can be in vain: within 5 % the "
-            "noise of one shared W, while local draws have less than a hundredth of it.",
+            "At the largest batch, show that Flipout's signs can be in vain: its noise within 5 "
+            "% of that of one shared W, where local draws have less than a hundredth.",
             (
-                "Flipout gives each row signs of its own, but all rows share how large the draw "
-                "is. Which of the two derivatives hears that alone, and with how many inputs?",
-                "Move “batch M” to 256 and “weights' σ” to 1, leave “inputs d” at 1, choose “for” "
-                "σ, and show “Flipout” beside the two that are there.",
+                "Flipout gives each row its own signs, but all rows share how large the draw is. "
+                "Which derivative hears that alone, and with how many inputs?",
+                "Move “batch M” to 256 and “weights' σ” to 1, leave “inputs d” at 1, choose "
+                "“for” σ, and show “Flipout” too.",
             ),
             _gains_nothing,
             {"size": 256, "sigma": 1.0, "n_inputs": 1, "parameter": "σ", "flipout": True},
         ),
         Mission(
             "local-what-256-rows-are-worth",
-            "At M = 256, for μ, make the weights so unsure that local draws are as noisy as one "
-            "shared W was with weights' σ 0.05. Show both; within a tenth will do.",
+            "At M = 256, for μ, make the weights so unsure that local draws are as noisy "
+            "(within a tenth) as one shared W was with weights' σ 0.05. Show both.",
             (
                 "For μ both variances go with σ², and local draws divide theirs by about the "
-                "number of rows. How much larger may σ be, then?",
+                "number of rows. How much larger may σ be?",
                 "Move “batch M” to 256. Read the shared W's variance at “weights' σ” 0.05, then "
-                "move that to 0.7: fourteen times 0.05, and 14² is about what the rows are worth.",
+                "move that to 0.7: 14² is about what the rows are worth.",
             ),
             _is_as_noisy_as_a_sure_one,
             {"size": 256, "sigma": 0.7},
@@ -217,10 +217,10 @@ class LocalReparamLab(Explorer[VarianceResult]):
         Mission(
             "local-better-than-own-weights",
             "For μ, local draws are as noisy as a W for each example. Find where they have less "
-            "than 0.4 of its noise at the largest batch, and show these two alone.",
+            "than 0.4 of its noise at the largest batch; show these two alone.",
             (
-                "Local draws know nothing of single weights, so that they cannot pass on the noise "
-                "of one weight that the unit never felt. Where is there such a noise?",
+                "Local draws know nothing of single weights: they pass on no noise of a weight "
+                "that the unit never felt. Where is there such a noise?",
                 "Move “batch M” to 256 and “inputs d” to 4, choose “for” σ, switch “a W per "
                 "example” on and “one shared W” off.",
             ),

@@ -161,14 +161,14 @@ class PBPStepper(Explorer[StepperResult]):
         ),
         Mission(
             "pbp-a-surprise-widens",
-            "With points of your own, find a step that makes PBP less sure: it learns a point, and "
-            "the epistemic sd among the data grows by 3 % or more.",
+            "With your own points, find a step that makes PBP less sure: the epistemic sd among "
+            "the data grows by 3 % or more.",
             (
-                "The bracket of (7.5) may be negative: that takes a point much further off than "
-                "the band and the noise that is believed in allow, and many before it that agree.",
-                "Take “points N” to 9 and drag eight of them to y = 0, the ninth far up at x = "
-                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9, the step "
-                "that learns the ninth.",
+                "The bracket of (7.5) is negative for a point far outside the band and the "
+                "noise, after many points that agree.",
+                "Take “points N” to 9, drag eight of them to y = 0 and the ninth far up at x = "
+                "0.5. Press “sorted by x”, move “guess” down to 0.1 and “steps” to 9: the ninth "
+                "is learnt.",
             ),
             _widens_by_a_surprise,
             {

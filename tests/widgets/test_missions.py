@@ -74,6 +74,13 @@ def test_each_explorer_has_three_missions_and_every_id_is_there_once() -> None:
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", one) for one in ids)
 
 
+def test_the_words_of_a_mission_fit_their_place_with_both_hints() -> None:
+    """Four lines of 118 letters, 1366 wide beside the file browser; the verdict takes 40."""
+    for mission in (m for name in WITH_MISSIONS for m in getattr(widgets, name).MISSIONS):
+        words = f"Mission. {mission.text} Hint 1. {mission.hints[0]} Hint 2. {mission.hints[1]}"
+        assert len(words) <= 430, (mission.id, len(words))
+
+
 def test_at_the_start_it_says_what_is_not_as_asked_in_words_that_fit(idle: Explorer[Any]) -> None:
     if isinstance(idle, widgets.VAEExplorer):  # it would train
         return

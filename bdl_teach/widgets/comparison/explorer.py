@@ -230,13 +230,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "comparison-agree-and-err",
-            "Five methods agree, and all of them err: with noise of 1 or more, MAP, BBB, local, "
-            "emp. Bayes and PBP shall each hold two thirds of the new points among the data, and "
-            "none of them more than a quarter of those in the gap.",
+            "Five methods agree, and all err: with noise of 1 or more, MAP, BBB, local, emp. "
+            "Bayes and PBP shall each hold two thirds of the new points among the data, and "
+            "none more than a quarter of those in the gap.",
             (
-                "Among the data any of them is good enough. What keeps each of them from the peak?",
-                "Show “local, quiet” and “emp. Bayes” besides those that are shown, and take “gap” "
-                "to 0.40: the peak lies far from the next point.",
+                "Among the data any of them will do. What keeps each from the peak?",
+                "Show “local, quiet” and “emp. Bayes” too, and take “gap” to 0.40: the peak lies "
+                "far from the next point.",
             ),
             _all_agree_and_err,
             {"local": True, "eb": True, "gap": 0.4},

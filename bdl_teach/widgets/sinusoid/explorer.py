@@ -167,14 +167,14 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "sinusoid-wider-at-1",
-            "Make the epistemic band at x = 1 twice as wide as at the start (its sd above 3.5), at "
-            "a free energy below 200, without touching points, noise, width or KL weight, and with "
-            "a mean that still follows the sine.",
+            "Make the epistemic band at x = 1 twice as wide as at the start (sd above 3.5), at "
+            "a free energy below 200, with a mean that follows the sine; leave points, noise, "
+            "width and KL weight.",
             (
-                "No point lies at x = 1: there the prior decides. Which of its two halves holds "
-                "most of the weights near 0?",
-                "Take “σ₂” to 1.000: the narrow half of the prior no longer holds weights near 0, "
-                "and the free energy falls with it.",
+                "No point lies at x = 1: there the prior decides. Which of its halves holds most "
+                "weights near 0?",
+                "Take “σ₂” to 1.000: the narrow half no longer holds weights near 0, and the "
+                "free energy falls.",
             ),
             _is_wide_and_cheap,
             {"sigma2": 1.0},
@@ -182,8 +182,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         Mission(
             "sinusoid-found-in-noise",
             "Set the noise to σ = 3: on most draws of 32 points the mean now gives the sine up. "
-            "Have it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried, without "
-            "touching points or KL weight.",
+            "Have it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried; leave "
+            "points and KL weight.",
             (
                 "The noise is not alone to blame: beside it the likelihood says less than the "
                 "prior, which wants the weights at 0.",
@@ -195,14 +195,13 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-six-points",
-            "Six points of the course’s lose the sine. Drag six (or fewer) to where the mean is "
-            "above 7 at x = ¼ and below −7 at −¼, and leave prior, noise, KL weight, width and "
-            "fit as they are.",
+            "Six points of the course’s lose the sine. Drag six or fewer to where the mean is "
+            "above 7 at x = ¼ and below −7 at −¼; leave prior, noise, KL weight, width and fit.",
             (
-                "A function other than 0 costs complexity. At which x does one point gain the "
-                "most likelihood for it? Two at one place count twice.",
-                "Take “points N” to 6, then drag three of the points to (0.25, 10), and the other "
-                "three to (−0.25, −10).",
+                "A function other than 0 costs complexity. At which x does a point gain most "
+                "likelihood for it? Two at one place count twice.",
+                "Take “points N” to 6, then drag three of the points to (0.25, 10), and the "
+                "other three to (−0.25, −10).",
             ),
             _finds_it_in_six,
             {
