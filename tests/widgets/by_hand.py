@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -40,17 +41,14 @@ def press_towards(box: Locator, off: Callable[[], float], up: str, down: str) ->
 
 def slide(box: Locator, control: Any, value: Any) -> None:
     """Take a slider to what its readout then says; fail where no key leads there."""
-    handle = box.get_by_role("slider", name=control.description, exact=True)
     goal = controls.written(control, value)
     options = [controls.written(control, one) for one in getattr(control, "options", ())]
-
-    def shown() -> str:
-        return (handle.get_attribute("aria-valuetext") or "").replace("−", "-")
+    shown = partial(stands_at, box, control)
 
     def place(text: str) -> float:
         return float(options.index(text) if options else float(text.replace(",", "")))
 
-    handle.focus()
+    box.get_by_role("slider", name=control.description, exact=True).focus()
     for up, down in (("PageUp", "PageDown"), ("ArrowRight", "ArrowLeft")):
         press_towards(box, lambda: place(shown()) - place(goal), up, down)
     assert shown() == goal, f"“{control.description}” comes to {shown()}, and not to {goal}"
@@ -121,12 +119,31 @@ def set_by_hand(box: Locator, control: Any, value: Any) -> None:
         row = box.get_by_role("radiogroup", name=control.description, exact=True)
         button(row, controls.written(control, value)).click()
     elif isinstance(control, ipywidgets.ToggleButton):
-        switch = button(box, control.description)
-        if switch.get_attribute("aria-pressed") != str(value).lower():
-            switch.click()
+        if stands_at(box, control) != controls.written(control, value):
+            button(box, control.description).click()
     else:
         assert not isinstance(control, Unseen)
         slide(box, control, value)
+
+
+def chosen(menu: Locator) -> str:
+    """What a menu is at; ipywidgets holds the words of its options together."""
+    label: str = menu.evaluate("menu => menu.selectedOptions[0].label")
+    return label.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def stands_at(box: Locator, control: Any) -> str:
+    """What the page says a control is at, in the words of ``controls.written``."""
+    name = control.description
+    if isinstance(control, ipywidgets.Dropdown):
+        return chosen(box.get_by_role("combobox", name=name, exact=True))
+    if isinstance(control, ipywidgets.ToggleButtons):
+        row = box.get_by_role("radiogroup", name=name, exact=True)
+        return row.locator("[aria-checked=true]").inner_text().strip()
+    if isinstance(control, ipywidgets.ToggleButton):
+        return "on" if button(box, name).get_attribute("aria-pressed") == "true" else "off"
+    handle = box.get_by_role("slider", name=name, exact=True)
+    return (handle.get_attribute("aria-valuetext") or "").replace("−", "-")
 
 
 def go(box: Locator, known: dict[str, Any], way: Values, arrived: Callable[[int], object]) -> None:

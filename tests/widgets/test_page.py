@@ -22,6 +22,9 @@ from nbconvert import HTMLExporter
 from bdl_teach import widgets
 from bdl_teach.widgets import gradient_lab
 from bdl_teach.widgets._engine import background
+from bdl_teach.widgets._engine.controls import written
+from bdl_teach.widgets._engine.points import Points, Unseen
+from bdl_teach.widgets._engine.question import QuestionBox
 from tests.chromium import required
 from tests.widgets import by_hand
 
@@ -480,6 +483,13 @@ def known_controls(name: str) -> dict[str, Any]:
     return found
 
 
+def put_back(hand: Hand, known: dict[str, Any]) -> None:
+    """Reset an explorer, and switch off what a reset leaves as it is."""
+    for name in getattr(widgets, NAMES[hand.number]).STAYS:
+        by_hand.set_by_hand(hand.box, known[name], False)
+    by_hand.button(hand.box, "reset").click()
+
+
 @pytest.mark.parametrize("name", WITH_MISSIONS)
 def test_each_mission_is_done_in_the_page_by_its_second_hint(
     seen: dict[str, Any], notebook: Notebook, name: str
@@ -490,7 +500,6 @@ def test_each_mission_is_done_in_the_page_by_its_second_hint(
     button = partial(by_hand.button, hand.box)
     button("missions").click()
     row = hand.box.get_by_role("radiogroup", name="mission", exact=True).get_by_role("radio")
-    stays = [known[n].description for n in getattr(widgets, name).STAYS]
     for i, mission in enumerate(getattr(widgets, name).MISSIONS):
         row.nth(i).click()
         told(hand, mission.text)
@@ -501,11 +510,59 @@ def test_each_mission_is_done_in_the_page_by_its_second_hint(
         assert not_scrolled_to(hand, "Not yet: ")
         by_hand.go(hand.box, known, mission.way, hand.has_points)
         told(hand, "✓ Done")
-        for label in stays:
-            if button(label).get_attribute("aria-pressed") == "true":
-                button(label).click()
-        button("reset").click()
+        put_back(hand, known)
     button("missions").click()
+
+
+def standing(hand: Hand, known: dict[str, Any], values: dict[str, Any]) -> dict[str, str]:
+    """Which controls the page says to be elsewhere, once it is as asked or will never be."""
+    seen = {n: known[n] for n in values if not isinstance(known[n], Points | Unseen)}
+    asked = {n: written(control, values[n]) for n, control in seen.items()}
+    for _ in range(100):
+        found = {n: by_hand.stands_at(hand.box, control) for n, control in seen.items()}
+        if found == asked:
+            break
+        hand.page.wait_for_timeout(100)
+    return {
+        name: f"{found[name]}, not {asked[name]}" for name in asked if found[name] != asked[name]
+    }
+
+
+@each
+def test_a_preset_s_controls_and_what_to_look_for_are_in_the_page(
+    seen: dict[str, Any], notebook: Notebook, name: str
+) -> None:
+    resize(notebook, *LAPTOP)
+    hand, known = Hand(notebook, name), known_controls(name)
+    stays = getattr(widgets, name).STAYS  # once it is on
+    menu = hand.box.get_by_role("combobox", name="start from", exact=True)
+    for preset, (sentence, values) in getattr(widgets, name).PRESETS.items():
+        menu.select_option(label=preset)
+        moved = {n: value for n, value in values.items() if n not in stays or value}
+        assert standing(hand, known, moved) == {}, preset
+        hand.box.locator(".bdl-look").filter(has_text=f"Look: {sentence}.").wait_for()
+        assert by_hand.chosen(menu) == preset
+    put_back(hand, known)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if getattr(widgets, name).QUESTION])
+def test_a_question_is_answered_in_the_page_by_doing_what_it_says(
+    seen: dict[str, Any], notebook: Notebook, name: str
+) -> None:
+    """By hand; "take me there" is off until an answer is chosen, and on from then."""
+    resize(notebook, *LAPTOP)
+    hand, known = Hand(notebook, name), known_controls(name)
+    question = getattr(widgets, name).QUESTION
+    there, asked = by_hand.button(hand.box, "take me there"), hand.box.locator(".bdl-asked")
+    assert there.is_disabled()
+    by_hand.go(hand.box, known, dict(question.before), hand.has_points)
+    hand.box.get_by_text(question.choices[question.answer], exact=True).click()
+    hand.box.locator("button:enabled").filter(has_text="take me there").wait_for()
+    assert question.text in asked.inner_text() and question.because not in asked.inner_text()
+    target = QuestionBox(question, known[question.control], lambda _: None).target
+    by_hand.go(hand.box, known, {question.control: target}, hand.has_points)
+    asked.filter(has_text=f"✓ As you said. {question.because}").wait_for()
+    put_back(hand, known)
 
 
 def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: Notebook) -> None:

@@ -125,7 +125,7 @@ def written(control: Widget, value: Any) -> str:
         names = (o if isinstance(o, tuple) else (str(o), o) for o in control.options)
         return next((str(name) for name, option in names if option == value), str(value))
     form = getattr(control, "readout_format", "")
-    return format(value, form)
+    return format(value, f"#{form}" if form.endswith("g") else form)  # the page's g keeps zeros
 
 
 def words(text: str, *classes: str) -> Widget:

@@ -248,6 +248,7 @@ def test_values_are_written_as_their_controls_show_them() -> None:
     made = {
         "1.50": (controls.slider("", 1, 0, 2, 0.1, ""), 1.5),
         "0.100": (controls.log_slider("", 1, -2, 2, ".3f", ""), 0.1),
+        "10.0": (controls.log_slider("", 1, -2, 2, ".3g", ""), 10.0),
         "7": (controls.count_slider("", 7, 0, 9, ""), np.int64(7)),
         "4": (controls.choice_slider("", 4, (1, 4), ""), 4),
         "B": (ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")]), "b"),
