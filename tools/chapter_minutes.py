@@ -80,11 +80,16 @@ def stated(path: Path) -> int:
 
 
 def title(path: Path) -> str:
-    """The title line: the whole, then each numbered section."""
+    """The title line: the whole, then each numbered section, and what is round them."""
     numbered = {k: v for k, v in sections(path).items() if re.fullmatch(r"\d+\.\d+", k)}
-    parts = [f"{name}: {max(1, round(spent))}" for name, spent in numbered.items()]
-    line = f"**Time** {round(minutes(path))} minutes"
-    return " · ".join([line, "**Section times** " + " · ".join(parts)] if parts else [line])
+    rounded = {name: max(1, round(spent)) for name, spent in numbered.items()}
+    whole = round(minutes(path))
+    line = f"**Time** {whole} minutes"
+    if not rounded:
+        return line
+    parts = rounded | {"opening and end": max(0, whole - sum(rounded.values()))}
+    said = " · ".join(f"{name}: {spent}" for name, spent in parts.items())
+    return f"{line} · **Section times** {said}"
 
 
 def write(path: Path) -> None:

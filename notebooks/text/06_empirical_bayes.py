@@ -18,23 +18,23 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · exercises: as long as you like
+# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 9 · exercises: as long as you like
 #
 # **What you will be able to do**
 #
 # - tell a plug-in prediction from a posterior predictive, and say when they differ;
 # - derive the best prior variance, and what is left of the KL term once it is used;
-# - train with the parameters ρ and γ, and say what they save you from;
+# - train with other parameters than μ and σ (here called ρ and γ), and say what they save you from;
 # - say which evidence the new objective bounds, and which one it does not;
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used, and explained in one line where it is. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below, a network is refitted at every movement. Its prior is $\mathcal N(0, \sigma_p^2)$ for each weight: σ_p is set by hand, or learnt. Answer the question above the picture first.
+# Below, a network is refitted whenever you move a control. Its prior is $\mathcal N(0, \sigma_p^2)$ for each weight: $\sigma_p$ is set by hand, or learnt. Answer the question above the picture first.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import EmpiricalBayesExplorer

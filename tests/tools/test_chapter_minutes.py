@@ -33,8 +33,8 @@ def test_words_and_lines_become_minutes_and_exercises_do_not(chapter: Path) -> N
     assert spent["1.2"] == pytest.approx(3 / 150 + 24 / 12)
     assert spent["Summary"] == pytest.approx(75 / 150)
     assert "Exercises" not in spent
-    assert (
-        chapter_minutes.title(chapter) == "**Time** 5 minutes · **Section times** 1.1: 2 · 1.2: 2"
+    assert chapter_minutes.title(chapter) == (
+        "**Time** 5 minutes · **Section times** 1.1: 2 · 1.2: 2 · opening and end: 1"
     )
     assert chapter_minutes.stated(chapter) == 9
 
@@ -50,6 +50,13 @@ def test_a_chapter_takes_what_its_title_says_and_no_more_than_75_minutes(path: P
     takes = chapter_minutes.minutes(path)
     assert takes <= chapter_minutes.LONGEST
     assert chapter_minutes.stated(path) == pytest.approx(takes, rel=0.1)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_the_parts_of_a_chapter_s_time_add_up(path: Path) -> None:
+    listed = path.read_text(encoding="utf-8").partition("**Section times** ")[2].partition("\n")[0]
+    minutes = [int(found) for found in re.findall(r": (\d+)", listed)]
+    assert sum(minutes) == (chapter_minutes.stated(path) if minutes else 0)
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
