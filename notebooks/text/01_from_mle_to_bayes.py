@@ -528,7 +528,7 @@ assert np.isclose(chosen, 0.2, rtol=0.01)  # nothing is drawn here but the 60 pa
 assert max(unseen) - unseen[np.argmax(by_prior)] < 0.002
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **When it misleads.** The evidence is a score of the points that you have, not of those to come. Six bumps, 32 points of the sine, six values of σ_p from 0.3 to 100, twenty data sets: in many of them the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> It costs little, less than a twentieth of a nat a point, <!-- claim: evidence-loses-little --> where the worst of the six would cost more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
+# **When it misleads.** The evidence is a score of the points that you have, not of those to come. Six bumps, 32 points of the sine, six values of σ_p from 0.3 to 100, ten data sets in each of twenty worlds: on most of them the prior with the highest evidence is *not* the one that does best on new points. <!-- claim: evidence-can-prefer-a-worse-test --> It costs little, less than a twentieth of a nat a point, <!-- claim: evidence-loses-little --> where the worst of the six would cost more than a nat. <!-- claim: evidence-avoids-the-worst-prior -->
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("evidence-can-prefer-a-worse-test", "evidence-loses-little",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets, features
+from bdl_teach._support.checks import Array
 from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import exact
 
 PRIOR_STDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_DATA_SETS = 10
 
 
 def choices(world: World) -> dict[str, float]:
@@ -17,22 +19,29 @@ def choices(world: World) -> dict[str, float]:
 
     ``chosen`` is the test log-likelihood (nats a point, among the data) of the prior that the
     evidence prefers, ``best`` that of the best prior on the test, ``worst`` that of the worst.
+    ``another`` is the share of ten more data sets of this world where these two are not the same.
     """
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    evidence, test = _scores(world.data_seed, world.seed(2))
+    more = [_scores(world.seed(10 + k), world.seed(30 + k)) for k in range(_DATA_SETS)]
+    return {
+        "chosen": float(test[np.argmax(evidence)]),
+        "best": float(test.max()),
+        "worst": float(test.min()),
+        "another": float(np.mean([np.argmax(e) != np.argmax(t) for e, t in more])),
+    }
+
+
+def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
+    """Log evidence, and test log-likelihood in nats a point, of each prior."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
     evidence, test = [], []
     for prior_std in PRIOR_STDS:
         fit = exact.linear_regression(features.bumps(data.x, 6), data.y, prior_std, 1.0)
         evidence.append(fit.log_evidence)
         prediction = fit.predict(features.bumps(x, 6))
-        test.append(_measure.test_log_likelihood(prediction, data, x, world.seed(2)).mean())
-    return {
-        "chosen": float(test[int(np.argmax(evidence))]),
-        "best": float(max(test)),
-        "worst": float(min(test)),
-        "chosen_std": PRIOR_STDS[int(np.argmax(evidence))],
-        "best_std": PRIOR_STDS[int(np.argmax(test))],
-    }
+        test.append(_measure.test_log_likelihood(prediction, data, x, test_seed).mean())
+    return np.array(evidence), np.array(test)
 
 
 CHOICES = Experiment(
@@ -41,12 +50,12 @@ CHOICES = Experiment(
     (
         Claim(
             "evidence-can-prefer-a-worse-test",
-            "In many worlds the prior with the highest evidence is not the one that does best on "
-            "new points.",
-            "worlds in which another σ_p than the evidence's scores highest",
+            "On most data sets the prior with the highest evidence is not the one that does best "
+            "on new points.",
+            "share of ten data sets on which another σ_p than the evidence's scores highest",
             "",
-            above(0.3),
-            lambda f: float(f["chosen_std"] != f["best_std"]),
+            above(0.5, share=0.6),
+            lambda f: f["another"],
         ),
         Claim(
             "evidence-loses-little",
@@ -67,5 +76,5 @@ CHOICES = Experiment(
             lambda f: f["chosen"] - f["worst"],
         ),
     ),
-    seconds=0.02,
+    seconds=0.05,
 )
