@@ -5,9 +5,9 @@ No pyplot here: figures are made by the caller, so that nothing is left behind i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -97,33 +97,37 @@ class FigureLegend:
 
     Args:
         ax: The panel whose artists and labels it takes; the others look alike.
+        always: Labels that are named whatever is shown.
         in_a_row: Names that the narrowest picture holds beside each other; more come in fours.
     """
 
-    NUTS: ClassVar[set[str]] = {"NUTS mean", "NUTS ±2 sd"}  # short enough for two rows
-
-    def __init__(self, ax: Axes, in_a_row: int) -> None:
-        self._ax, self._in_a_row = ax, in_a_row
+    def __init__(self, ax: Axes, always: set[str], in_a_row: int) -> None:
+        self._ax, self._always, self._in_a_row = ax, always, in_a_row
         self._named: set[str] = set()
+        self.show(truth=True, nuts=False)
 
-    @property
-    def _entries(self) -> list[tuple[Artist, str]]:
-        handles, labels = self._ax.get_legend_handles_labels()
-        shown = [copy(handle) for handle in handles]
-        for handle in shown:  # a legend takes over whether an artist is hidden
-            handle.set_visible(True)
-        names = [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for label in labels]
-        return list(zip(shown, names, strict=True))
+    def show(self, *, truth: bool, nuts: bool, more: Collection[str] = ()) -> bool:
+        """Name what is drawn, in the order of the panel; says whether that has changed.
 
-    def show(self, names: set[str]) -> bool:
-        """Name these labels, in the order of the panel; says whether that has changed."""
+        Args:
+            truth: Whether the noise-free function is.
+            nuts: Whether NUTS is.
+            more: Labels of what else is.
+        """
+        names = {*self._always, *more, *(["truth"] if truth else [])}
+        names |= {"NUTS mean", "NUTS ±2 sd epistemic"} if nuts else set()
         if names == self._named:
             return False
         self._named, figure = names, self._ax.figure
         for before in list(figure.legends):
             before.remove()
+        labelled = zip(*self._ax.get_legend_handles_labels(), strict=True)
+        entries = [(copy(handle), label) for handle, label in labelled if label in names]
+        for handle, _ in entries:  # a legend takes over whether an artist is hidden
+            handle.set_visible(True)
         figure.legend(
-            *zip(*[entry for entry in self._entries if entry[1] in names], strict=True),
+            [handle for handle, _ in entries],
+            [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for _, label in entries],
             loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
             fontsize=LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
         )  # fmt: skip

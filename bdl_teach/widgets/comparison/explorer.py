@@ -322,8 +322,8 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         self._coverage = CoverageArtists(canvas, canvas.figure.add_subplot(self._halves[1]))
         self._standing: tuple[str, ...] = ()
         self._stand(tuple(name for name in METHODS if _DEFAULTS[name]), nuts=False)
-        self._legend = plots.FigureLegend(next(iter(self._panels.values())).axes, in_a_row=6)
-        self._legend.show({*_ALWAYS, "truth"})
+        any_panel = next(iter(self._panels.values())).axes
+        self._legend = plots.FigureLegend(any_panel, _ALWAYS, in_a_row=6)
         return canvas
 
     def _stand(self, names: tuple[str, ...], *, nuts: bool) -> bool:
@@ -430,7 +430,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         gap = (float(inside[0]), float(inside[-1])) if len(inside) else None
         shown = [*result.predictions.values(), *([] if result.nuts is None else [result.nuts])]
         moved = [self._stand(result.shown, nuts=result.nuts is not None)]
-        moved.append(self._legend.show(_names(result)))
+        moved.append(
+            self._legend.show(
+                truth=points.units_of(result.data) == points.COURSE,
+                nuts=result.nuts is not None,
+                more=[] if result.interval.kept_apart is None else ["conformal"],
+            )
+        )
         if any(moved):
             self._canvas.redraw_background(arrange=True)
         ends = {name: result.ends(name) for name in result.shown}
@@ -523,16 +529,6 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 def _interval(values: controls.Values) -> Interval:
     """The interval that the controls ask for."""
     return Interval(values["level"], _problem(values).kept_apart if values["conformal"] else None)
-
-
-def _names(result: ComparisonResult) -> set[str]:
-    """What the legend over the panels has to name."""
-    names = set(_ALWAYS)
-    if points.units_of(result.data) == points.COURSE:
-        names.add("truth")
-    if result.interval.kept_apart is not None:
-        names.add("conformal")
-    return names if result.nuts is None else names | plots.FigureLegend.NUTS
 
 
 def _kind(interval: Interval) -> str:

@@ -318,8 +318,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             place: RivalPanel(canvas.figure.add_subplot(grid[0, i]), X_GRID, TRUTH, place)
             for i, place in enumerate(_PLACES)
         }
-        self._legend = plots.FigureLegend(self._panels["first"].axes, in_a_row=4)
-        self._legend.show({*_ALWAYS, "truth"})
+        self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
         self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, :]), X_GRID, _STYLES)
         for panel in (*self._panels.values(), self._spread):
             canvas.animate(panel.artists)
@@ -386,7 +385,8 @@ class RivalsExplorer(Explorer[RivalsResult]):
             for place, rival in result.rivals.items()
         ]
         changed.append(self._spread.update(gap, {**shown, "NUTS": result.nuts}))
-        changed.append(self._legend.show(_names(data, result)))
+        of_course = points.units_of(data) == points.COURSE
+        changed.append(self._legend.show(truth=of_course, nuts=result.nuts is not None))
         if any(changed):
             self._canvas.redraw_background(arrange=True)
 
@@ -424,12 +424,6 @@ class RivalsExplorer(Explorer[RivalsResult]):
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
-
-
-def _names(data: datasets.Regression1D, result: RivalsResult) -> set[str]:
-    """What the legend over the panels has to name."""
-    names = {*_ALWAYS, "truth"} if points.units_of(data) == points.COURSE else set(_ALWAYS)
-    return names if result.nuts is None else names | plots.FigureLegend.NUTS
 
 
 def _warm(name: str, model: Model) -> None:
