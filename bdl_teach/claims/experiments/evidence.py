@@ -35,11 +35,12 @@ def _scores(data_seed: int, test_seed: int) -> tuple[Array, Array]:
     """Log evidence, and test log-likelihood in nats a point, of each prior."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=data_seed)
     x = np.linspace(-0.5, 0.5, 101)[:, None]
+    phi, phi_new = features.bumps(data.x, 6), features.bumps(x, 6)
     evidence, test = [], []
     for prior_std in PRIOR_STDS:
-        fit = exact.linear_regression(features.bumps(data.x, 6), data.y, prior_std, 1.0)
+        fit = exact.linear_regression(phi, data.y, prior_std, 1.0)
         evidence.append(fit.log_evidence)
-        prediction = fit.predict(features.bumps(x, 6))
+        prediction = fit.predict(phi_new)
         test.append(_measure.test_log_likelihood(prediction, data, x, test_seed).mean())
     return np.array(evidence), np.array(test)
 
