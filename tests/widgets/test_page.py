@@ -411,18 +411,6 @@ def not_scrolled_to(hand: Hand, words: str) -> bool:
     return bool(said["y"] >= place["y"] - 1 and end <= bottom + 1)
 
 
-def take(hand: Hand, label: str, value: float) -> None:
-    """Take a slider to a value by its keys."""
-    handle = hand.box.locator(f"[role=slider][aria-label^='{label}']")
-    at = "handle => parseFloat(handle.getAttribute('aria-valuetext').replace('−', '-'))"
-    handle.focus()
-    for _ in range(200):
-        if abs((now := handle.evaluate(at)) - value) < 1e-6:
-            return
-        hand.page.keyboard.press("ArrowRight" if now < value else "ArrowLeft")
-    raise AssertionError(f"{label} stands at {now} and not at {value}")
-
-
 def test_a_mission_is_done_by_keys_after_both_hints(on_missions: Hand) -> None:
     hand, mission = on_missions, gradient_lab.GradientLab.MISSIONS[0]
     assert mission.way == {"mu": 1.0, "offset": -1.5}
@@ -436,8 +424,7 @@ def test_a_mission_is_done_by_keys_after_both_hints(on_missions: Hand) -> None:
     second.focus()
     hand.page.keyboard.press("Enter")
     told(hand, mission.hints[1])
-    take(hand, "mean μ", mission.way["mu"])
-    take(hand, "offset", mission.way["offset"])
+    by_hand.go(hand.box, known_controls("GradientLab"), mission.way, hand.has_points)
     told(hand, "✓ Done, also with seeds 1 and 2.")
     row = hand.box.get_by_role("radiogroup", name="mission").get_by_role("radio")
     assert row.all_inner_texts() == ["1 ✓", "2", "3"]
