@@ -17,7 +17,7 @@ from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, left
+from bdl_teach.widgets._engine.mission_checks import as_asked, by_hand, left
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import Question
@@ -76,18 +76,15 @@ class LinearResult:
     evidence_by_count: Array
 
 
-def _own(result: LinearResult) -> Condition:
-    return Condition(isinstance(result.data, points.OwnPoints), "the points are not your own")
-
-
 def _is_sure_at_both_ends(state: controls.Values, result: LinearResult) -> list[Condition]:
     """Whether three points at most make the band narrow at x = ±1, with the model of the start."""
-    most, n = result.prediction.epistemic_std[[0, -1]].max(), len(result.data.x)
+    ends, n = result.prediction.epistemic_std[[0, -1]], len(result.data.x)
+    side = int(ends.argmax())
     return [
-        _own(result),
+        by_hand(result.data),
         as_asked(n <= 3, "the number of points", n),
         left(state, _DEFAULTS, "prior_std", "noise_std", "n_features", "kind"),
-        as_asked(most < 2.5, "the larger sd of the two ends", most),
+        as_asked(ends[side] < 2.5, f"the epistemic sd at x = {('−1', '1')[side]}", ends[side]),
     ]
 
 
@@ -95,10 +92,10 @@ def _has_nothing_to_learn(state: controls.Values, result: LinearResult) -> list[
     """Whether the evidence likes best the prior that leaves the weights next to nothing."""
     n, best = len(result.data.x), PRIOR_STDS[int(np.argmax(result.evidence_by_prior))]
     return [
-        _own(result),
+        by_hand(result.data),
         as_asked(n >= 5, "the number of points", n),
         left(state, _DEFAULTS, "noise_std"),
-        as_asked(best == PRIOR_STDS[0], "the σ of the prior that is preferred", best),
+        as_asked(best == PRIOR_STDS[0], "the prior σ that the evidence prefers", best),
     ]
 
 
@@ -107,9 +104,13 @@ def _ties_two_weights(_state: controls.Values, result: LinearResult) -> list[Con
     pair = list(result.pair)
     (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
     n, correlation = len(result.data.x), b / np.sqrt(a * c)
+    phi = features.design(result.kind, result.data.x, len(result.posterior.mean))
+    others = np.delete(phi, pair, axis=1)
+    shared = ", and other weights share the point" if np.abs(others).max(initial=0.0) > 0.1 else ""
+    lacking = as_asked(correlation < -0.97, "their correlation", correlation)
     return [
         as_asked(n == 1, "the number of points", n),
-        as_asked(correlation < -0.97, "their correlation", correlation),
+        Condition(lacking.holds, lacking.now + shared),
     ]
 
 
@@ -136,16 +137,17 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         ),
         "before any data": ("N = 0: the posterior is the prior", {**_DEFAULTS, "n": 0}),
         "one point": (
-            "One point pins the functions in one place: one direction of its two weights",
+            "One point pins the functions in one place: it measures one sum of the weights near it",
             {**_DEFAULTS, "n": 1},
         ),
         "all points": ("32 points: epistemic falls, noise stays", {**_DEFAULTS, "n": 32}),
         "loud noise": (
-            "σ = 5: every point says less, the posterior stays wide",
+            "Noise σ 5: every point says less, the posterior stays wide",
             {**_DEFAULTS, "n": 32, "noise_std": 5.0},
         ),
         "prior too narrow": (
-            "Prior σ 0.32: weights far outside the prior, still too small; the evidence plunges",
+            "Prior σ 0.32: the data pull the weights far out of it, and it holds them too small; "
+            "the evidence plunges",
             {**_DEFAULTS, "n": 32, "prior_std": 10.0**-0.5},
         ),
         "prior too wide": (
@@ -158,7 +160,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         ),
         # claim: evidence-picks-degree-five
         "evidence's choice": (
-            "The evidence picks degree 5, with no test set; one seed in four gets 3, 6 or 7",
+            "The evidence picks degree 5 (6 weights), with no test set; one seed in four gets 3, 6 "
+            "or 7",
             {**_DEFAULTS, "n": 32, "kind": "polynomial", "n_features": 6, "prior_std": 10.0**1.4},
         ),
     }
@@ -174,8 +177,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "linear-sure-at-both-ends",
-            "With three points of your own at most, and the prior, the noise and the features of "
-            "the start, make the model sure at both ends: an epistemic sd below 2.5 at x = ±1.",
+            "With three points of your own at most, prior σ 10, noise σ 1 and ten bumps, make the "
+            "model sure at both ends of the picture: an epistemic sd below 2.5 at x = ±1.",
             (
                 "Whether the band is narrow depends on where you measure, not on what comes out.",
                 "Take “points N” down to 2, then drag one of the two to x = −1 and the other to "
@@ -217,7 +220,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
                 "points N", d["n"], 0, MOST_POINTS, "points that have arrived, at random x"
             ),
             "prior_std": controls.log_slider(
-                "σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
+                "prior σ", d["prior_std"], -1, 1.5, ".2f", "sd of each weight before the data"
             ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise, in data and model"
@@ -350,8 +353,8 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
         return (
             f"{points.count(result.data)}, {d} features: log evidence "
             f"{result.log_evidence:.1f} nats{advice}; "
-            f"epistemic sd {sd[_INSIDE].mean():.2f} for |x| ≤ ½, "
-            f"{sd[[0, -1]].mean():.1f} at x = ±1; noise sd {result.data.noise_std:.1f}."
+            f"epistemic sd {sd[_INSIDE].mean():.2f} in the middle half, {sd[0]:.1f} at the left "
+            f"end, {sd[-1]:.1f} at the right; noise sd {result.data.noise_std:.1f}."
         )
 
 

@@ -16,7 +16,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import background, controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.mission_checks import as_asked, untouched
+from bdl_teach.widgets._engine.mission_checks import as_asked, own, untouched
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
@@ -93,7 +93,7 @@ def _widens_by_a_surprise(_state: controls.Values, result: StepperResult) -> lis
     before, now = (p.epistemic_std[_INSIDE].mean() for p in (result.before, result.prediction))
     said = f"the last step takes the epistemic sd among the data from {before:.3g} to {now:.3g}"
     return [
-        Condition(isinstance(result.data, points.OwnPoints), "the points are not your own"),
+        own(result.data),
         Condition(result.replay.point is not None, "the last step learns no point"),
         Condition(bool(now > 1.03 * before), said),
     ]

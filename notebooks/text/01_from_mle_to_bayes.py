@@ -34,7 +34,7 @@
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will understand by the end
 #
-# Below, a linear model meets points of a noisy sine one at a time. It is linear in its *weights*; bell-shaped features let it bend. Everything you see is exact: no sampling, no optimiser. Leave the sliders alone until section 1.9.
+# Below, a linear model meets points of a noisy sine one at a time. It is linear in its *weights*; bell-shaped features let it bend. Everything you see is exact: no sampling, no optimiser. Look only, for now: sliders, points and missions are for section 1.9.
 
 # %% slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import LinearRegressionExplorer
@@ -732,7 +732,9 @@ for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.9 Play
 #
-# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. In the middle panel each weight is measured in sds of its prior, so that the prior is always the same circle. On the right, 0 is the best value of that slider, given all the others.
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. In the panel of two weights each is measured in sds of its prior, so that the prior is always the same circle. In the two panels of the evidence, 0 is the best value of that slider, given all the others. (The ten thin curves are drawn from the posterior for your eyes; the band does not need them.)
+#
+# The picture can be touched: drag a point, click to add one, hold Shift and click to take one away; **pin A** keeps what is shown to compare with; **missions** has three things to bring about, with hints. If you run the cell at the top again it makes a *new* explorer: run the one below again, too.
 
 # %% slideshow={"slide_type": "subslide"}
 explorer
@@ -976,7 +978,7 @@ assert exercises.check("1.7", solution_7, record=False)
 # ### 1.8 Extend: how much too sure?
 # The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Take the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$, and return for each weight the sd that $q$ reports over the posterior's own: an array of ratios.
 #
-# <details><summary>Hint</summary>What width does each of the two KLs of section 1.7 give? Where must the ratio be 1?</details>
+# <details><summary>Hint</summary>What width does each of the two KLs of section 1.8 give? Where must the ratio be 1?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_too_sure(cov):

@@ -5,6 +5,7 @@ Nothing is fitted here: the explorers are made without their workers.
 
 from __future__ import annotations
 
+import html
 import math
 import subprocess
 import sys
@@ -140,8 +141,15 @@ def test_take_me_there_shows_the_answer_to_the_question(
     box._there.click()
     assert box.unlocked
     assert fresh.state()[asked.control] != before
+    assert asked.because in html.unescape(box._said.value)
     for name, value in asked.before:
         assert name == asked.control or fresh.state()[name] == value
+    fresh.reset()
+    assert not box.unlocked and box._choices.index is None and box._there.disabled
+    assert asked.text in html.unescape(box._said.value)
+    box._choices.index = choice
+    box._there.click()
+    assert box.unlocked, "asked again, it can be answered again"
     fresh.close()
 
 

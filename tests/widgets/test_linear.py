@@ -29,6 +29,7 @@ from bdl_teach import datasets, features
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import LinearRegressionExplorer, linear
+from bdl_teach.widgets._engine.points import COURSE
 
 MOVES: dict[str, Any] = {
     "n": 5,
@@ -229,11 +230,36 @@ def test_the_status_has_the_figures_of_the_posterior(moved: LinearRegressionExpl
         figures.insert(0, marginal_log_density(moved.result, v["kind"], len(cov), v["prior_std"]))
     assert_says(
         moved.status,
-        f"{{}} points, {{}} features: log evidence {{}} nats{say}; epistemic sd {{}} for |x| ≤ ½, "
-        "{} at x = ±1; noise sd {}.",
+        f"{{}} points, {{}} features: log evidence {{}} nats{say}; epistemic sd {{}} in the middle "
+        "half, {} at the left end, {} at the right; noise sd {}.",
         *(v["n"], len(cov), *(figures or [0.0])),
-        *(sd[INSIDE].mean(), (sd[0] + sd[-1]) / 2, v["noise_std"]),
+        *(sd[INSIDE].mean(), sd[0], sd[-1], v["noise_std"]),
     )
+
+
+def test_of_a_table_it_is_said_in_which_units_the_figures_are(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    words = " Your table is stretched here: x to ±½, y to mean 0 and sd 5."
+    explorer.set(data=((0.0, 1.0), (2.0, 3.0), COURSE)).wait()
+    assert explorer.status.startswith("2 points of your own") and words not in explorer.status
+    explorer.set(data=((10.0, 20.0, 30.0), (100.0, 300.0, 200.0))).wait()
+    assert explorer.status.startswith("3 points of your own") and words in explorer.status
+    for name in ("linear-sure-at-both-ends", "linear-nothing-to-learn"):
+        (mission,) = (one for one in explorer.MISSIONS if one.id == name)
+        assert "stretched" in mission.missing(explorer.state(), explorer.result)[0]
+
+
+@pytest.mark.parametrize(
+    ("x", "n_features", "shared"), [(0.0, 2, False), (0.0, 3, True), (0.3, 14, True)]
+)
+def test_the_correlation_says_whether_other_weights_share_the_point(
+    explorer: LinearRegressionExplorer, x: float, n_features: int, shared: bool
+) -> None:
+    explorer.set(n_features=n_features, data=((x,), (3.0,), COURSE), pair=(0, 1)).wait()
+    (mission,) = (m for m in explorer.MISSIONS if m.id == "linear-two-weights-on-a-line")
+    *_, said = mission.check(explorer.state(), explorer.result)
+    assert ("other weights share" in said.now) is shared
 
 
 def test_one_point_is_singular(explorer: LinearRegressionExplorer) -> None:
@@ -348,7 +374,7 @@ def test_one_more_point_widens_the_band_nowhere(explorer: LinearRegressionExplor
 def test_the_controls_are_called_what_they_move(explorer: LinearRegressionExplorer) -> None:
     assert controls_of(explorer) == {
         "n": ("points N", 0, 32),
-        "prior_std": ("σ", -1, 1.5),
+        "prior_std": ("prior σ", -1, 1.5),
         "noise_std": ("noise σ", 0.1, 5),
         "n_features": ("how many d", 2, 14),
         "seed": ("seed", 0, 99),
@@ -474,3 +500,11 @@ def test_values_out_of_range_are_refused(
     with pytest.raises(ValueError, match=words):
         explorer.set(**values)
     assert explorer.state() == state
+
+
+def test_sure_at_one_end_is_not_sure_at_both(explorer: LinearRegressionExplorer) -> None:
+    (mission,) = (m for m in explorer.MISSIONS if m.id == "linear-sure-at-both-ends")
+    for x, unsure in (((-1.0, 0.0), "x = 1"), ((0.0, 1.0), "x = −1")):
+        explorer.set(n=2, data=(x, (0.0, 0.0), COURSE)).wait()
+        (said,) = mission.missing(explorer.state(), explorer.result)
+        assert said.startswith(f"the epistemic sd at {unsure} is ")

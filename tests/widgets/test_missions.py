@@ -115,13 +115,11 @@ def test_controls_that_were_moved_are_named_as_their_labels_are(idle: Explorer[A
     labels = {n: getattr(c, "description", n) for n, c in idle._controls.items()}
     result, state = idle._compute(taken(idle, {})), elsewhere(idle)
     for mission in missions_of(idle):
-        moved = [
-            one for one in mission.missing(state, result) if one.endswith("not as at the start")
-        ]
+        moved = [one for one in mission.missing(state, result) if one.startswith("take {")]
         for words in moved:
-            named = re.sub(" (is|are) not as at the start$", "", words.format_map(labels))
-            assert set(named.split(" and ")) <= set(labels.values()), (mission.id, named)
-            assert "{" in words, (mission.id, words)
+            said = words.removeprefix("take ").format_map(labels)
+            named = [re.sub(" back to .*$", "", way) for way in said.split(" and ")]
+            assert set(named) <= set(labels.values()), (mission.id, named)
 
 
 def test_the_second_hint_names_what_to_move_and_nothing_before_it_does(
@@ -205,11 +203,42 @@ def test_points_that_were_moved_are_not_untouched() -> None:
     assert len(moved[0]) == 33 and moved[2] == points.COURSE
     assert mission_checks.untouched({**start, "seed": 5}, start, "n", "noise_std").holds
     fewer = mission_checks.untouched({**start, "n": 31}, start, "n", "noise_std")
-    assert fewer == (False, "{n} is not as at the start")
+    assert fewer == (False, "take {n} back to 32")
     both = mission_checks.untouched({"n": 31, "noise_std": 2.0}, start, "n", "noise_std")
-    assert both == (False, "{n} and {noise_std} are not as at the start")
+    assert both == (False, "take {n} back to 32 and {noise_std} back to 1")
     by_hand = mission_checks.untouched({**start, "data": moved}, start)
     assert by_hand == (False, "a hand has set points")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (-1.88e-8, "0"),
+        (-0.9451, "−0.945"),
+        (12, "12"),
+        (1234.56, "1235"),
+        (0.000321, "0.000321"),
+        (True, "on"),
+        (False, "off"),
+        ("bumps", "bumps"),
+    ],
+)
+def test_a_figure_is_said_as_a_sentence_has_it(value: object, said: str) -> None:
+    start = {"it": value}
+    words = mission_checks.left({"it": 77}, start, "it").now
+    assert words == f"take {{it}} back to {said}"
+
+
+def test_points_are_the_learner_s_by_hand_or_by_a_table() -> None:
+    drawn = datasets.sinusoid()
+    hand, table = (
+        points.chosen((x, x, units), 1.0, lambda: drawn)
+        for x, units in (((0.0, 1.0), points.COURSE), ((0.0, 1.0), (0.0, 2.0, 0.0, 2.0)))
+    )
+    assert [mission_checks.own(data).holds for data in (drawn, hand, table)] == [False, True, True]
+    asked = [mission_checks.by_hand(data) for data in (drawn, hand, table)]
+    assert [one.holds for one in asked] == [False, True, False]
+    assert "at random" in asked[0].now and "stretched" in asked[2].now
 
 
 def test_what_is_not_shown_is_named() -> None:

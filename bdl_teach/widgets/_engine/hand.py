@@ -87,6 +87,10 @@ class Touched:
         data = self._data(result)
         return any([panel.label(data) for panel in self._touched])
 
+    def _units_in_words(self, result: Any) -> str:
+        """Say it where the figures are in other units than the axes."""
+        return points.stretched(self._data(result)) if "data" in self._controls else ""
+
     def _make_sketch(self) -> Sketch | None:
         """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
         for panel in self._touched:

@@ -471,8 +471,13 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._go_back(self._past.redo())
 
     def reset(self) -> None:
-        """Go back to the state that it began with, but for NUTS; this can be undone."""
+        """Go back to the state that it began with, but for NUTS; this can be undone.
+
+        The question is asked again.
+        """
         self._go_back(self._past.first)
+        if self._asks is not None:
+            self._asks.ask()
 
     def close(self) -> None:
         """Stop the worker and take the widgets away, here and in the browser."""
@@ -597,7 +602,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         acts["full screen"].add_class("bdl-full")
         acts["share"].add_class("bdl-share")
         asked = self.QUESTION
-        question = [] if asked is None else [self._ask(asked)]
+        self._asks = None if asked is None else self._ask(asked)
+        question = [] if self._asks is None else [self._asks]
         toggles, boxes = [self._pin.toggle], [self._pin.box]
         if self._missions is not None:
             toggles.append(self._missions.toggle)
@@ -613,7 +619,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._status,
         ]
 
-    def _ask(self, asked: Question) -> Widget:
+    def _ask(self, asked: Question) -> QuestionBox:
         return QuestionBox(asked, self._controls[asked.control], self._go)
 
     def _presets_as_set(self) -> Presets:
@@ -810,7 +816,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         A better one of what rests is shown with all its pixels.
         """
         shown = self._film.develop(result)
-        said = f"{self._film.words}{self._describe(shown)}"
+        said = self._words_of(shown)
         with RENDER_LOCK:
             if self._label_axes(result):
                 self._pin.unset()  # A is in other units
@@ -835,7 +841,11 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _in_words(self) -> str:
         """What is shown, in words."""
         assert self._shown is not None
-        return f"{self._film.words}{self._describe(self._shown)}"
+        return self._words_of(self._shown)
+
+    def _words_of(self, shown: Result) -> str:
+        """What a result, or a moment of its training, shows; and in which units that is said."""
+        return f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.

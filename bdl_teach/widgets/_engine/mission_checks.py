@@ -14,6 +14,7 @@ from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Condition
 
+_NOTHING = 1e-6  # what is smaller in a figure comes from rounding
 AMONG = 0.5  # |x| up to which the drawn points lie
 
 
@@ -24,9 +25,23 @@ def untouched(state: Values, start: Values, *names: str) -> Condition:
 
 
 def left(state: Values, start: Values, *names: str) -> Condition:
-    """That these controls stand where they stood at the start; those that do not are named."""
-    moved = [f"{{{name}}}" for name in names if not at_start(state, start, name)]
-    return Condition(not moved, f"{_all(moved)} not as at the start")
+    """That these controls stand where they stood at the start; else where to take them back."""
+    moved = [name for name in names if not at_start(state, start, name)]
+    ways = [f"{{{name}}} back to {_figure(start[name])}" for name in moved]
+    return Condition(not moved, f"take {' and '.join(ways)}")
+
+
+def own(data: datasets.Regression1D) -> Condition:
+    """That the learner has set the points, by hand or by a table."""
+    set_by_hand = isinstance(data, points.OwnPoints)
+    return Condition(set_by_hand, "the points are drawn at random: drag one, or click a new one in")
+
+
+def by_hand(data: datasets.Regression1D) -> Condition:
+    """That a hand has set the points, in the course's units: where a table's would not do."""
+    if points.units_of(data) != points.COURSE:
+        return Condition(False, "a table is stretched and does not count; “reset”, then drag")
+    return own(data)
 
 
 def hidden(names: Sequence[str]) -> Condition:
@@ -41,7 +56,17 @@ def _all(names: Sequence[str]) -> str:
 
 def as_asked(holds: bool, what: str, value: float) -> Condition:
     """That a figure is as asked; ``what`` it is, and how large now, is said where it is not."""
-    return Condition(bool(holds), f"{what} is {value:.3g}")
+    return Condition(bool(holds), f"{what} is {_figure(value)}")
+
+
+def _figure(value: Any) -> str:
+    """A value as a sentence has it: three digits of a number, what rounding has left as 0."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, str):
+        return value
+    shown = 0.0 if abs(value) < _NOTHING else value
+    return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
 
 
 def ratio(one: float, other: float) -> float:

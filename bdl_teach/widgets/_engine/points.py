@@ -26,6 +26,7 @@ COURSE: Units = (0.0, 1.0, 0.0, 1.0)
 # Own y get this sd: the slider of the noise then goes from next to nothing to most of it, and the
 # points fill the panel about as the sine does.
 _SPREAD = 5.0
+_STRETCH = f"x to ±½, y to mean 0 and sd {_SPREAD:.0f}"
 
 
 class Unseen(traitlets.HasTraits):
@@ -182,6 +183,11 @@ def count(data: datasets.Regression1D) -> str:
     """How many points there are, and whose."""
     n = len(data.x)
     return f"{n} point{'s' * (n != 1)}{' of your own' * isinstance(data, OwnPoints)}"
+
+
+def stretched(data: datasets.Regression1D) -> str:
+    """Say of a table in which units the figures and the sliders speak of it; else nothing."""
+    return "" if units_of(data) == COURSE else f" Your table is stretched here: {_STRETCH}."
 
 
 def parse(text: str) -> tuple[Array, Array]:

@@ -49,10 +49,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self, question: Question, control: Widget, take: Callable[[dict[str, Any]], object]
     ) -> None:
         self._question, self._control, self._take = question, control, take
-        self._from = control.value
-        self._locked = False
-        asked = f"<b>Predict first.</b> {html.escape(question.text)}"
-        self._said = ipywidgets.HTML(asked)
+        self._said = ipywidgets.HTML()
         self._said.add_class("bdl-asked")
         self._choices = ipywidgets.RadioButtons(
             options=list(question.choices), value=None, layout={"width": "auto"}
@@ -60,12 +57,18 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self._there = controls.button(
             "take me there", "choose an answer first; then this moves the control", self._go
         )
-        self._there.disabled = True
         answers = controls.box("bdl-answers", [self._choices, self._there])
         super().__init__(children=[self._said, answers])
         self.add_class("bdl-question")
         self._choices.observe(lambda _: self._on_choice(), names="value")
         control.observe(lambda _: self._on_move(), names="value")
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask, or ask again: nothing is chosen yet."""
+        self._from, self._locked = self._control.value, False
+        self._choices.value, self._choices.disabled, self._there.disabled = None, False, True
+        self._said.value = f"<b>Predict first.</b> {html.escape(self._question.text)}"
 
     @property
     def unlocked(self) -> bool:

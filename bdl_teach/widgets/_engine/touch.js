@@ -379,7 +379,9 @@ function askForTable(model, root) {
     dialog.setAttribute("aria-label", "my data");
     dialog.innerHTML =
       '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet or a CSV file; ' +
-      "at most 200 lines. They are standardised, and the axes keep your units.</p>" +
+      "at most 200 lines. " +
+      "The model gets x stretched to ±½, and y to mean 0 and sd 5: sliders, sentences and " +
+      "missions speak of these, the axes of your units.</p>" +
       '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +
       'placeholder="1.2, 30.5&#10;1.9, 28.1&#10;…"></textarea>' +
       '<p class="bdl-refused" role="alert"></p>' +
