@@ -928,7 +928,7 @@ RIPPLE = Exercise(
 
 # Exercise 2.10.
 
-_NATS, _OFF = 2.0, 0.15  # KL of a held-out code, mean over the unseen orders
+_NATS, _OFF = 2.0, 0.15  # KL of a held-out code on average over orders; how far off it may be
 
 
 def _shuffled(seed: int) -> Array:
@@ -938,15 +938,20 @@ def _shuffled(seed: int) -> Array:
     return np.asarray(images.reshape(len(images), -1)[order])
 
 
-@lru_cache(maxsize=32)
-def _spent(beta: float) -> float:
-    """Nats that a held-out code costs at this β, on average over four unseen orders."""
-    kls = []
-    for seed in range(40, 44):
-        pixels = _shuffled(seed)
-        fit = vae.fit(pixels[:1500], beta=beta, steps=500)
-        kls.append(kl_from_prior(*fit.encode(pixels[1500:])).mean())
-    return float(np.mean(kls))
+@lru_cache(maxsize=1)
+def _prices() -> Array:
+    """Slope and height of the line that the nats of a held-out code follow over β near 2 nats.
+
+    A single fit jumps by up to 0.2 nats from one β to the next: where the optimiser stands after
+    500 steps is luck. The line through three β and eight unseen orders is not.
+    """
+    betas = np.repeat([1.0, 1.2, 1.4], 8)
+    orders = [_shuffled(seed) for seed in range(40, 48)] * 3
+    nats = [
+        kl_from_prior(*vae.fit(pixels[:1500], beta=beta, steps=500).encode(pixels[1500:])).mean()
+        for beta, pixels in zip(betas, orders, strict=True)
+    ]
+    return np.polyfit(betas, nats, 1)
 
 
 def _judged_beta(beta: Any, shuffles: Any) -> float:
@@ -956,9 +961,7 @@ def _judged_beta(beta: Any, shuffles: Any) -> float:
         return np.nan
     if beta <= 0:
         return 1.0
-    if not 0.5 <= beta <= 2.5:  # far off: no need to fit
-        return 2.0 if beta < 0.5 else 3.0
-    off = _spent(beta) - _NATS
+    off = np.polyval(_prices(), beta) - _NATS
     return 0.0 if abs(off) < _OFF else 2.0 if off > 0 else 3.0
 
 

@@ -979,7 +979,7 @@ panel(ax, "The ripple's slopes lift the pathwise curve first", "amplitude a", "v
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 2.10 Experiment: two nats a code
-# What β must a code cost, to say two nats of its digit? `shuffles` are the digits in two orders, an array `[2, 1797, 64]`; in each the first 1500 are for training. Train with `vae.fit(train, beta=beta, steps=500)`, and return one β at which the KL of *held-out* digits, `kl_from_prior(*fit.encode(rest)).mean()`, is 2.0 nats on average. The check trains on four other orders and allows 0.15 nats. Draw first: the KL over β, one line for each order. How far apart are the lines, and what would you have concluded from one?
+# What β must a code cost, to say two nats of its digit? `shuffles` are the digits in two orders, an array `[2, 1797, 64]`; in each the first 1500 are for training. Train with `vae.fit(train, beta=beta, steps=500)`, and return one β at which the KL of *held-out* digits, `kl_from_prior(*fit.encode(rest)).mean()`, is 2.0 nats on average. The check draws a straight line through the KL of eight other orders at three β (a single fit after 500 steps jumps), and allows 0.15 nats. Draw first: the KL over β, one line for each order. How far apart are the lines, and what would you have concluded from one?
 #
 # <details><summary>Hint</summary>Section 2.7 has β = 1 and β = 2. Take five values between them, and read β off between two of them (`np.interp` wants its second argument to rise).</details>
 

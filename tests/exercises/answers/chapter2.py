@@ -230,6 +230,9 @@ ALSO += [
         lambda f, z, m, s: np.mean(F32(f) * ((F32(z) - F32(m)) ** 2 / F32(s) ** 3 - 1 / F32(s))),
     ),
     ("2.9", lambda *case: F32(1.03 * crossing(*case))),
+    ("2.10", lambda shuffles: 1.15),
+    ("2.10", lambda shuffles: 1.19),
+    ("2.10", lambda shuffles: 1.25),
 ]
 WRONG += [
     ("2.3", "missing 1/S", lambda f, z, m, s: len(f) * RIGHT["2.3"](f, z, m, s)),
@@ -253,6 +256,8 @@ WRONG += [
     ("2.9", "quieter already", lambda *case: 2 * crossing(*case)),
     ("2.9", "expected", lambda mu, sigma, curvature: 0.3),
     ("2.10", "says too much", lambda shuffles: 1.0),
+    ("2.10", "says too much", lambda shuffles: 1.08),
+    ("2.10", "says too little", lambda shuffles: 1.32),
     ("2.10", "says too much", lambda shuffles: 0.01),
     ("2.10", "says too little", lambda shuffles: 1.5),
     ("2.10", "says too little", lambda shuffles: 64.0),
