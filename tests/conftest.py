@@ -51,6 +51,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.nodeid.partition("::")[0]))
 
 
+# XLA takes longer to make a program fast than most tests take to run it: half the compile time
+# goes without, and a fifth of the whole run. The programs are the same, rounded otherwise; `bench`
+# and the notebooks' stored outputs have what users have. Names are those of TensorFlow 2.21.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+)
+
 # What a learner solved on this machine is neither read nor changed by the tests.
 os.environ["BDL_TEACH_PROGRESS"] = ""
 
