@@ -89,7 +89,7 @@ def title(path: Path) -> str:
         return line
     parts = rounded | {"opening and end": max(0, whole - sum(rounded.values()))}
     said = " · ".join(f"{name}: {spent}" for name, spent in parts.items())
-    return f"{line} · **Section times** {said}"
+    return f"{line} · **Minutes per section** {said}"
 
 
 def write(path: Path) -> None:

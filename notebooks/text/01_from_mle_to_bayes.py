@@ -18,7 +18,7 @@
 #
 # *One model in which nothing has to be approximated, and everything that the later chapters approximate.*
 #
-# **Time** 60 minutes · **Section times** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 5 · opening and end: 11 · exercises: as long as you like
+# **Time** 60 minutes · **Minutes per section** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 5 · opening and end: 11 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

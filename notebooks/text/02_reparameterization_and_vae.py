@@ -18,7 +18,7 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Time** 56 minutes · **Section times** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10 · exercises: as long as you like
+# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -18,7 +18,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 62 minutes · **Section times** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 9 · exercises: as long as you like
+# **Time** 62 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 9 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -18,7 +18,7 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Time** 37 minutes · **Section times** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · opening and end: 7 · exercises: as long as you like
+# **Time** 37 minutes · **Minutes per section** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · opening and end: 7 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

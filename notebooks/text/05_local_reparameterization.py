@@ -18,7 +18,7 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 54 minutes · **Section times** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11 · exercises: as long as you like
+# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

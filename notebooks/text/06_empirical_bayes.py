@@ -18,7 +18,7 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 58 minutes · **Section times** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 9 · exercises: as long as you like
+# **Time** 58 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 9 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

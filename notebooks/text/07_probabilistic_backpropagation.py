@@ -18,7 +18,7 @@
 #
 # *A Bayesian neural network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 73 minutes · **Section times** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13 · exercises: as long as you like
+# **Time** 73 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -18,7 +18,7 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 49 minutes · **Section times** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8 · exercises: as long as you like
+# **Time** 49 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -18,7 +18,7 @@
 #
 # *A classifier that knows when it does not know: measured, with controls.*
 #
-# **Time** 39 minutes · **Section times** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 2 · opening and end: 10 · exercises: as long as you like
+# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 2 · opening and end: 10 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

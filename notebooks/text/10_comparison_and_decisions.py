@@ -18,7 +18,7 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 73 minutes · **Section times** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 5 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 12 · exercises: as long as you like
+# **Time** 73 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 5 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 12 · exercises: as long as you like
 #
 # **What you will be able to do**
 #

@@ -17,7 +17,7 @@ def chapter(tmp_path: Path) -> Path:
     said = " ".join(["word"] * 297)
     code = "\n".join(["x = 1", ""] * 24)
     path.write_text(
-        "# %% [markdown]\n# # T\n#\n# **Time** 9 minutes · **Section times** none\n\n"
+        "# %% [markdown]\n# # T\n#\n# **Time** 9 minutes · **Minutes per section** none\n\n"
         f"# %% [markdown]\n# ## 1.1 A\n#\n# {said} <!-- claim: not-a-word at-all -->\n\n"
         f"# %% [markdown]\n# ## 1.2 B\n\n# %%\n{code}\n"
         "# %% [markdown]\n# ## Exercises\n#\n# many words\n\n# %%\ny = 2\n\n"
@@ -34,7 +34,7 @@ def test_words_and_lines_become_minutes_and_exercises_do_not(chapter: Path) -> N
     assert spent["Summary"] == pytest.approx(75 / 150)
     assert "Exercises" not in spent
     assert chapter_minutes.title(chapter) == (
-        "**Time** 5 minutes · **Section times** 1.1: 2 · 1.2: 2 · opening and end: 1"
+        "**Time** 5 minutes · **Minutes per section** 1.1: 2 · 1.2: 2 · opening and end: 1"
     )
     assert chapter_minutes.stated(chapter) == 9
 
@@ -54,7 +54,8 @@ def test_a_chapter_takes_what_its_title_says_and_no_more_than_75_minutes(path: P
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 def test_the_parts_of_a_chapter_s_time_add_up(path: Path) -> None:
-    listed = path.read_text(encoding="utf-8").partition("**Section times** ")[2].partition("\n")[0]
+    text = path.read_text(encoding="utf-8")
+    listed = text.partition("**Minutes per section** ")[2].partition("\n")[0]
     minutes = [int(found) for found in re.findall(r": (\d+)", listed)]
     assert sum(minutes) == (chapter_minutes.stated(path) if minutes else 0)
 

@@ -74,13 +74,19 @@ def figures(then: str, now: str) -> list[Figure]:
     return found
 
 
-def marked(then: str, now: str) -> str:
-    """The second sentence, with the change of each figure in brackets behind it."""
+def marked(then: str, now: str, since: str = "") -> str:
+    """The second sentence, with the change of each figure in brackets behind it.
+
+    Args:
+        then: The first sentence.
+        now: The second.
+        since: What is said once, behind the first change: since when.
+    """
     said, at = "", 0
     for figure in figures(then, now):
         if not figure.same:
-            said += f"{now[at : figure.end]} ({figure.difference})"
-            at = figure.end
+            said += f"{now[at : figure.end]} ({figure.difference}{since})"
+            at, since = figure.end, ""
     return said + now[at:]
 
 

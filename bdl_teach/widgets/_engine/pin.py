@@ -98,7 +98,7 @@ class Pin:
 
     def marked(self, said: str) -> str:
         """A status line, with the change of each figure since A in brackets."""
-        return said if self._pinned is None else changes.marked(self._pinned.said, said)
+        return said if self._pinned is None else changes.marked(self._pinned.said, said, " since A")
 
     def _say(self) -> None:
         """Ask what stayed; give the answer, if that is asked for."""

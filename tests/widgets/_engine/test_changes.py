@@ -32,6 +32,8 @@ SINE = "{} fit, {} points: free energy {} nats = {} (complexity) + {} (likelihoo
 )  # fmt: skip
 def test_a_figure_has_its_change_in_brackets(then: str, now: str, marked: str) -> None:
     assert changes.marked(then, now) == marked
+    dated = marked.replace(")", " since A)", 1) if marked != now else now
+    assert changes.marked(then, now, " since A") == dated
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,11 @@ def test_what_was_pinned_stays_in_grey_and_each_figure_says_its_change(slope: Sl
     assert [0, 2] in ghosts(slope) and said(slope) == "Height 2.0 after 1 step."
     slope.set(times=5)
     assert [0, 2] in ghosts(slope) and slope._rising.get_ydata()[1] == 5
-    assert said(slope) == "Height 5.0 (+3.0) after 1 step."
+    assert said(slope) == "Height 5.0 (+3.0 since A) after 1 step."
     assert "ms" in slope.status
-    assert slope._repr_mimebundle_()["text/plain"].endswith("Height 5.0 (+3.0) after 1 step.")
+    assert slope._repr_mimebundle_()["text/plain"].endswith(
+        "Height 5.0 (+3.0 since A) after 1 step."
+    )
 
 
 def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
@@ -135,7 +137,7 @@ def test_pinned_anew_it_is_the_state_of_now(slope: Slope) -> None:
 
 def test_the_way_back_and_presets_keep_it(slope: Slope) -> None:
     slope.pin().preset("steep")
-    assert said(slope) == "Height 27.0 (+25.0) after 1 step."
+    assert said(slope) == "Height 27.0 (+25.0 since A) after 1 step."
     slope.undo()
     assert said(slope.wait()) == "Height 2.0 after 1 step."
     slope.redo()
@@ -166,7 +168,7 @@ def test_it_stays_at_another_size_of_the_page(slope: Slope) -> None:
     for width in (400, 800):
         slope._picture.place = {"width": width, "height": 300, "ratio": 1}
         slope.wait()
-        assert [0, 2] in ghosts(slope) and said(slope).endswith("(+3.0) after 1 step.")
+        assert [0, 2] in ghosts(slope) and said(slope).endswith("(+3.0 since A) after 1 step.")
     assert slope._canvas.place == Place(800, 300, 1)
 
 
@@ -200,8 +202,10 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
     assert [0, 2.5] in ghosts(slope)
     monkeypatch.setattr(live, "REST", 1e6)
     slope.set(times=5)
-    assert said(slope) == "Height 5.0 (+2.5) after 1 step."
-    assert said(slope.set(times=2)) == "Height 2.0 (−0.5) after 1 step.", "not yet trained on"
+    assert said(slope) == "Height 5.0 (+2.5 since A) after 1 step."
+    assert said(slope.set(times=2)) == "Height 2.0 (−0.5 since A) after 1 step.", (
+        "not yet trained on"
+    )
     assert [0, 2.5] in ghosts(slope)
 
 
