@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Unseen
 
-_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
+_NUMBER = r"−?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 
 
 def panel(explorer: Explorer, title: str, xlabel: str = "", ylabel: str = "") -> Axes:
@@ -67,7 +67,8 @@ def assert_says(text: str, template: str, *values: float) -> None:
     pattern = re.escape(template).replace(r"\{\}", f"({_NUMBER})")
     found = re.fullmatch(pattern, text.split(" · ")[0])
     assert found, f"expected {template}, got {text}"
-    for said, value in zip(found.groups(), values, strict=True):
+    figures = [said.replace("−", "-") for said in found.groups()]
+    for said, value in zip(figures, values, strict=True):
         assert abs(float(said) - value) <= _last_digit(said) / 2 + 1e-9, (said, value, text)
 
 

@@ -25,9 +25,9 @@
 # - walk from one mode of a posterior to another, and say how high the wall between them is;
 # - turn an ensemble into draws from the exact posterior where the model is linear, and say what it is elsewhere;
 # - compute the band of dropout by hand, and say why more data do not narrow it;
-# - put a Gaussian round a trained network, and predict with it so that the band does not explode;
+# - put a Gaussian round a trained network, and predict with it through the *linearised* network: through the network itself the band comes out far too wide;
 # - sample a posterior with noisy gradient steps at any temperature;
-# - add to mean field the correlations that it lacks, one column at a time;
+# - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
 # - write down the Gaussian process that an infinitely wide network is.
 #
 # **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).

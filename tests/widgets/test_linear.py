@@ -508,3 +508,21 @@ def test_sure_at_one_end_is_not_sure_at_both(explorer: LinearRegressionExplorer)
         explorer.set(n=2, data=(x, (0.0, 0.0), COURSE)).wait()
         (said,) = mission.missing(explorer.state(), explorer.result)
         assert said.startswith(f"the epistemic sd at {unsure} is ")
+
+
+def test_points_that_a_slider_took_away_are_said_to_come_back_by_undo(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    own, words = ((-1.0, 1.0), (2.0, 3.0), COURSE), "Your points are gone: “undo” brings them back."
+    explorer.set(data=own).wait()
+    assert words not in explorer.status
+    for n in (9, 10):  # a slider on its way
+        explorer._controls["n"].value = n
+    explorer.wait()
+    assert explorer.status.startswith("10 points, ") and words in explorer.status
+    explorer.undo()
+    explorer.wait()
+    assert explorer.state()["data"] == own and words not in explorer.status
+    explorer.redo()
+    explorer.set(noise_std=2.0).wait()
+    assert words not in explorer.status

@@ -139,6 +139,14 @@ class Touched:
         x, prediction = self._doubt(self._shown)[0], self._shown.prediction
         return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
+    def _lost_points(self) -> str:
+        """Say it where the last movement has taken the learner's points away."""
+        before = self._past.before
+        lost = before is not None and before.get("data") is not None
+        if not lost or self._controls["data"].value is not None:
+            return ""
+        return " Your points are gone: “undo” brings them back."
+
     def _hand_buttons(self) -> list[Widget]:
         """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
         own = controls.button(

@@ -32,6 +32,11 @@ class History:
         return self._at > 0
 
     @property
+    def before(self) -> Values | None:
+        """The state to which ``undo`` would go; ``None`` at the first."""
+        return dict(self._states[self._at - 1]) if self.behind else None
+
+    @property
     def ahead(self) -> bool:
         """Whether there is a state that was undone."""
         return self._at + 1 < len(self._states)
@@ -44,7 +49,7 @@ class History:
         names = state.keys() | now.keys()
         moved = frozenset(name for name in names if state.get(name) != now.get(name))
         soon = self.held or when - self._when < _ONE_MOVE_S
-        goes_on = moved == self._moved and soon and not self.ahead
+        goes_on = moved <= self._moved and soon and not self.ahead
         self._moved, self._when = moved, when
         if goes_on and self.behind:
             self._states[self._at] = dict(state)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+import re
 import threading
 import time
 from abc import abstractmethod
@@ -46,6 +47,7 @@ SHARPEN = 0.2  # the same before its picture has all the pixels that the page ca
 
 
 Result = TypeVar("Result")  # what a tick computes
+_BELOW_ZERO = re.compile(r"(?<![\w.])-(?=\d)")  # a sign, which no exponent or word has
 _Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
 
 
@@ -836,7 +838,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
-        self._say(f"{self._beside_drawing(self._pin.marked(said))}{spent}")
+        words = self._beside_drawing(self._pin.marked(said))
+        self._say(f"{words}{self._lost_points()}{spent}")
 
     def _in_words(self) -> str:
         """What is shown, in words."""
@@ -845,7 +848,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _words_of(self, shown: Result) -> str:
         """What a result, or a moment of its training, shows; and in which units that is said."""
-        return f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
+        said = f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
+        return _BELOW_ZERO.sub("−", said)
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.
