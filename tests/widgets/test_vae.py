@@ -504,10 +504,9 @@ def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
     shown = np.asarray(panel(explorer, "Your z, decoded").images[0].get_array())
     np.testing.assert_allclose(shown, then.decode([[1.2, -0.4]]).reshape(8, 8), atol=1e-6)
     elbo, _, _ = then.elbo(digits()[0][1500:], n_samples=5)
-    assert (
-        f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {elbo.mean():.1f} nats"
-        in (explorer.status)
-    )
+    figure = f"{elbo.mean():.1f}".replace("-", "−")
+    said = f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {figure} nats"
+    assert said in explorer.status
     explorer.replay(2000)
 
 

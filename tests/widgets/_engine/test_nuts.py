@@ -142,9 +142,7 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert not asked_for_a_picture, "though there is nothing new"
 
 
-def test_chains_start_for_the_values_at_which_the_sliders_rest(
-    runner: NutsRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunner) -> None:
     ran: list[str] = []
     moves = ["two", "three"]
 
@@ -163,7 +161,7 @@ def test_chains_start_for_the_values_at_which_the_sliders_rest(
             runner._job = SimpleNamespace(key=key, sample=job(key), x_grid="")  # type: ignore[assignment]
             return True
 
-    monkeypatch.setattr(runner, "_changed", Moving())
+    runner._changed = Moving()  # for good: its thread waits on it till it is closed
     asked(runner, True, "one", job("one"))
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert ran == ["three"]
