@@ -274,7 +274,9 @@ def row_noise(n: int, plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Ten
     small, large = tuple(widths(plan.network)), tuple(widths(plan.padded))
     if not large:
         return ()
-    return _row_table(small, large, n, plan.capacity, plan.n_rows, plan.seed)
+    # A long run has a start, and so a table, of its own: one to keep would displace a tick's.
+    draw = _row_table if plan.n_rows <= _ROOMS[0] else _row_table.__wrapped__
+    return draw(small, large, n, plan.capacity, plan.n_rows, plan.seed)
 
 
 @lru_cache(maxsize=1)

@@ -138,6 +138,15 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     assert lay_out(X, Y, NETWORK, 1, 20, 0, None, False).fields["eps"] == ()
 
 
+def test_a_long_run_leaves_the_noise_of_a_tick_where_it_is():
+    """What a rest improves has starts of its own; the movement after it finds its table again."""
+    widths = partial(local_reparam.noise_widths, "local")
+    tick = row_noise(len(X), plan(steps=1500), widths)
+    row_noise(len(X), plan(steps=3000, seed=1), widths)
+    assert row_noise(len(X), plan(steps=1500), widths) is tick
+    assert row_noise(len(X), plan(steps=1500, seed=1), widths) is not tick
+
+
 def test_no_draw_of_a_step_meets_an_empty_row():
     """Draws go round the table."""
     widths = partial(local_reparam.noise_widths, "flipout")
