@@ -1,5 +1,6 @@
 """What the tests share: the oracles, one data folder for all, and quiet hypotheses."""
 
+import gc
 import json
 import os
 import signal
@@ -82,3 +83,11 @@ def no_thread_outlives_its_module() -> Iterator[None]:
     yield
     if "bdl_teach.widgets._engine.background" in sys.modules:
         sys.modules["bdl_teach.widgets._engine.background"].finish()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def garbage_is_not_looked_for_in_what_earlier_modules_left() -> Iterator[None]:
+    """A worker comes to hold gigabytes of traced programs, and each compilation collects."""
+    yield
+    gc.collect()
+    gc.freeze()
