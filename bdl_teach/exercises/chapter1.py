@@ -988,8 +988,18 @@ EVIDENCE = Exercise(
 # Exercise 1.8.
 
 
-def _factorised(cov: Any) -> Any:
-    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)))
+def _inverse_by_group(matrix: Any, group: Any) -> Any:
+    """The inverse of each group's block, and 0 elsewhere."""
+    return np.linalg.inv(np.where(group[:, None] == group, matrix, 0.0))
+
+
+def _in_groups(cov: Any, group: Any) -> Any:
+    """The sds of the best q."""
+    return np.sqrt(np.diag(_inverse_by_group(np.linalg.inv(cov), group)))
+
+
+def _alone(cov: Any) -> Any:
+    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)) * np.diag(cov))
 
 
 def _given_those_before(cov: Any) -> Any:
@@ -999,8 +1009,8 @@ def _given_those_before(cov: Any) -> Any:
 _FACTOR = _RNG_1_7.normal(size=(5, 5)) + 2 * np.eye(5)
 
 
-def _too_sure(cov: Any) -> Any:
-    return _factorised(cov) / np.sqrt(np.diag(cov))
+def _too_sure(cov: Any, group: Any) -> Any:
+    return _in_groups(cov, group) / np.sqrt(np.diag(cov))
 
 
 TOO_SURE = Exercise(
@@ -1009,70 +1019,90 @@ TOO_SURE = Exercise(
     "1.8",
     _too_sure,
     (
-        (_A([[1.0, 0.9], [0.9, 1.0]]),),
-        (_A([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]]),),
-        (_A([[4.0, 1.0], [1.0, 9.0]]),),
-        (_A([[0.3]]),),
-        (1e-6 * _FACTOR @ _FACTOR.T,),
-        (_A([[7.0e8, 2.0e8, -1.0e8], [2.0e8, 4.0e8, 0.5e8], [-1.0e8, 0.5e8, 9.0e8]]),),
+        (_A([[2.0, -0.6, 0.1], [-0.6, 0.5, 0.2], [0.1, 0.2, 1.5]]), _A([0, 1, 0])),
+        (_A([[1.0, 0.9], [0.9, 1.0]]), _A([0, 1])),
+        (_A([[4.0, 1.0], [1.0, 9.0]]), _A([2, 2])),
+        (_A([[0.3]]), _A([0])),
+        (1e-6 * _FACTOR @ _FACTOR.T, _A([0, 1, 0, 2, 1])),
+        (
+            _A([[7.0e8, 2.0e8, -1.0e8], [2.0e8, 4.0e8, 0.5e8], [-1.0e8, 0.5e8, 9.0e8]]),
+            _A([1, 0, 0]),
+        ),
     ),
     (
         Mistake(
             "upside down",
             "q's sd stands above: where it is too sure, the ratio is below 1.",
-            lambda cov: 1 / _too_sure(cov),
+            lambda cov, group: 1 / _too_sure(cov, group),
+        ),
+        Mistake(
+            "each weight alone",
+            "this is (1.22), for an independent q; here q holds the other *groups* fixed, and "
+            "knows the correlations inside of its own.",
+            lambda cov, group: _alone(cov),
+        ),
+        Mistake(
+            "the covariance's blocks inverted",
+            "within a group nothing is held fixed, and the other groups are: of which matrix are "
+            "these the blocks?",
+            lambda cov, group: np.diag(_inverse_by_group(cov, group) * cov) ** -0.5,
         ),
         Mistake(
             "variances for sds",
             "a ratio of standard deviations is wanted: take the root.",
-            lambda cov: _too_sure(cov) ** 2,
+            lambda cov, group: _too_sure(cov, group) ** 2,
         ),
         Mistake(
             "q's sds alone",
             "divide them by the posterior's own.",
-            _factorised,
+            _in_groups,
         ),
         Mistake(
             "the posterior's sds alone",
             "these are what q's sds are divided by.",
-            lambda cov: np.sqrt(np.diag(cov)),
+            lambda cov, group: np.sqrt(np.diag(cov)),
         ),
         Mistake(
             "the forward KL",
             "KL[p ‖ q] would find the posterior's own sds, and nothing too sure; KL[q ‖ p] wants "
             "the slice of p.",
-            lambda cov: np.ones(len(cov)),
+            lambda cov, group: np.ones(len(cov)),
         ),
         Mistake(
             "the inverse of the diagonal",
             "the precision matrix is the inverse of the covariance, not of its diagonal.",
-            (lambda cov: 1 / np.diag(cov), lambda cov: 1 / np.diag(cov) ** 1.5),
+            (
+                lambda cov, group: 1 / np.diag(cov),
+                lambda cov, group: 1 / np.diag(cov) ** 1.5,
+            ),
         ),
         Mistake(
             "what is missing to 1",
             "return the ratio of the two sds itself.",
-            lambda cov: 1 - _too_sure(cov),
+            lambda cov, group: 1 - _too_sure(cov, group),
         ),
         Mistake(
             "diagonal of the Cholesky factor",
-            "each weight given only those before it, or after it; hold *all* the others fixed.",
+            "each weight given only those before it, or after it; hold all the other groups fixed.",
             (
-                lambda cov: _given_those_before(cov) / np.sqrt(np.diag(cov)),
-                lambda cov: _given_those_before(cov[::-1, ::-1])[::-1] / np.sqrt(np.diag(cov)),
+                lambda cov, group: _given_those_before(cov) / np.sqrt(np.diag(cov)),
+                lambda cov, group: (
+                    _given_those_before(cov[::-1, ::-1])[::-1] / np.sqrt(np.diag(cov))
+                ),
             ),
         ),
         Mistake(
             "eigenvalues",
-            "q's axes are those of the weights, not those of the ellipse.",
+            "an sd is wanted along each weight, not along the axes of the ellipse.",
             (
-                lambda cov: np.sqrt(np.linalg.eigvalsh(cov) / np.diag(cov)),
-                lambda cov: np.sqrt(np.linalg.eigvalsh(cov)[::-1] / np.diag(cov)),
+                lambda cov, group: np.sqrt(np.linalg.eigvalsh(cov) / np.diag(cov)),
+                lambda cov, group: np.sqrt(np.linalg.eigvalsh(cov)[::-1] / np.diag(cov)),
             ),
         ),
         Mistake(
             "a matrix",
             "one ratio a weight is wanted: the diagonal.",
-            lambda cov: np.diag(_too_sure(cov)),
+            lambda cov, group: np.diag(_too_sure(cov, group)),
         ),
     ),
 )

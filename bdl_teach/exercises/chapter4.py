@@ -94,54 +94,87 @@ FAMILY = Exercise(
 # Exercise 4.2.
 
 
-def _along(cov: Any, u: Any) -> Any:
-    u = u / np.linalg.norm(u)
-    return np.sqrt(u @ cov @ u), np.sqrt(u**2 @ (1 / np.diag(np.linalg.inv(cov))))
+def _sds(cov: Any, u: Any) -> Any:
+    """Of uᵀw: the posterior's standard deviation and the best mean field's."""
+    return _A([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
+
+
+def _of_difference(cov: Any, a: Any, b: Any) -> Any:
+    return tuple(_sds(cov, b - a))
+
+
+def _strangers(cov: Any, a: Any, b: Any) -> Any:
+    """The sds of a difference of two predictions that were independent."""
+    return np.hypot(_sds(cov, a), _sds(cov, b))
 
 
 _COUPLED = _A([[2.0, 1.2], [1.2, 1.0]])
 
-ALONG = Exercise(
+OF_DIFFERENCE = Exercise(
     "4.2",
-    "Compute: how wide along a direction",
+    "Compute: how sure of a difference",
     "4.2",
-    _along,
+    _of_difference,
     (
-        (_COUPLED, _A([1.0, 1.0])),
-        (_COUPLED, _A([3.0, -2.0])),
-        (_covariance(4), _A([0.5, -1.0, 0.0, 2.0])),
-        (_A([[1.0, 0.999], [0.999, 1.0]]), _A([1.0, -1.0])),
+        (_COUPLED, _A([1.0, 0.5]), _A([2.0, 2.5])),
+        (_COUPLED, _A([1.0, 1.0]), _A([3.0, -2.0])),
+        (_covariance(4), _A([0.5, -1.0, 0.0, 2.0]), _A([-0.5, 1.0, 1.5, 0.0])),
+        (_A([[1.0, 0.999], [0.999, 1.0]]), _A([0.0, 1.0]), _A([1.0, 0.0])),
     ),
     (
         Mistake(
-            "the length of u",
-            "a direction has length 1: divide u by its norm.",
-            lambda cov, u: tuple(np.linalg.norm(u) * _A(_along(cov, u))),
+            "two strangers",
+            "both predictions are made with the same weights: they covary.",
+            lambda cov, a, b: tuple(_strangers(cov, a, b)),
+        ),
+        Mistake(
+            "independent weights, independent predictions",
+            "under q, too, both predictions are made with the same weights.",
+            lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
+        ),
+        Mistake(
+            "a difference of standard deviations",
+            "the sd of a difference is wanted: what is random in f(b) − f(a)?",
+            (
+                lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
+                lambda cov, a, b: tuple(_sds(cov, a) - _sds(cov, b)),
+                lambda cov, a, b: tuple(np.abs(_sds(cov, b) - _sds(cov, a))),
+            ),
+        ),
+        Mistake(
+            "the sum",
+            "f(b) − f(a), with a minus.",
+            lambda cov, a, b: tuple(_sds(cov, a + b)),
+        ),
+        Mistake(
+            "per unit of length",
+            "(4.2) speaks of directions of length 1; b − a has the length that it has.",
+            lambda cov, a, b: tuple(_sds(cov, b - a) / np.linalg.norm(b - a)),
         ),
         Mistake(
             "variances",
             "the exercise asks for standard deviations: take the roots.",
-            lambda cov, u: tuple(_A(_along(cov, u)) ** 2),
+            lambda cov, a, b: tuple(_sds(cov, b - a) ** 2),
         ),
         Mistake(
             "the posterior's own marginals",
             "the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
-            lambda cov, u: (
-                _along(cov, u)[0],
-                np.sqrt(u**2 @ np.diag(cov)) / np.linalg.norm(u),
+            lambda cov, a, b: (
+                _of_difference(cov, a, b)[0],
+                np.sqrt((b - a) ** 2 @ np.diag(cov)),
             ),
         ),
         Mistake(
             "swapped",
             "return the posterior's first.",
-            lambda cov, u: _along(cov, u)[::-1],
+            lambda cov, a, b: _of_difference(cov, a, b)[::-1],
         ),
         Mistake(
             "standard deviations added",
-            "independent weights add variances: Σ u_i² σ_i² under the root.",
-            lambda cov, u: (
-                _along(cov, u)[0],
-                np.abs(u) @ np.diag(np.linalg.inv(cov)) ** -0.5 / np.linalg.norm(u),
+            "independent weights add variances: squares of both factors under one root.",
+            lambda cov, a, b: (
+                _of_difference(cov, a, b)[0],
+                np.abs(b - a) @ np.diag(np.linalg.inv(cov)) ** -0.5,
             ),
         ),
     ),
@@ -171,8 +204,12 @@ JUDGE = Choice(
 # Exercise 4.4.
 
 
+def _orders(hidden_units: Any) -> float:
+    return sum(math.lgamma(n + 1) for n in hidden_units)
+
+
 def _copies(hidden_units: Any) -> Any:
-    return float(sum(math.lgamma(n + 1) for n in hidden_units))
+    return _orders(hidden_units) + math.log(2) * sum(hidden_units)
 
 
 COPIES = Exercise(
@@ -183,24 +220,49 @@ COPIES = Exercise(
     (((20, 20),), ((32,),), ((3, 5, 2),), ((1,),), ((400, 300),)),
     (
         Mistake(
+            "only the orders",
+            "that is for ReLUs; a tanh unit may also turn the signs of all its weights.",
+            _orders,
+        ),
+        Mistake(
+            "only the signs",
+            "the units of a layer can still be swapped.",
+            lambda hidden_units: math.log(2) * sum(hidden_units),
+        ),
+        Mistake(
+            "one sign for a whole layer",
+            "each unit may turn the signs of its weights, whatever its neighbours do.",
+            lambda hidden_units: _orders(hidden_units) + math.log(2) * len(hidden_units),
+        ),
+        Mistake(
+            "2H for 2^H",
+            "each choice of a sign goes with every choice for the other units: multiply.",
+            lambda hidden_units: _orders(hidden_units) + sum(math.log(2 * n) for n in hidden_units),
+        ),
+        Mistake(
             "all units in one pot",
             "units of different layers cannot be swapped: one factorial a layer.",
-            lambda hidden_units: math.lgamma(sum(hidden_units) + 1),
+            lambda hidden_units: _copies((sum(hidden_units),)),
+        ),
+        Mistake(
+            "the units of the layers multiplied",
+            "count for each layer alone, then multiply the numbers of copies, not those of units.",
+            lambda hidden_units: _copies((math.prod(hidden_units),)),
         ),
         Mistake(
             "n log n",
             "that is Stirling's first term; the number of orders is n!.",
-            lambda hidden_units: sum(n * math.log(n) for n in hidden_units),
+            lambda hidden_units: sum(n * math.log(2 * n) for n in hidden_units),
         ),
         Mistake(
             "the last layer is forgotten",
-            "each hidden layer has its orders.",
-            lambda hidden_units: math.lgamma(hidden_units[0] + 1),
+            "each hidden layer has its copies.",
+            lambda hidden_units: _copies(hidden_units[:1]),
         ),
         Mistake(
             "logarithms multiplied",
-            "the numbers of orders are multiplied, so that their logarithms add.",
-            lambda hidden_units: math.prod(math.lgamma(n + 1) for n in hidden_units),
+            "the numbers of copies are multiplied, so that their logarithms add.",
+            lambda hidden_units: math.prod(_copies((n,)) for n in hidden_units),
         ),
         Mistake(
             "another base",
@@ -211,7 +273,7 @@ COPIES = Exercise(
             "overflow",
             "400! is no float: add the logarithms of the factors, or use math.lgamma.",
             lambda hidden_units: math.log(
-                math.prod(float(math.factorial(n)) for n in hidden_units)
+                math.prod(float(math.factorial(n)) * 2.0**n for n in hidden_units)
             ),
         ),
     ),

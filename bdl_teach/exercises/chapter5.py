@@ -306,71 +306,101 @@ INDEPENDENCE = Choice(
 # Exercise 5.4.
 
 _UNITS = (
-    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2)),
-    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5)),
-    (_A([[2.0], [-1.0]]), _A([0.5])),
-    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3)),
-    (_RNG.normal(size=(7, 2)), _A([0.2, 1.7])),
+    (_RNG.normal(size=(2, 3)).round(2), _RNG.uniform(0.1, 1.2, 3).round(2), _A([0, 0])),
+    (_RNG.normal(size=(3, 5)), _RNG.uniform(0.1, 1.2, 5), _A([0, 1, 0])),
+    (_A([[2.0], [-1.0]]), _A([0.5]), _A([0, 1])),
+    (_RNG.normal(size=(1, 3)), _RNG.uniform(0.1, 1.2, 3), _A([2])),
+    (_RNG.normal(size=(7, 2)), _A([0.2, 1.7]), _A([0, 1, 1, 2, 0, 2, 1])),
 )
 
 
-def _covariance(x: Any, sigma: Any) -> Any:
+def _same(machine: Any) -> Any:
+    """1 where two rows are on one machine."""
+    return 1.0 * (machine[:, None] == machine)
+
+
+def _one_w(x: Any, sigma: Any) -> Any:
+    """The covariance of rows that share W: (5.8)."""
     return (x * sigma**2) @ x.T
+
+
+def _covariance(x: Any, sigma: Any, machine: Any) -> Any:
+    return _one_w(x, sigma) * _same(machine)
 
 
 COVARIANCE = Exercise(
     "5.4",
-    "Change: one W for all rows",
+    "Change: one W for each machine",
     "5.4",
     _covariance,
-    (*_UNITS, (_A([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]]), _A([8.0, 12.0, 2e-4]))),
     (
+        *_UNITS,
+        (_A([[1.5, -0.3, 2.0], [0.7, 1.0, -5.0]]), _A([8.0, 12.0, 2e-4]), _A([3, 3])),
+    ),
+    (
+        Mistake(
+            "one W for all rows",
+            "this is (5.8); rows on two machines have no draw in common.",
+            lambda x, s, k: _one_w(x, s),
+        ),
         Mistake(
             "only the diagonal",
             "these are the variances; rows that share W also covary with each other.",
-            lambda x, s: np.diag(np.diag(_covariance(x, s))),
+            lambda x, s, k: np.diag(np.diag(_one_w(x, s))),
         ),
         Mistake(
             "no diagonal",
             "the diagonal holds the variances.",
-            lambda x, s: _covariance(x, s) - np.diag(np.diag(_covariance(x, s))),
+            lambda x, s, k: _one_w(x, s) * (_same(k) - np.eye(len(x))),
+        ),
+        Mistake(
+            "only rows on different machines",
+            "it is rows on *one* machine that share a draw.",
+            (
+                lambda x, s, k: _one_w(x, s) * (1 - _same(k)),
+                lambda x, s, k: _one_w(x, s) * (1 - _same(k) + np.eye(len(x))),
+            ),
         ),
         Mistake(
             "mean for sum",
             "b is a sum over the inputs, and so is its covariance.",
-            lambda x, s: _covariance(x, s) / len(s),
+            lambda x, s, k: _covariance(x, s, k) / len(s),
         ),
         Mistake(
             "σ for σ²",
             "a covariance is built from variances: square σ.",
-            lambda x, s: (x * s) @ x.T,
+            lambda x, s, k: _covariance(x, np.sqrt(s), k),
         ),
         Mistake(
             "x squared",
             "x_mi x_ni is a product of two rows, and may be negative.",
-            lambda x, s: (x**2 * s**2) @ (x**2).T,
+            lambda x, s, k: _covariance(x**2, s, k),
         ),
         Mistake(
             "|x| for x",
             "rows with inputs of opposite sign covary negatively.",
-            lambda x, s: _covariance(np.abs(x), s),
+            lambda x, s, k: _covariance(np.abs(x), s, k),
         ),
         Mistake(
             "one ε for all inputs",
             "(x_m·σ)(x_n·σ) is the covariance if all weights shared one ε; they have one each.",
-            lambda x, s: np.outer(x @ s, x @ s),
+            lambda x, s, k: np.outer(x @ s, x @ s) * _same(k),
         ),
         Mistake(
             "correlation for covariance",
             "do not divide by the standard deviations.",
-            lambda x, s: _covariance(x, s) / np.sqrt(np.outer(*[np.diag(_covariance(x, s))] * 2)),
+            lambda x, s, k: _covariance(x, s, k) / np.sqrt(np.outer(*[np.diag(_one_w(x, s))] * 2)),
         ),
         Mistake(
             "columns for rows",
             "xᵀx compares inputs; xxᵀ compares data points.",
-            lambda x, s: (x.T @ x) * s**2,
+            lambda x, s, k: (x.T @ x) * s**2,
         ),
-        Mistake("the weights' variance is missing", "where is σ?", lambda x, s: x @ x.T),
+        Mistake(
+            "the weights' variance is missing",
+            "where is σ?",
+            lambda x, s, k: _covariance(x, np.ones_like(s), k),
+        ),
     ),
 )
 
@@ -378,78 +408,138 @@ COVARIANCE = Exercise(
 # Exercise 5.5.
 
 
-def _variance(n_data: Any, size: Any, var: Any, cov: Any) -> Any:
+def _given_rows(n_data: Any, size: Any, var: Any, cov: Any) -> Any:
+    """(5.1): over the draws of the weights."""
     return n_data**2 * (var / size + (size - 1) / size * cov)
+
+
+def _of_rows(n_data: Any, size: Any, spread: Any) -> Any:
+    """Of the mean gradients: over the choice of the rows, without replacement."""
+    return n_data**2 * spread / size * (n_data - size) / (n_data - 1)
+
+
+def _variance(n_data: Any, size: Any, var: Any, cov: Any, spread: Any) -> Any:
+    return _given_rows(n_data, size, var, cov) + _of_rows(n_data, size, spread)
+
+
+def _with_rows(given_rows: Any) -> Any:
+    """The answer with another variance given the rows: a function of (N, M, var, cov)."""
+    return lambda n, m, v, c, spread: given_rows(n, m, v, c) + _of_rows(n, m, spread)
 
 
 MINIBATCH = Exercise(
     "5.5",
-    "Change: the variance of a minibatch's gradient",
+    "Extend: which rows came, too",
     "5.1",
     _variance,
     (
-        (1000, 1, 2.0, 0.5),
-        (1000, 10, 2.0, 0.5),
-        (743, 7, 2.31, -0.17),
-        (513, 64, 1.53, 1.07),
-        (60000, 128, 0.3, 0.0),
-        (90000, 2000, 0.004, 2e-5),
+        (50, 10, 2.0, 0.5, 3.0),
+        (1000, 1, 2.0, 0.5, 1.7),
+        (20, 20, 1.53, 1.07, 6.0),  # all the data
+        (12, 7, 2.31, -0.17, 0.9),
+        (2, 1, 0.3, 0.1, 0.7),
+        (60000, 128, 0.3, 0.0, 0.8),
+        (90000, 2000, 0.004, 2e-5, 1e-3),
     ),
     (
         Mistake(
+            "the rows are given",
+            "this is (5.1); which rows come is random as well.",
+            lambda n, m, v, c, spread: _given_rows(n, m, v, c),
+        ),
+        Mistake(
+            "the weights are given",
+            "this is what the choice of the rows does alone; the weights are drawn as well.",
+            lambda n, m, v, c, spread: _of_rows(n, m, spread),
+        ),
+        Mistake(
+            "with replacement",
+            "no point comes twice: a minibatch of all the data has no noise of its rows left.",
+            lambda n, m, v, c, spread: _given_rows(n, m, v, c) + n**2 * spread / m,
+        ),
+        Mistake(
+            "N for N − 1",
+            'with M = 1 nothing is left of "without replacement": what is your factor then?',
+            lambda n, m, v, c, spread: _given_rows(n, m, v, c) + n**2 * spread / m * (n - m) / n,
+        ),
+        Mistake(
+            "all of it vanishes with the rows' noise",
+            "a minibatch of all the data still has the noise of the weights.",
+            (
+                lambda n, m, v, c, spread: (
+                    (_given_rows(n, m, v, c) + n**2 * spread / m) * (n - m) / (n - 1)
+                ),
+                lambda n, m, v, c, spread: _variance(n, m, v, c, spread) * (n - m) / (n - 1),
+            ),
+        ),
+        Mistake(
+            "the factor squared",
+            "it multiplies a variance already.",
+            lambda n, m, v, c, spread: (
+                _given_rows(n, m, v, c) + n**2 * spread / m * ((n - m) / (n - 1)) ** 2
+            ),
+        ),
+        Mistake(
+            "the rows' noise does not average out",
+            "it falls as 1/M, and a little faster.",
+            (
+                lambda n, m, v, c, spread: (
+                    _given_rows(n, m, v, c) + n**2 * spread * (n - m) / (n - 1)
+                ),
+                lambda n, m, v, c, spread: _given_rows(n, m, v, c) + n**2 * spread,
+            ),
+        ),
+        Mistake(
+            "standard deviations added",
+            "variances are what adds: that of the mean, and the mean of those.",
+            lambda n, m, v, c, spread: (
+                (np.sqrt(_given_rows(n, m, v, c)) + np.sqrt(_of_rows(n, m, spread))) ** 2
+            ),
+        ),
+        Mistake(
             "the covariance is missing",
             "this is right only for independent points; M(M−1) pairs covary.",
-            lambda n, m, v, c: n**2 * v / m,
+            _with_rows(lambda n, m, v, c: n**2 * v / m),
         ),
         Mistake(
             "N for N²",
             "the cost is scaled by N/M, its variance by (N/M)².",
-            lambda n, m, v, c: n * (v / m + (m - 1) / m * c),
+            lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n,
         ),
         Mistake(
             "N/M not squared",
             "a factor in front of a sum enters its variance squared: (N/M)².",
-            lambda n, m, v, c: n * (v + (m - 1) * c),
+            lambda n, m, v, c, spread: _variance(n, m, v, c, spread) * m / n,
         ),
         Mistake(
             "the factor N² is missing",
             "this is the variance of the *mean* over the minibatch; the estimate is N times it.",
-            lambda n, m, v, c: v / m + (m - 1) / m * c,
-        ),
-        Mistake(
-            "a point paired with itself",
-            "of the M² pairs, M are a point with itself: they carry the variance.",
-            lambda n, m, v, c: n**2 * (v / m + c),
-        ),
-        Mistake(
-            "pairs counted once",
-            "each pair stands twice in the square of a sum.",
-            lambda n, m, v, c: n**2 * (v / m + (m - 1) / (2 * m) * c),
-        ),
-        Mistake(
-            "pairs counted twice",
-            "of i and j, M(M−1) ordered pairs can be made: both orders are in this number.",
-            lambda n, m, v, c: n**2 * (v / m + 2 * (m - 1) / m * c),
-        ),
-        Mistake(
-            "pairs of all data",
-            "only the M points of the minibatch are in the sum: M(M−1) pairs.",
-            lambda n, m, v, c: (n / m) ** 2 * (m * v + n * (n - 1) * c),
+            lambda n, m, v, c, spread: _variance(n, m, v, c, spread) / n**2,
         ),
         Mistake(
             "the factor N/M is missing",
             "this is the variance of the plain sum; the minibatch stands for all N points.",
-            lambda n, m, v, c: m * v + m * (m - 1) * c,
+            lambda n, m, v, c, spread: _variance(n, m, v, c, spread) * (m / n) ** 2,
         ),
         Mistake(
-            "nothing averages out",
-            "the variances fall as 1/M.",
-            lambda n, m, v, c: n**2 * (v + (m - 1) / m * c),
+            "a point paired with itself",
+            "of the M² pairs, M are a point with itself: they carry the variance.",
+            _with_rows(lambda n, m, v, c: n**2 * (v / m + c)),
+        ),
+        Mistake(
+            "pairs counted once",
+            "each pair stands twice in the square of a sum.",
+            _with_rows(lambda n, m, v, c: n**2 * (v / m + (m - 1) / (2 * m) * c)),
+        ),
+        Mistake(
+            "pairs counted twice",
+            "of i and j, M(M−1) ordered pairs can be made: both orders are in this number.",
+            _with_rows(lambda n, m, v, c: n**2 * (v / m + 2 * (m - 1) / m * c)),
         ),
         Mistake(
             "standard deviation for variance",
             "no root: the exercise asks for the variance.",
-            lambda n, m, v, c: np.sqrt(_variance(n, m, v, c)),
+            lambda n, m, v, c, spread: np.sqrt(_variance(n, m, v, c, spread)),
         ),
     ),
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
-from bdl_teach.exercises._faces import EPS
+from bdl_teach.exercises._faces import BASES, EPS
 
 _A = np.array
 
@@ -432,20 +433,42 @@ DELTA_RHO = Exercise(
 _RNG_6_6 = np.random.default_rng(5)
 
 
+def _ratio(x: Any, y: Any, s: float) -> Any:
+    """b²/s: how many standard errors least squares is away from 0, squared."""
+    return (x @ y) ** 2 / (x @ x) / s**2
+
+
 def _prior_var(x: Any, y: Any, s: float) -> Any:
-    precision, pull = x @ x / s**2, x @ y / s**2
-    return max((pull**2 - precision) / precision**2, 0.0)
+    """(6.16)."""
+    return max((_ratio(x, y, s) - 1) / (x @ x / s**2), 0.0)
 
 
-def _kept(x: Any, y: Any, s: float) -> bool:
-    return bool(_prior_var(x, y, s) > 0)
+def _worth(x: Any, y: Any, noise_std: Any) -> Any:
+    ratio = _ratio(x, y, noise_std)
+    return 0.5 * (ratio - 1 - np.log(ratio)) if ratio > 1 else 0.0
 
 
-RELEVANCE = Exercise(
+def _if_kept(of_ratio: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function of b²/s where the weight is kept; 0 where it is pruned."""
+    return lambda x, y, s: of_ratio(_ratio(x, y, s)) if _ratio(x, y, s) > 1 else 0.0
+
+
+def _to_base(base: float) -> Callable[..., Any]:
+    """With a logarithm that is not the natural one."""
+    return _if_kept(lambda ratio: 0.5 * (ratio - 1 - np.log(ratio) / base))
+
+
+def _under(prior_var: Any, x: Any, y: Any, s: float) -> Any:
+    """(6.15) less its first term, for a prior variance."""
+    shrunk = prior_var * (x @ x) / s**2  # s/α
+    return 0.5 * (shrunk / (1 + shrunk) * _ratio(x, y, s) - np.log1p(shrunk))
+
+
+WORTH = Exercise(
     "6.6",
     "Compute: is this weight worth keeping?",
     "6.6",
-    lambda x, y, noise_std: _prior_var(x, y, noise_std),
+    _worth,
     (
         (_A([0.5, -1.2, 2.0]), _A([0.4, -1.0, 1.1]), 0.5),
         (_A([1.0, 1.0]), _A([0.3, 0.2]), 0.3),
@@ -458,75 +481,108 @@ RELEVANCE = Exercise(
         # small inputs: what is added below a line shows
         (_A([2e-4, 3e-4]), _A([0.5, 0.9]), 0.1),
         (_A([0.5, -0.7]), _A([0.013, -0.011]), 0.004),  # hardly any noise
+        (_A([1.0, 2.0]), _A([0.0, 0.0]), 1.0),  # nothing pulls
     ),
     (
         Mistake(
-            "a negative variance",
-            "where b² <= s the evidence is largest at σ_p = 0: return 0.",
-            lambda x, y, s: ((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
+            "a gain where it is pruned",
+            "where b² <= s there is no α* to put in: σ_p = 0 is the best, and nothing is gained.",
+            (
+                lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
+                lambda x, y, s: abs(0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s)))),
+            ),
         ),
         Mistake(
-            "α for σ_p²",
-            "this is the prior's precision; its variance is 1/α.",
-            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else np.inf,
+            "the price of the prior is missing",
+            "½ ln(α/(α + s)) in (6.15) is what is paid for a prior so wide.",
+            _if_kept(lambda ratio: 0.5 * (ratio - 1)),
+        ),
+        Mistake(
+            "the price of the prior alone",
+            "how much better the weight explains the data is missing: the last term of (6.15).",
+            (
+                _if_kept(lambda ratio: 0.5 * np.log(ratio)),
+                _if_kept(lambda ratio: -0.5 * np.log(ratio)),
+            ),
+        ),
+        Mistake(
+            "the sign of the logarithm",
+            "α/(α + s) is below 1: its logarithm is a loss.",
+            _if_kept(lambda ratio: 0.5 * (ratio - 1 + np.log(ratio))),
+        ),
+        Mistake(
+            "what least squares gains",
+            "b²/(2s) is the gain of the likelihood at its best w; the evidence is an average over "
+            "the prior.",
+            (
+                lambda x, y, s: 0.5 * _ratio(x, y, s),
+                _if_kept(lambda ratio: 0.5 * ratio),
+            ),
+        ),
+        Mistake(
+            "the data are not shrunk",
+            "it is b²/(α + s), not b²/s: with α* one of b²/s is lost.",
+            _if_kept(lambda ratio: 0.5 * (ratio - np.log(ratio))),
+        ),
+        Mistake(
+            "the ½ is missing",
+            "(6.15) has ½ before its bracket.",
+            _if_kept(lambda ratio: ratio - 1 - np.log(ratio)),
+        ),
+        Mistake(
+            "the best prior's variance",
+            "that is where the evidence is highest; asked is by how much, in nats.",
+            _prior_var,
+        ),
+        Mistake(
+            "σ_p = 1",
+            "the weight has the best prior: α* of (6.16), not α = 1.",
+            (
+                lambda x, y, s: _under(1.0, x, y, s),
+                lambda x, y, s: max(_under(1.0, x, y, s), 0.0),
+                lambda x, y, s: _under(1.0, x, y, s) if _ratio(x, y, s) > 1 else 0.0,
+            ),
         ),
         Mistake(
             "σ_p for σ_p²",
-            "the variance is asked for, not its root.",
-            lambda x, y, s: np.sqrt(_prior_var(x, y, s)),
+            "α is one over the variance of the prior.",
+            lambda x, y, s: _under(np.sqrt(_prior_var(x, y, s)), x, y, s),
+        ),
+        Mistake(
+            "α for σ_p²",
+            "(6.16) has both: α* and σ_p² = 1/α*.",
+            lambda x, y, s: (
+                _under(1 / _prior_var(x, y, s), x, y, s) if _ratio(x, y, s) > 1 else 0.0
+            ),
+        ),
+        Mistake(
+            "the evidence, not what is gained",
+            "take away ln p(D | w = 0), the evidence without the weight.",
+            lambda x, y, s: (
+                _worth(x, y, s)
+                - 0.5 * (y @ y) / s**2
+                - len(y) * (np.log(s) + 0.5 * np.log(2 * np.pi))
+            ),
         ),
         Mistake(
             "the noise is missing",
             "s and b are divided by the variance of the noise.",
-            lambda x, y, s: _prior_var(x, y, 1.0),
+            lambda x, y, s: _worth(x, y, 1.0),
         ),
         Mistake(
             "σ for σ²",
             "s and b are divided by the variance of the noise, not by its root.",
-            lambda x, y, s: _prior_var(x, y, np.sqrt(s)),
+            lambda x, y, s: _worth(x, y, np.sqrt(s)),
         ),
         Mistake(
-            "the precision for the variance",
-            "this is α; the variance is 1/α = (b² − s)/s².",
-            lambda x, y, s: 1 / _prior_var(x, y, s) if _prior_var(x, y, s) else 0.0,
-        ),
-        Mistake(
-            "|b² − s|",
-            "where b² <= s nothing is left to be kept: the variance is 0, not the distance.",
-            lambda x, y, s: np.abs((x @ y / s**2) ** 2 - x @ x / s**2) / (x @ x / s**2) ** 2,
-        ),
-        Mistake(
-            "s for s²",
-            "it is (b² − s)/s²: the square root of it has to have the unit of b/s.",
-            lambda x, y, s: _prior_var(x, y, s) * (x @ x / s**2),
-        ),
-        Mistake(
-            "b for b²",
-            "it is (b² − s)/s²: the pull is squared, so that its sign does not matter.",
-            lambda x, y, s: max((x @ y - x @ x) / s**2 / (x @ x / s**2) ** 2, 0.0),
-        ),
-        Mistake(
-            "the posterior's variance",
-            "1/(α + s) is the variance of the weight after the data; the prior's is 1/α.",
-            lambda x, y, s: 1 / (1 / _prior_var(x, y, s) + x @ x / s**2) if _kept(x, y, s) else 0.0,
-        ),
-        Mistake(
-            "an infinite variance",
-            "a pruned weight has α = ∞ and so the variance 0.",
-            lambda x, y, s: _prior_var(x, y, s) if _kept(x, y, s) else np.inf,
-        ),
-        Mistake(
-            "pruned, or not shrunk at all",
-            "where the weight is kept the variance is (b² − s)/s²: b²/s² less 1/s.",
-            lambda x, y, s: (x @ y / (x @ x)) ** 2 if _kept(x, y, s) else 0.0,
-        ),
-        Mistake(
-            "the square of least squares",
-            "(b/s)² is inflated by the noise of the estimate: subtract 1/s.",
-            lambda x, y, s: (x @ y / (x @ x)) ** 2,
+            "another base",
+            "nats come of natural logarithms.",
+            (
+                *(lambda x, y, s, base=base: _worth(x, y, s) / base for base in BASES),
+                *(_to_base(base) for base in BASES),
+            ),
         ),
     ),
-    atol=0.0,  # a pruned weight has a variance of 0, not of 10⁻⁸
 )
 
 
@@ -619,63 +675,120 @@ STABLE = Exercise(
 # Exercise 6.8.
 
 
-def _spread(x: Any, sigma: Any) -> Any:
-    return np.sqrt(x**2 @ sigma**2)
+def _on(x: Any, gamma: Any, sigma: Any) -> Any:
+    return ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2))
 
 
-PREACTIVATION = Exercise(
+def _over(std: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The probability, with a standard deviation of one's own, of x and sigma."""
+    return lambda x, g, s: ndtr(x @ (g * s) / std(x, s))
+
+
+def _with_eps(under_root: float, after: float) -> Callable[..., Any]:
+    return _over(lambda x, s: np.sqrt(x**2 @ s**2 + under_root) + after)
+
+
+UNIT_ON = Exercise(
     "6.8",
-    "Break: the noise of a pre-activation",
+    "Extend: how often is a unit on?",
     "6.8",
-    _spread,
+    _on,
     (
-        (_A([[1.0, -2.0]]), _A([[0.5], [0.1]])),
-        (_RNG_6_6.normal(size=(3, 4)), _RNG_6_6.uniform(0.1, 1.0, (4, 2))),
-        (np.ones((2, 3)), _A([[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]])),
-        (_RNG_6_6.normal(size=(2, 1)), _RNG_6_6.uniform(0.1, 1.0, (1, 7))),
-        # almost certain weights: what is added under the root shows
-        (_RNG_6_6.normal(size=(2, 3)), 1e-6 * _RNG_6_6.uniform(0.1, 1.0, (3, 1))),
+        (_A([[1.0, -2.0]]), _A([[2.0], [1.0]]), _A([[0.5], [0.1]])),
+        (
+            _RNG_6_6.normal(size=(3, 4)).round(1),
+            _RNG_6_6.normal(size=(4, 2)).round(1),
+            _RNG_6_6.uniform(0.1, 1.0, (4, 2)).round(2),
+        ),
+        (
+            np.ones((2, 3)),
+            _A([[0.3, -1.0], [-1.5, 0.6], [0.4, 0.7]]),
+            _A([[0.3, 0.2], [0.4, 0.1], [1.2, 0.9]]),
+        ),
+        (
+            _A([[0.7], [-1.6]]),
+            _RNG_6_6.normal(size=(1, 7)).round(1),
+            _RNG_6_6.uniform(0.1, 1.0, (1, 7)).round(2),
+        ),
+        # almost certain weights, some below 0: what is added under the root shows
+        (
+            _A([[1.2, -0.3, 0.5], [0.4, 0.8, -1.1]]),
+            _A([[1.0], [-0.5], [0.8]]),
+            1e-6 * _A([[0.3], [0.9], [0.5]]),
+        ),
     ),
     (
+        Mistake(
+            "γ for μ",
+            "the mean of a weight is μ = γσ, (6.11).",
+            lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
+        ),
         Mistake(
             "one ε for all inputs",
             "x·σ is what a single ε shared by every weight would do; independent weights add "
             "their variances.",
-            lambda x, s: x @ s,
-        ),
-        Mistake(
-            "one ε for all inputs, made positive",
-            "independent weights add their variances, not their standard deviations.",
-            lambda x, s: np.abs(x @ s),
+            (_over(lambda x, s: x @ s), _over(lambda x, s: np.abs(x @ s))),
         ),
         Mistake(
             "absolute values added",
             "independent weights add their variances, not their standard deviations.",
-            lambda x, s: np.abs(x) @ s,
+            _over(lambda x, s: np.abs(x) @ s),
         ),
-        Mistake("δ for √δ", "this is the variance; take its root.", lambda x, s: x**2 @ s**2),
+        Mistake(
+            "δ for √δ",
+            "count in standard deviations: divide by the root of the variance.",
+            _over(lambda x, s: x**2 @ s**2),
+        ),
         Mistake(
             "σ for σ²",
             "the variance of x w is x² σ².",
-            lambda x, s: np.sqrt(x**2 @ s),
+            _over(lambda x, s: np.sqrt(x**2 @ s)),
         ),
         Mistake(
             "x is not squared",
             "the variance of x w is x² σ²: both are squared.",
-            (lambda x, s: np.sqrt(x @ s**2), lambda x, s: np.sqrt(np.abs(x) @ s**2)),
+            (
+                _over(lambda x, s: np.sqrt(x @ s**2)),
+                _over(lambda x, s: np.sqrt(np.abs(x) @ s**2)),
+            ),
             breaks=True,
         ),
         Mistake(
-            "eps under the root",
-            "with σ = 10⁻⁶ there is hardly any noise: add nothing, and set no least value.",
-            tuple(lambda x, s, eps=eps: np.sqrt(x**2 @ s**2 + eps) for eps in EPS),
+            "the spread is missing",
+            "Φ wants the mean in units of the pre-activation's standard deviation.",
+            _over(lambda x, s: 1.0),
         ),
         Mistake(
-            "averaged over the inputs",
-            "a unit sums over its inputs.",
+            "the mean alone",
+            "a unit whose mean is above 0 is off for some draws: how many?",
+            lambda x, g, s: 1.0 * (x @ (g * s) > 0),
+        ),
+        Mistake(
+            "how often it is off",
+            "above 0 it is on: Φ of mean over sd, not of its negative.",
+            lambda x, g, s: ndtr(-x @ (g * s) / np.sqrt(x**2 @ s**2)),
+        ),
+        Mistake(
+            "the ratio, and no probability",
+            "so many standard deviations 0 lies below the mean; Φ makes a probability of it.",
+            lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
+        ),
+        Mistake(
+            "the density for the probability",
+            "asked is the area above 0, Φ, not the height of the bell.",
+            lambda x, g, s: np.exp(-((x @ (g * s)) ** 2) / (x**2 @ s**2) / 2) / np.sqrt(2 * np.pi),
+        ),
+        Mistake(
+            "the logistic function",
+            "a Gaussian is above 0 with probability Φ(mean/sd).",
+            lambda x, g, s: _sigmoid(x @ (g * s) / np.sqrt(x**2 @ s**2)),
+        ),
+        Mistake(
+            "eps under the root",
+            "with σ = 10⁻⁶ there is hardly any noise, and as small a mean: add nothing.",
             (
-                lambda x, s: np.sqrt(x**2 @ s**2 / len(s)),
-                lambda x, s: np.sqrt(x**2 @ s**2) / len(s),
+                *(_with_eps(eps, 0.0) for eps in EPS),
+                *(_with_eps(0.0, eps) for eps in EPS[:4]),
             ),
         ),
     ),

@@ -23,46 +23,99 @@ _GIVEN: dict[str, Any] = {"prior": densities.Gaussian(3.0), "hidden_units": (20,
 # Exercise 8.1.
 
 
-def _wall(u: Any) -> Any:
-    return np.max(u) - max(u[0], u[-1])
+def _tops(first: Any, second: Any) -> Any:
+    """The highest point of each path, of both its legs ``[k]``."""
+    return np.maximum(first.max(axis=1), second.max(axis=1))
 
 
-WALL = Exercise(
+def _pass(first: Any, second: Any) -> Any:
+    return np.min(_tops(first, second)) - max(first[0, 0], second[0, -1])
+
+
+def _leg(u: Any) -> Any:
+    """How far each leg climbs above the higher of its own two ends ``[k]``."""
+    return u.max(axis=1) - np.maximum(u[:, 0], u[:, -1])
+
+
+def _above(base: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The lowest pass, above a height of one's own."""
+    return lambda first, second: np.min(_tops(first, second)) - base(first, second)
+
+
+PASS = Exercise(
     "8.1",
-    "Compute: how high is the wall",
+    "Extend: the lowest pass",
     "8.1",
-    _wall,
+    _pass,
     (
-        (_A([30.0, 120.0, 235.0, 80.0, 36.0]),),
-        (_A([12.5, 11.0, 7.0, 3.0]),),
-        (_A([-4.0, -1.0, -2.5, -9.0]),),
-        (_A([2.0, 9.0, 1.0, 15.0, 7.5, 8.0]),),
+        (
+            _A([[30.0, 90.0, 60.0], [30.0, 60.0, 100.0], [30.0, 85.0, 40.0], [30.0, 50.0, 38.0]]),
+            _A([[60.0, 70.0, 36.0], [100.0, 95.0, 36.0], [40.0, 48.0, 36.0], [38.0, 120.0, 36.0]]),
+        ),
+        (
+            _A([[9.0, 14.0, 25.0, 12.0], [9.0, 31.0, 22.0, 16.0]]),
+            _A([[12.0, 13.0, 40.0, 2.0], [16.0, 33.0, 27.0, 2.0]]),
+        ),
+        (_A([[-4.0, -1.0, -6.0]]), _A([[-6.0, -2.5, -9.0]])),
+        (_A([[5.0, 8.0, 7.0], [5.0, 4.0, 3.0]]), _A([[7.0, 6.0, 1.0], [3.0, 2.0, 1.0]])),
     ),
     (
         Mistake(
-            "above the lower end",
-            "who starts at the higher end has less to climb: count from the higher one.",
-            lambda u: np.max(u) - min(u[0], u[-1]),
+            "the middle point is changed on the way",
+            "both legs lead by the same middle point: first the top of each path, of both its "
+            "legs, then the lowest of these tops.",
+            lambda a, b: max(a.max(axis=1).min(), b.max(axis=1).min()) - max(a[0, 0], b[0, -1]),
+        ),
+        Mistake(
+            "the highest of all",
+            "who may choose a path takes the one whose top is lowest.",
+            lambda a, b: np.max(_tops(a, b)) - max(a[0, 0], b[0, -1]),
+        ),
+        Mistake(
+            "one leg only",
+            "a path climbs as high as the higher of its two legs.",
+            (
+                lambda a, b: a.max(axis=1).min() - max(a[0, 0], b[0, -1]),
+                lambda a, b: b.max(axis=1).min() - max(a[0, 0], b[0, -1]),
+            ),
+        ),
+        Mistake(
+            "by the lowest middle point",
+            "a low middle point may lie behind a high wall: look at the whole of both legs.",
+            lambda a, b: _tops(a, b)[np.argmin(b[:, 0])] - max(a[0, 0], b[0, -1]),
+        ),
+        Mistake(
+            "the height of the middle point",
+            "a leg may climb higher on the way than at its ends: take its largest value.",
+            lambda a, b: np.min(b[:, 0]) - max(a[0, 0], b[0, -1]),
+        ),
+        Mistake(
+            "above the ends of a leg",
+            "count from the two modes: the middle point is a place to pass, and no end.",
+            (
+                lambda a, b: np.min(np.maximum(_leg(a), _leg(b))),
+                lambda a, b: np.min(_leg(a) + _leg(b)),
+            ),
+        ),
+        Mistake(
+            "above the lower mode",
+            "who starts at the higher one has less to climb: count from the higher one.",
+            _above(lambda a, b: min(a[0, 0], b[0, -1])),
         ),
         Mistake(
             "above the start",
-            "a wall is the same from both sides: count from the higher of the two ends.",
-            lambda u: np.max(u) - u[0],
+            "a pass is the same from both sides: count from the higher of the two modes.",
+            _above(lambda a, b: a[0, 0]),
         ),
         Mistake(
-            "above the mean of the ends",
-            "count from the higher end, so that a slope without a top is no wall.",
-            lambda u: np.max(u) - (u[0] + u[-1]) / 2,
+            "above the mean of the modes",
+            "count from the higher one, so that a slope without a top is no wall.",
+            _above(lambda a, b: (a[0, 0] + b[0, -1]) / 2),
         ),
         Mistake(
-            "the height at half-way",
-            "the top need not be in the middle: take the largest value.",
-            lambda u: u[len(u) // 2] - max(u[0], u[-1]),
-        ),
-        Mistake(
-            "above the lowest point",
-            "count from the ends, where the two modes are.",
-            lambda u: np.max(u) - np.min(u),
+            "the height alone",
+            "asked is how far one must climb: subtract the height of the higher mode.",
+            _above(lambda a, b: 0.0),
         ),
     ),
 )
@@ -71,62 +124,75 @@ WALL = Exercise(
 # Exercise 8.2.
 
 
-def _member(
-    x: Any, y: Any, anchor: Any, noise: Any, prior_std: Any, noise_std: Any, n: float = 1.0
-) -> Any:
-    precision = np.eye(x.shape[1]) / prior_std**2 + x.T @ x / noise_std**2
-    pull = anchor / prior_std**2 + x.T @ (y + n * noise) / noise_std**2
-    return np.linalg.solve(precision, pull)
+def _precision(seen: Any, prior_std: Any, noise_std: Any) -> Any:
+    return seen.T @ seen / noise_std**2 + np.eye(seen.shape[1]) / prior_std**2
 
 
-def _anchored(x: Any, y: Any, anchor: Any, noise: Any, prior_std: Any, noise_std: Any) -> Any:
-    return _member(x, y, anchor, noise, prior_std, noise_std)
+def _anchors(x: Any, prior_std: Any, noise_std: Any) -> Any:
+    return prior_std**4 * _precision(x, prior_std, noise_std)
 
 
-def _unweighted(x: Any, y: Any, anchor: Any, noise: Any, prior_std: Any, noise_std: Any) -> Any:
-    precision = np.eye(x.shape[1]) / prior_std**2 + x.T @ x / noise_std**2
-    return np.linalg.solve(precision, anchor + x.T @ (y + noise) / noise_std**2)
-
-
-def _ordinary(x: Any, y: Any, anchor: Any, noise: Any, prior_std: Any, noise_std: Any) -> Any:
-    """Standard deviations where precisions belong."""
-    precision = np.eye(x.shape[1]) / prior_std + x.T @ x / noise_std
-    return np.linalg.solve(precision, anchor / prior_std + x.T @ (y + noise) / noise_std)
-
-
-def _problem(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
+def _inputs(n: int, d: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
     rng = np.random.default_rng([8, n, d])
-    x, y = rng.normal(size=(n, d)).round(1), rng.normal(size=n).round(1)
-    return x, y, rng.normal(size=d).round(1), rng.normal(size=n).round(1), prior_std, noise_std
+    return rng.normal(size=(n, d)).round(1), prior_std, noise_std
 
 
-MEMBER = Exercise(
+ANCHORS = Exercise(
     "8.2",
-    "Compute: one anchored member",
+    "Change: all doubt in the anchors",
     "8.2",
-    _anchored,
-    (_problem(1, 1, 2.0, 0.5), _problem(5, 2, 3.0, 1.5), _problem(2, 3, 0.5, 2.0)),
+    _anchors,
+    (_inputs(1, 1, 2.0, 0.5), _inputs(5, 2, 3.0, 1.5), _inputs(2, 3, 0.5, 2.0)),
     (
         Mistake(
-            "the targets have no noise",
-            "without it the members are too alike: add the noise to y.",
-            lambda x, y, a, e, p, s: _member(x, y, a, e, p, s, 0.0),
+            "the prior alone",
+            "with these anchors the members have Λ⁻²/σ_p²: the noise on the targets is missing, "
+            "and the anchors must make up for it.",
+            lambda x, p, s: p**2 * np.eye(x.shape[1]),
         ),
         Mistake(
-            "no anchor",
-            "the pull of the prior goes to a_k, not to 0.",
-            lambda x, y, a, e, p, s: _member(x, y, 0 * a, e, p, s),
+            "the posterior's covariance",
+            "that is what the members shall have; (8.2) shrinks an anchor on its way there.",
+            lambda x, p, s: np.linalg.inv(_precision(x, p, s)),
         ),
         Mistake(
-            "the anchor counts fully",
-            "it pulls with the precision of the prior: a_k/σ_p².",
-            _unweighted,
+            "σ_p⁴ is missing",
+            "a member gets Λ⁻¹ a_k/σ_p²: with this C its covariance is Λ⁻¹/σ_p⁴.",
+            _precision,
         ),
-        Mistake("sd for variance", "precisions are one over σ², not over σ.", _ordinary),
         Mistake(
-            "the anchor added afterwards",
-            "the anchor is the prior's mean; the data pull away from it.",
-            lambda x, y, a, e, p, s: _member(x, y, 0 * a, e, p, s) + a,
+            "σ_p² for σ_p⁴",
+            "an anchor is divided by σ_p² on its way into a member, its covariance by the square.",
+            lambda x, p, s: p**2 * _precision(x, p, s),
+        ),
+        Mistake(
+            "Λ² for Λ",
+            "Λ⁻¹ stands on both sides of C, and one Λ⁻¹ shall be left.",
+            lambda x, p, s: p**4 * _precision(x, p, s) @ _precision(x, p, s),
+        ),
+        Mistake(
+            "what the noise lacks, alone",
+            "that makes up for the noise on the targets; the anchors' own σ_p² I is still needed.",
+            lambda x, p, s: p**4 * (x.T @ x) / s**2,
+        ),
+        Mistake(
+            "the data's part is not weighted",
+            "the pull of the noise, Xᵀε/σ², is an anchor of σ_p² Xᵀε/σ²: what is its covariance?",
+            (
+                lambda x, p, s: p**2 * np.eye(x.shape[1]) + x.T @ x / s**2,
+                lambda x, p, s: p**2 * np.eye(x.shape[1]) + s**2 * (x.T @ x),
+                lambda x, p, s: p**2 * np.eye(x.shape[1]) + p**2 * (x.T @ x) / s**2,
+            ),
+        ),
+        Mistake(
+            "sd for variance",
+            "precisions are one over σ², not over σ.",
+            lambda x, p, s: _anchors(x, np.sqrt(p), np.sqrt(s)),
+        ),
+        Mistake(
+            "the inverse",
+            "a covariance is asked for, not a precision.",
+            lambda x, p, s: np.linalg.inv(_anchors(x, p, s)),
         ),
     ),
 )
@@ -217,22 +283,24 @@ GROUPS = Exercise(
 # Exercise 8.4.
 
 
-def _precision(seen: Any, prior_std: Any, noise_std: Any) -> Any:
-    return seen.T @ seen / noise_std**2 + np.eye(seen.shape[1]) / prior_std**2
+def _averaged(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
+    g = new.mean(axis=0)
+    return np.sqrt(g @ np.linalg.solve(_precision(seen, prior_std, noise_std), g))
 
 
 def _linearised(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
+    """The sd at each new input, as under (8.5)."""
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
     return np.sqrt(np.sum(new @ cov * new, axis=1))
 
 
 def _diagonal(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
-    return np.sqrt(new**2 @ (1 / np.diag(_precision(seen, prior_std, noise_std))))
+    return np.sqrt(new.mean(axis=0) ** 2 @ (1 / np.diag(_precision(seen, prior_std, noise_std))))
 
 
 def _marginals(seen: Any, new: Any, prior_std: Any, noise_std: Any) -> Any:
     cov = np.linalg.inv(_precision(seen, prior_std, noise_std))
-    return np.sqrt(new**2 @ np.diag(cov))
+    return np.sqrt(new.mean(axis=0) ** 2 @ np.diag(cov))
 
 
 def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[Any, ...]:
@@ -240,22 +308,46 @@ def _rows(n: int, m: int, k: int, prior_std: float, noise_std: float) -> tuple[A
     return rng.normal(size=(n, k)).round(1), rng.normal(size=(m, k)).round(1), prior_std, noise_std
 
 
-LINEARISED = Exercise(
+AVERAGED = Exercise(
     "8.4",
-    "Compute: Laplace's band",
+    "Change: the doubt of an average",
     "8.4",
-    _linearised,
+    _averaged,
     (_rows(4, 3, 2, 2.0, 0.5), _rows(2, 2, 5, 0.7, 1.5), _rows(1, 4, 1, 3.0, 1.0)),
     (
         Mistake(
+            "the mean of the sds",
+            "that would be so if all outputs moved as one: they share the weights, each with "
+            "factors of its own.",
+            lambda seen, new, p, s: np.mean(_linearised(seen, new, p, s)),
+        ),
+        Mistake(
+            "the root of the mean variance",
+            "that is the doubt at a typical input; in an average ups and downs cancel.",
+            lambda seen, new, p, s: np.sqrt(np.mean(_linearised(seen, new, p, s) ** 2)),
+        ),
+        Mistake(
+            "as if they were independent",
+            "outputs of one draw share its weights, so that their doubts do not average out.",
+            lambda seen, new, p, s: np.linalg.norm(_linearised(seen, new, p, s)) / len(new),
+        ),
+        Mistake(
+            "the sum",
+            "asked is the mean over the new inputs.",
+            lambda seen, new, p, s: _averaged(seen, new, p, s) * len(new),
+        ),
+        Mistake(
             "the noise is in it",
             "asked for is the doubt about f; the noise on y comes on top.",
-            lambda seen, new, p, s: np.sqrt(_linearised(seen, new, p, s) ** 2 + s**2),
+            (
+                lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2),
+                lambda seen, new, p, s: np.sqrt(_averaged(seen, new, p, s) ** 2 + s**2 / len(new)),
+            ),
         ),
         Mistake(
             "the variance",
-            "the exercise asks for standard deviations: take the roots.",
-            lambda seen, new, p, s: _linearised(seen, new, p, s) ** 2,
+            "the exercise asks for a standard deviation: take the root.",
+            lambda seen, new, p, s: _averaged(seen, new, p, s) ** 2,
         ),
         Mistake(
             "the diagonal of the precision",
@@ -270,12 +362,14 @@ LINEARISED = Exercise(
         Mistake(
             "sd for variance",
             "precisions are one over σ², not over σ.",
-            lambda seen, new, p, s: _linearised(seen, new, math.sqrt(p), math.sqrt(s)),
+            lambda seen, new, p, s: _averaged(seen, new, math.sqrt(p), math.sqrt(s)),
         ),
         Mistake(
             "the precision for the covariance",
             "Λ is the precision; the variance of g·w is g Λ⁻¹ g.",
-            lambda seen, new, p, s: np.sqrt(np.sum(new @ _precision(seen, p, s) * new, axis=1)),
+            lambda seen, new, p, s: np.sqrt(
+                new.mean(axis=0) @ _precision(seen, p, s) @ new.mean(axis=0)
+            ),
         ),
     ),
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
@@ -467,9 +468,9 @@ LUCK = Exercise(
 
 
 class _World(NamedTuple):
-    """A classifier whose logits are ``factor`` times too large; n pictures to choose on, others."""
+    """Five networks, each with noise of its own on logits that are ``factor`` times too large."""
 
-    logs: Any
+    logs: Any  # of n pictures to choose on [5, n, 6]
     labels: Any
     others: Any
     fresh: Any
@@ -478,33 +479,49 @@ class _World(NamedTuple):
 @lru_cache(maxsize=8)
 def _sharpened(seed: int) -> _World:
     rng = np.random.default_rng([9, 7, seed])
-    factor = (3.0, 0.4, 1.8)[seed % 3]
-    true = 2.0 * rng.normal(size=(3300, 6))
+    factor = (4.0, 0.5, 2.0)[seed % 3]
+    true = 4.0 * rng.normal(size=(3300, 6))
     p = np.exp(log_softmax(true, axis=1))
     labels = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=5)
-    logs = log_softmax(factor * true, axis=1)
-    return _World(logs[:300], labels[:300], logs[300:], labels[300:])
+    logs = log_softmax(factor * (true + 3.0 * rng.normal(size=(5, *true.shape))), axis=2)
+    return _World(logs[:, :300], labels[:300], logs[:, 300:], labels[300:])
 
 
-_SHARPENED = tuple(map(_sharpened, range(3)))
-_ROOM = 0.02  # nats a picture above the lowest; the best of 300 pictures comes within 0.005
+def _all_sharpened() -> tuple[_World, ...]:
+    return tuple(map(_sharpened, range(3)))
+
+
+_ROOM = 0.02  # nats a picture above the lowest; the best of 300 pictures comes within 0.006
 
 
 def _log_loss(logs: Any, labels: Any, temperature: float) -> float:
-    return -metrics.class_log_likelihood(calibration.tempered(logs, temperature)[None], labels)
+    """Of the mean of tempered networks."""
+    return -metrics.class_log_likelihood(calibration.tempered(logs, temperature), labels)
 
 
 def _mends(temperature: Any, logs: Any, labels: Any) -> Any:
     """1 if the temperature is good on pictures on which it was not chosen, 0 if not."""
     if np.ndim(temperature) or not 0 < temperature < math.inf:
         return math.nan
-    world = next(w for w in _SHARPENED if w.labels is labels or np.array_equal(w.labels, labels))
+    world = next(w for w in _all_sharpened() if np.array_equal(w.labels, labels))
     best = _log_loss(world.others, world.fresh, _lowest(world.others, world.fresh))
     return float(_log_loss(world.others, world.fresh, float(temperature)) < best + _ROOM)
 
 
 def _lowest(log_p: Any, labels: Any) -> float:
-    return calibration.best_temperature(log_p, labels)
+    found = scipy.optimize.minimize_scalar(
+        lambda log_t: _log_loss(log_p, labels, math.exp(log_t)), bounds=(-3, 3), method="bounded"
+    )
+    return math.exp(found.x)
+
+
+def _after_averaging(world: _World) -> float:
+    return calibration.best_temperature(logsumexp(world.logs, axis=0) - math.log(5), world.labels)
+
+
+def _alone(world: _World) -> float:
+    """One for all networks, each by itself."""
+    return calibration.best_temperature(np.concatenate(world.logs), np.tile(world.labels, 5))
 
 
 def _temperatures(outcomes: Sequence[Outcome]) -> list[float] | None:
@@ -514,9 +531,20 @@ def _temperatures(outcomes: Sequence[Outcome]) -> list[float] | None:
     return found if whole else None
 
 
+def _is(of: Callable[[_World], float]) -> Callable[..., bool]:
+    """Whether all temperatures are what ``of`` finds, within a twentieth."""
+
+    def found(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+        temperatures = _temperatures(outcomes)
+        wanted = [of(world) for world in _all_sharpened()]
+        return temperatures is not None and np.allclose(temperatures, wanted, rtol=0.05)
+
+    return found
+
+
 def _is_upside_down(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
     found = _temperatures(outcomes)
-    wanted = [_lowest(w.logs, w.labels) for w in _SHARPENED]
+    wanted = [_lowest(w.logs, w.labels) for w in _all_sharpened()]
     return found is not None and np.allclose(np.multiply(found, wanted), 1.0, atol=0.3)
 
 
@@ -527,20 +555,32 @@ def _is_one(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
 
 TEMPERATURE = Exercise(
     "9.7",
-    "Experiment: choose a temperature",
-    "9.8",
+    "Experiment: temper, then average",
+    "9.3 and 9.8",
     _lowest,
-    tuple((w.logs, w.labels) for w in _SHARPENED),
+    Late(lambda: tuple((w.logs, w.labels) for w in _all_sharpened())),
     (
         Mistake(
             "the same in every world",
-            "some of these classifiers are too sure, some too humble: look at the pictures.",
+            "some of these networks are too sure, some too humble: look at the pictures.",
             recognises=_is_one,
         ),
         Mistake(
             "upside down",
-            "the logarithms are divided by T: a classifier that is too sure wants T > 1.",
+            "the logarithms are divided by T: networks that are too sure want T > 1.",
             recognises=_is_upside_down,
+        ),
+        Mistake(
+            "averaged, then tempered",
+            "that is the temperature of the average; here each network is tempered first, and "
+            "their disagreement softens the average once more.",
+            recognises=_is(_after_averaging),
+        ),
+        Mistake(
+            "each network for itself",
+            "that makes a single network honest; the average of honest networks that disagree is "
+            "too humble. Whose log loss is to be low?",
+            recognises=_is(_alone),
         ),
     ),
     compared=_mends,

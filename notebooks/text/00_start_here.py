@@ -16,7 +16,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 0 · Start here
 #
-# **Time** 14 minutes
+# **Time** 15 minutes
 #
 # **What you will be able to do**
 #
@@ -98,7 +98,7 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # Every chapter has the same parts, in the same order.
 #
 # 1. **Predict first.** Write down what you expect. Each explorer asks as well, and unlocks its answer once you have chosen and moved the slider. It takes a minute, and it is the difference between looking and learning.
-# 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. Nothing has to be believed. Change a number and run the cell: if the claim were false, it would fail.
+# 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. You need not take an equation on trust: change a number and run the cell again; if it were wrong there, the cell would fail.
 # 3. **Build it, then compare.** A short version from scratch, then the package, then TensorFlow Probability, on the same problem.
 # 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. The menu *start from* holds presets, named after what they show; *undo* goes back. The points are yours, too: drag one, click to add one, Shift-click to take one away; with the keyboard, Page Down chooses a point and arrows move it; *my data* takes a table of two columns. *pin A* keeps a state to compare with, *replay* goes through the training, *draw it* hides the band until you have drawn yours. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
@@ -107,32 +107,46 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # **For lecturers:** every cell has a slide type. `python3 -m bdl_teach deck 3` makes a deck of chapter 3, one file that needs no network, with the notes of [TEACHING.md](TEACHING.md) as speaker notes.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Try a check. Exercise 3.6 asks for the band of ±2 standard deviations of a prediction that is uncertain for two independent reasons: the model is not sure of the function, and the data are noisy. (Chapters 1 and 3 explain both.) Variances of independent things add, so this one should be right:
+# Try a check. It needs an exercise; here is a tiny one, made as those of the chapters are made: of a right answer, of numbers to try yours on, and of the mistakes that it knows. It asks for an amount of information in *bits*, given in the *nats* of this course. One toss of a fair coin tells 1 bit, or log 2 nats.
 
 # %% slideshow={"slide_type": "fragment"}
 import numpy as np
 
-from bdl_teach import exercises
+from bdl_teach.exercises import Exercise, Mistake, Session
 
-
-def band(mean, epistemic_std, noise_std):
-    total = np.sqrt(epistemic_std**2 + noise_std**2)
-    return mean - 2 * total, mean + 2 * total
-
-
-exercises.check("3.6", band, record=False)
+tiny = Exercise(
+    "0.1", "Compute: nats in bits", "Notation", reference=lambda nats: nats / np.log(2),
+    cases=((3.0,), (0.25,)),
+    mistakes=(
+        Mistake("upside down", "1 bit is 0.69 nats: which of the two numbers is the larger?",
+                lambda nats: nats * np.log(2)),
+        Mistake("another base", "nats belong to the natural logarithm.",
+                lambda nats: nats / np.log(10)),
+    ),
+)
+check = Session({"0.1": tiny}).check  # in the chapters: exercises.check
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# And this one has a mistake that many make. The check names it:
+# An answer is, nearly always, a function. This one is right:
 
 # %% slideshow={"slide_type": "fragment"}
-def band(mean, epistemic_std, noise_std):
-    total = epistemic_std + noise_std
-    return mean - 2 * total, mean + 2 * total
+def bits(nats):
+    return nats / np.log(2)
 
 
-exercises.check("3.6", band, record=False)
+check("0.1", bits)
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And this one has a mistake that is easily made. The check names it:
+
+# %% slideshow={"slide_type": "fragment"}
+def bits(nats):
+    return nats * np.log(2)
+
+
+check("0.1", bits)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Notation

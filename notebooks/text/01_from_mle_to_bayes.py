@@ -18,7 +18,7 @@
 #
 # *One model in which nothing has to be approximated, and everything that the later chapters approximate.*
 #
-# **Time** 60 minutes · **Minutes per section** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 5 · opening and end: 11 · exercises: as long as you like
+# **Time** 61 minutes · **Minutes per section** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 6 · opening and end: 11
 #
 # **What you will be able to do**
 #
@@ -264,7 +264,7 @@ for i, (style, colour) in enumerate(styles):
     ax.plot(grid, belief, ls=style, color=colour, label=f"after point {i + 1} (x = {x[i]:g})")
 assert np.allclose(belief, posterior)
 ax.set_xlim(-1.5, 2.5)
-panel(ax, "Each point narrows the belief; those at large |x| most", "weight w", "density")
+panel(ax, "Each point adds x²/s² to the precision", "weight w", "density")
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -330,7 +330,7 @@ print("weights or functions: the same predictions at 201 inputs")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.5 Predict with all weights
 #
-# The usual prediction plugs one estimate in: $P(y\mid x, \hat w)$. That is nearly right when the data pin the weights down, which takes many more points than weights. Otherwise it claims to know what it does not. The **posterior predictive** averages over all weights, each with its probability:
+# The usual prediction plugs one estimate in: $P(y\mid x, \hat w)$. That is nearly right when the posterior is narrow: many points, or a tight prior that is right. Otherwise it claims to know what it does not. The **posterior predictive** averages over all weights, each with its probability:
 #
 # $$P(y\mid x, D) = \int P(y\mid x, w)\,P(w\mid D)\,\mathrm dw \tag{1.10}$$
 #
@@ -435,7 +435,7 @@ for n, (mle, plugged, bayes) in table.items():
     assert bayes > plugged > mle
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# With 12 patients for ten weights, MLE is a disaster, MAP is saved by its prior, and the predictive is better still, because it says where it does not know. With 200 they hardly differ: plugging in is a matter of $n \gg d$. A neural network often has more weights than data.
+# With 12 patients for ten weights, MLE is a disaster on these data, MAP is saved by its prior, and the predictive is better still, because it says where it does not know. With 200 they hardly differ: what counts is how much each direction of the weights has been measured (eq. 1.14 puts a number on it). A neural network often has more weights than data.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.6 The evidence chooses the prior
@@ -444,7 +444,7 @@ for n, (mle, plugged, bayes) in table.items():
 #
 # $$\log P(D) = \log\mathcal N\big(y\mid 0,\; \sigma_p^2\,\Phi\Phi^\top + s^2 I\big) . \tag{1.15}$$
 #
-# A second way needs no integral: Bayes' rule, solved for the denominator. It holds at *any* $w$:
+# A second way needs no integral once the posterior is known with its normaliser: Bayes' rule, solved for the denominator. It holds at *any* $w$:
 #
 # $$\log P(D) = \log P(D\mid w) + \log P(w) - \log P(w\mid D) . \tag{1.16}$$
 #
@@ -452,7 +452,7 @@ for n, (mle, plugged, bayes) in table.items():
 #
 # $$\log P(D) = \sum_{i=1}^n \log P(y_i\mid x_i,\, D_{<i}): \tag{1.17}$$
 #
-# predict each point from those before it, and add the scores. The evidence is an honest test score in which every point was a test point once.
+# predict each point from those before it, and add the scores. In the evidence every point was a test point once. But it scores the whole course of learning, from the prior's first blind guess on, and not the model that you end with.
 
 # %% slideshow={"slide_type": "subslide"}
 # eq. 1.15
@@ -604,7 +604,7 @@ assert effective < 20 and estimate < right - 20  # and it is far too low, nearly
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Too low, although unbiased? Its mean is right because once in an age it is enormous. What you will see is too low.
 #
-# Hence the rest of this course. Chapters 2 to 6 replace the integral by an *optimisation* over simple distributions (variational inference); chapter 7 by a *sequence* of one-point updates like (1.8); and NUTS (a Markov chain), the yardstick of chapters 4 and 10, draws from the posterior without knowing $P(D)$.
+# Hence the rest of this course. Chapters 2, 3, 5 and 6 replace the integral by an *optimisation* over simple distributions (variational inference), which chapter 4 puts to the test; chapter 7 by a *sequence* of one-point updates like (1.8); chapter 8 by many trained networks, by a Gaussian round one of them, or by a walk with noise; and NUTS (a Markov chain), the yardstick of chapters 4 and 10, draws from the posterior without knowing $P(D)$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1.8 How far is one distribution from another?
@@ -976,12 +976,12 @@ assert exercises.check("1.7", solution_7, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 1.8 Extend: how much too sure?
-# The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Take the independent Gaussians $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$, and return for each weight the sd that $q$ reports over the posterior's own: an array of ratios.
+# The posterior is $\mathcal N(m, \Sigma)$, `cov` is Σ. Let $q$ keep correlations, but only inside of groups of weights, such as the layers of a network: it is a product of Gaussians, one a group, each with a full covariance matrix. `group` holds the number of each weight's group. Take the $q$ with the smallest $\mathrm{KL}[q\,\|\,p]$, and return for each weight the sd that $q$ reports over the posterior's own: an array of ratios.
 #
-# <details><summary>Hint</summary>What width does each of the two KLs of section 1.8 give? Where must the ratio be 1?</details>
+# <details><summary>Hint</summary>(1.22) has the answer for groups of one weight: which others are held fixed there, and which are now? With one group for all weights each ratio must be 1.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_too_sure(cov):
+def my_too_sure(cov, group):
     return ...
 
 
@@ -989,8 +989,12 @@ exercises.check("1.8", my_too_sure)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_8(cov):
-    return 1 / np.sqrt(np.diag(np.linalg.inv(cov)) * np.diag(cov))
+def solution_8(cov, group):
+    precision, ratios = np.linalg.inv(cov), np.ones(len(cov))
+    for k in set(group):
+        inside = np.linalg.inv(precision[np.ix_(group == k, group == k)])
+        ratios[group == k] = np.sqrt(np.diag(inside) / np.diag(cov)[group == k])
+    return ratios
 
 
 assert exercises.check("1.8", solution_8, record=False)
@@ -1123,7 +1127,7 @@ for d in (1, 10, 481):
 assert radius.min() > 15 and abs(radius.mean() - np.sqrt(481)) < 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "a Bayesian model cannot overfit, whatever the size of the data". **True** if model and prior are right *on average*. Nothing protects from a bad prior. Fourteen bumps, eight points, and a prior a hundred times too wide:
+# **Claim:** "a Bayesian model cannot overfit, whatever the size of the data". **True** on average over data sets that really come from this model and prior: no other forecast then has a better expected score. Nothing protects from a bad prior. Fourteen bumps, eight points, and a prior a hundred times too wide:
 
 # %% slideshow={"slide_type": "fragment"}
 test_in, found = datasets.sinusoid(n=400, seed=99), []
@@ -1170,7 +1174,7 @@ assert np.isinf(rel_entr(p_table, q_table).sum())
 #
 # - Squared error, cross-entropy, L2, L1: each is −log of a density that can be written down.
 # - The posterior of a linear model is Gaussian, and precisions add. Its mean is the ridge solution; its covariance is what ridge forgets.
-# - Predict by averaging densities over the posterior. Variance = epistemic (falls nearly as $1/n$) + aleatoric (stays).
+# - Predict by averaging densities over the posterior. Variance = epistemic (where the data are, it falls nearly as $1/n$) + aleatoric (stays).
 # - Epistemic uncertainty is uncertainty *within* the model. A wrong model can be sure.
 # - The evidence is the sum of one-step-ahead scores. It avoids the worst priors without a test set; <!-- claim: evidence-avoids-the-worst-prior --> between good ones it may take the second best. <!-- claim: evidence-can-prefer-a-worse-test -->
 # - For a network the evidence is an integral over hundreds of dimensions: intractable, not slow.

@@ -18,7 +18,7 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10 · exercises: as long as you like
+# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10
 #
 # **What you will be able to do**
 #
@@ -545,7 +545,7 @@ print(f"class from the two numbers: {right:.0%} right (chance 10 %)")
 assert right > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A single code is not spread like the prior. On average its σ is below a half: <!-- claim: one-code-is-narrow --> the nats of the KL are the price of that precision. It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
+# A single code is not spread like the prior. On average its σ is below a half: <!-- claim: one-code-is-narrow --> the nats of the KL are the price of that precision, and of the distance from the origin. It is *all codes together* that fill the prior, roughly: <!-- claim: codes-together-fill-the-prior -->
 #
 # $$\frac1N\sum_{n=1}^N q(z\mid x_n) \approx p(z) \quad\Rightarrow\quad \text{generate with } z\sim\mathcal N(0, I), \text{ then } x\sim p(x\mid z) . \tag{2.14}$$
 #
@@ -576,7 +576,7 @@ print(f"different digits in 500 generated ones: VAE {made:.1f}, autoencoder {mad
 assert made > made_plain + 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what counts when one generates from the prior, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
+# **β** sets the price of the code. Below 1 the code may say more, and the reconstruction is better; <!-- claim: a-cheap-code-rebuilds-better --> but the bound on the probability of the data, which is what the model was to maximise, falls, as it does above 1. <!-- claim: beta-one-has-the-best-bound --> There the code says less, until it says nothing: <!-- claim: a-dear-code-says-nothing --> an encoder that outputs the prior for every image has a KL of 0, and its decoder paints the mean digit. That is **posterior collapse**. Only β = 1 optimises the ELBO.
 
 # %% slideshow={"slide_type": "fragment"}
 scores = {beta: vae.fit(train, beta=beta).elbo(test, 20) for beta in (0.1, 1.0, 2.0, 10.0)}
@@ -690,7 +690,7 @@ assert np.abs(corner - result.image).max() < 0.1
 assert np.abs(corner.ravel() - train.mean(axis=0)).max() < 0.15
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Model and seed.** (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->) Another seed gives another map, turned, mirrored, with other neighbours: nothing in the ELBO prefers one orientation, since the prior is round, and there are many good arrangements. The ELBO differs by less than a nat; <!-- claim: starts-agree-in-elbo --> the coordinates mean nothing by themselves.
+# **Model and seed.** (Question 1: without noise and KL the codes lie farther out than draws from the prior. <!-- claim: plain-codes-lie-farther-out -->) Another seed gives another map, mirrored, its axes swapped, with other neighbours: the prior is round, so that a mirrored or swapped map costs nothing (a turned one may cost a little, since the coordinates of $q$ are independent), and there are many good arrangements. The ELBO differs by less than a nat; <!-- claim: starts-agree-in-elbo --> the coordinates mean nothing by themselves.
 
 # %% slideshow={"slide_type": "fragment"}
 round_codes = explorer.preset("VAE").result.codes

@@ -18,7 +18,7 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 62 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 9 · exercises: as long as you like
+# **Time** 63 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 10
 #
 # **What you will be able to do**
 #
@@ -103,7 +103,7 @@ assert np.argmin(nll(grid)) == np.argmin(mse)
 #
 # $$-\log P(D \mid w) - \log P(w) . \tag{3.2}$$
 #
-# With $P(w) = \mathcal N(0, \sigma_p^2)$ the new term is $w^2/2\sigma_p^2$ plus a constant: **L2 regularisation** (for plain gradient steps the same as weight decay, for Adam not: [section 1.2](01_from_mle_to_bayes.ipynb)). With a Laplace prior it is $|w|/b$ plus a constant: **L1**. So a regulariser that you have used was always a prior that you did not mention.
+# With $P(w) = \mathcal N(0, \sigma_p^2)$ the new term is $w^2/2\sigma_p^2$ plus a constant: **L2 regularisation** (for plain gradient steps the same as weight decay, for Adam not: [section 1.2](01_from_mle_to_bayes.ipynb)). With a Laplace prior it is $|w|/b$ plus a constant: **L1**. So a penalty that is added to the loss can be read as minus the log of a prior (early stopping or augmentation cannot).
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.2
@@ -141,7 +141,7 @@ print(f"log P(D) = {known.log_evidence:.4f} nats; posterior mean {m:.3f}, sd {sd
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # For the network of this chapter, 481 weights, a grid of ten points each has 10⁴⁸¹ cells, and no formula for the integral is known: the evidence is **intractable**. Keep that word apart from "slow": there is nothing to wait for.
 #
-# If we had the posterior, a prediction would be an average over all networks, each with its weight of evidence, the **posterior predictive**:
+# If we had the posterior, a prediction would be an average over all networks, each weighted by its posterior probability, the **posterior predictive**:
 #
 # $$P(y \mid x, D) = \int P(y \mid x, w)\,P(w \mid D)\,\mathrm dw . \tag{3.4}$$
 #
@@ -279,7 +279,7 @@ assert np.isclose(np.trapezoid(normal * (df_dw * e + df_dsigma), e), slope, atol
 #
 # $$F(\theta) \approx \frac1S\sum_{k=1}^{S}\left[\log q(w^{(k)}\mid\theta) - \log P(w^{(k)}) - \log P(D\mid w^{(k)})\right], \qquad w^{(k)} = \mu + \sigma\odot\varepsilon^{(k)} . \tag{3.11}$$
 #
-# Mind the $1/S$: two of this course's sources print the sum without it. Each $k$ is a draw of the *whole* weight vector, not a data point; the sum over data points is inside $\log P(D\mid w)$.
+# Mind the $1/S$: three of this course's sources print the sum without it. Each $k$ is a draw of the *whole* weight vector, not a data point; the sum over data points is inside $\log P(D\mid w)$.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.11
@@ -341,7 +341,7 @@ print(f"Δμ = {by_hand[0]:.6f}, Δρ = {by_hand[1]:.6f}: by hand, by the packag
 #
 # $$\mathbb E_q\left[\frac{\partial}{\partial\theta}\log q(w\mid\theta)\right] = \frac{\partial}{\partial\theta}\int q(w\mid\theta)\,\mathrm dw = 0 . \tag{3.14}$$
 #
-# So they may be dropped, and the gradient stays unbiased. Far from the optimum that may raise or lower the variance; near it they are pure noise: when $q$ is the posterior, $f$ is constant in $w$, and the remaining path gradient is *exactly* zero for every draw ("sticking the landing").
+# So they may be dropped, and the gradient stays unbiased. Far from the optimum that may raise or lower the variance; near it, if the family holds the posterior or nearly so, they are pure noise: when $q$ is the posterior, $f$ is constant in $w$, and the remaining path gradient is *exactly* zero for every draw ("sticking the landing").
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 3.14
@@ -533,7 +533,7 @@ for name, q in (("from scratch", scratch), ("package", fit)):
 assert abs(scratch.free_energy - fit.free_energy) < 60  # about four sd between two runs
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What has been learnt is a distribution on every connection. For four hidden units: prior N(0, 3²) dashed, posterior solid, a mark at 0. Three units carry this wave. The fourth is not needed: its weights keep nearly the prior.
+# What has been learnt is a distribution on every connection. For four hidden units: prior N(0, 3²) dashed, posterior solid, a mark at 0. Three units carry this wave. The fourth is not needed: its two weights keep nearly the prior, and its bias (not drawn) keeps it shut.
 
 # %% slideshow={"slide_type": "fragment"}
 small = local_reparam.fit(data.x, data.y, prior=densities.Gaussian(3.0), hidden_units=(4,),
@@ -563,7 +563,7 @@ print(f"left by the optimiser: {np.mean(left):.0f} nats on average")
 assert min(left) > np.ptp([q.free_energy for q in starts]) > 5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator. <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on.
+# None of the four had arrived: training on takes off more than they differ by. In as many steps, weights drawn once a step end more than 15 nats above the quiet estimator at the longer steps that it bears (a rate of 0.2 for 0.08). <!-- claim: the-quiet-estimator-ends-lower --> So the explorers use the quiet one; a fit says whether it has `converged`; from here on we look at the fit trained on.
 #
 # A low $F$ says nothing about the *family*: $\log P(D)$ is unknown. How far this $q$ is from the posterior, what of it is the optimiser's, the family's or the prior's, what the article's own recipe reaches, and whether it predicts better than one network: [chapter 4](04_how_right_is_it.ipynb).
 
@@ -821,12 +821,12 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches with uniform shares cost less than 35 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is flattened. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: eight minibatches with uniform shares cost, in as many steps and on average, less than 35 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is lowered, with eight minibatches to less than nine tenths of its height. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty
 #
-# **Pruning.** A weight with $|\mu|$ small against its σ carries no signal: the fit has not decided even its sign. Sort the weights by the signal-to-noise ratio $|\mu|/\sigma$, set the lowest to 0, and watch the error. Nine tenths can go; at random, not even half. <!-- claim: nine-tenths-can-go, half-at-random-cannot-go -->
+# **Pruning.** A weight with $|\mu|$ small against its σ carries no signal: the fit has not decided even its sign. Sort the weights by the signal-to-noise ratio $|\mu|/\sigma$, set the lowest to 0, and watch the error of the network of means. Nine tenths can go; at random, not even half. <!-- claim: nine-tenths-can-go, half-at-random-cannot-go -->
 
 # %% slideshow={"slide_type": "fragment"}
 order = np.argsort(fit.signal_to_noise)

@@ -18,7 +18,7 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11 · exercises: as long as you like
+# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11
 #
 # **What you will be able to do**
 #
@@ -47,7 +47,7 @@ explorer
 #
 # Write down your answers. Questions 1 and 2 are tested in section 5.11, question 3 in 5.5, question 4 in 5.2.
 #
-# 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256, and its cost is scaled to stand for all the data. What does the variance of the gradient do?
+# 1. In Bayes by Backprop all points of a minibatch share one draw of the weights. The batch grows from 1 point to 256, and its cost is scaled to stand for all the data. What does the variance of the gradient do, over the draws of the weights, for the points that are in the batch?
 # 2. Now each point gets a draw of its own. The same question.
 # 3. A layer has 1000 inputs and 1000 units, the batch 100 rows. How many random numbers does a draw for each row need? Can you do with fewer?
 # 4. You average over a batch of 100 points that are all the same point. Does "a draw for each point" still help?
@@ -73,7 +73,7 @@ plots.lecture_style()
 #
 # $$\operatorname{Var}\Big[\frac NM\sum_{i=1}^{M} g_i\Big] = N^2\left(\frac{1}{M}\,\overline{\mathrm{Var}} + \frac{M-1}{M}\,\overline{\mathrm{Cov}}\right). \tag{5.1}$$
 #
-# The first term falls as $1/M$. The second one *stays*. Where points covary, a larger batch soon stops helping. And they do covary, if they all see the same draw of the weights.
+# The first term falls as $1/M$. The second one does not fall: it tends to the covariance. Where points covary, a larger batch soon stops helping. And they do covary, if they all see the same draw of the weights.
 #
 # All variances of this chapter are over the draws of the weights, for a *given* minibatch. Which points are in the minibatch adds a noise of its own. It falls as $1/M$ whichever way the weights are drawn.
 
@@ -89,8 +89,8 @@ w = mu + sigma * rng.standard_normal(10_000)  # one draw for all points
 g = x * (np.outer(w, x) - y) / s**2  # [draws, M]: d/dμ of each point's cost
 covariance, M = np.cov(g.T), len(x)
 var, cov = np.diag(covariance).mean(), covariance[~np.eye(M, dtype=bool)].mean()
-# the sum of all entries; (5.1) takes the diagonal apart from the rest, exercise 5.5 in numbers
-assert np.isclose((N / M * g.sum(axis=1)).var(ddof=1), (N / M) ** 2 * covariance.sum())
+all_entries, in_parts = (N / M) ** 2 * covariance.sum(), N**2 * (var / M + (M - 1) / M * cov)
+assert np.allclose((N / M * g.sum(axis=1)).var(ddof=1), [all_entries, in_parts])
 print(f"variance of a point {var:.2f}, covariance of two points {cov:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -283,7 +283,7 @@ label = axes[0].set_ylabel("f(x)")
 #
 # $$\underbrace{M\,I\,J}_{\text{a } W \text{ for each row}}, \qquad \underbrace{I\,J}_{\text{one shared } W}, \qquad \underbrace{M\,J}_{\text{local}} . \tag{5.9}$$
 #
-# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. Note what is *not* true: local draws are not much cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and as good for μ; for σ they are even better (section 5.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
+# And the multiplications: with a $W$ for each row, $M$ separate products of a vector and a matrix; shared, one matrix product; local, **two** of them, for γ and δ. Note what is *not* true: local draws are not much cheaper than one shared $W$, which is what Bayes by Backprop does. They are cheaper than a $W$ for each row, and at least as good for μ; for σ they are even better (section 5.6). (Question 3: $10^8$ random numbers. $10^5$ will do.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 5.9
@@ -489,17 +489,17 @@ assert np.sqrt((difference**2).sum()) < 3 * error  # the same mean, up to Monte-
 assert total["shared", 128] > 4 * total["local", 128]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Less noise, at the same learning rate and in the same number of steps, means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? A lower $F$ is a better $q$ for *this* family and prior. What a user gets is the density that the prediction gives to *new* points. Four worlds, each a data set and a start of its own, 32 points, the mixture prior; beside them one network by maximum likelihood (MLE), and a tenth of the KL:
+# Less noise, at the same learning rate and in the same number of steps, means less jumping about the optimum, and a lower free energy. <!-- claim: local-draws-end-lower --> Is a lower $F$ worth anything to a user? Under one prior, $F$ compares any two $q$, of one family or of two, by their KL to the posterior (copies included, [section 4.4](04_how_right_is_it.ipynb)). What a user gets is the density that the prediction gives to *new* points. Four worlds, each a data set and a start of its own, 32 points, the mixture prior; beside them one network by maximum likelihood (MLE), and a tenth of the KL:
 
 # %% slideshow={"slide_type": "fragment"}
 found_here = claims.show(
     "local-draws-end-lower", "a-lower-f-is-worth-little-among-the-data",
-    "bbb-beats-mle-outside", "bbb-does-not-beat-mle-among-the-data",
+    "bbb-beats-mle-outside", "bbb-scores-lower-than-mle-among-the-data",
     "a-tenth-of-the-kl-scores-higher-among-the-data", worlds=4)
 assert not any(finding.falls for finding in found_here[1:3])
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Outside the data** a Bayesian network is far ahead of one network, which announces its guess with the sd of the noise, and is wrong. <!-- claim: bbb-beats-mle-outside --> **Among the data** the two are alike, <!-- claim: bbb-does-not-beat-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than two fifths of a nat a point: <!-- claim: a-lower-f-is-worth-little-among-the-data --> a tenth of the KL, which is no lower $F$ at all, scores higher there. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ compares members of one family under one prior. Whether family and prior are any good it cannot say; chapter 4 takes that apart.
+# **Outside the data** Bayes by Backprop is on average more than three nats a point ahead of one network, which announces its guess with the sd of the noise. <!-- claim: bbb-beats-mle-outside --> **Among the data** it scores in most worlds a little lower than one network, <!-- claim: bbb-scores-lower-than-mle-among-the-data --> and the nats of $F$ that local draws gain are on average worth less than two fifths of a nat a point. <!-- claim: a-lower-f-is-worth-little-among-the-data --> A tenth of the KL, which is another objective, scores higher there than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data --> (It tempers the likelihood alone; a *cold posterior* in the literature often tempers the prior, too.) So $F$ says how near $q$ is to the posterior, and not how well that posterior predicts: whether the prior is any good, it cannot say; chapter 4 takes that apart.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5.9 The quiet estimator: what need not be drawn
@@ -648,7 +648,7 @@ print(f"score function at M = 256: {wide['score'][-1]:.2g} at σ = 0.4, "
       f"{narrow['score'][-1]:.2g} at σ = 0.2")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Inputs, and the gradient for σ.** With one W and one input, the outputs of two rows correlate fully; with more inputs, less. For σ Flipout lies on the line of the shared W if there is one weight, and between the lines if there are more.
+# **Inputs, and the gradient for σ.** With one W and one input, the outputs of two rows correlate fully; with more inputs, less. For σ Flipout lies near the line of the shared W if there is one weight, and between the lines if there are more.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("Flipout and σ")
@@ -754,13 +754,13 @@ assert exercises.check("5.3", solution_3, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.4 Change: one W for all rows
-# Return the covariance matrix [n, n] of the outputs of $n$ rows at *one* unit, if they share one draw of the weights. `x` is [n, in], `sigma` [in].
+# ### 5.4 Change: one W for each machine
+# The $n$ rows of a minibatch go to several machines, and each machine draws one $W$ for the rows that it gets. Return the covariance matrix [n, n] of the outputs of all rows at *one* unit. `x` is [n, in], `sigma` [in], and `machine` [n] holds for each row the number of its machine.
 #
-# <details><summary>Hint</summary>Write b_m and b_n as sums over the same weights. Which products of two weights do not average to 0?</details>
+# <details><summary>Hint</summary>Write b_m and b_n as sums over weights. Which products of two weights do not average to 0, and whose weights are they? With one machine, and with one for each row, you know the answer.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_covariance(x, sigma):
+def my_covariance(x, sigma, machine):
     return ...
 
 
@@ -768,21 +768,21 @@ exercises.check("5.4", my_covariance)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_4(x, sigma):
-    return (x * sigma**2) @ x.T
+def solution_4(x, sigma, machine):
+    return (x * sigma**2) @ x.T * (machine[:, None] == machine)
 
 
 assert exercises.check("5.4", solution_4, record=False)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 5.5 Change: the variance of a minibatch's gradient
-# `var` is the mean variance of a point's gradient, `cov` the mean covariance of two different points. Return the variance of the minibatch's estimate for all `n_data` points, from `size` of them.
+# ### 5.5 Extend: which rows came, too
+# Now the minibatch is not given: its `size` rows are drawn at random from all `n_data` points, *without replacement*, as in an epoch. Return the variance of the estimate $\frac NM\sum_i g_i$ over both, the weights and the rows. Over the draws of the weights a point's gradient has a mean $\bar g_i$; the other three arguments are averages over all the data: `var` of the variances of the $g_i$, `cov` of the covariances of two different points, `spread` of $(\bar g_i - \bar g)^2$, where $\bar g$ is the mean of the $\bar g_i$.
 #
-# <details><summary>Hint</summary>Count: how many variances, how many ordered pairs? Then the scale, squared.</details>
+# <details><summary>Hint</summary>A variance is the mean of the variances given the rows, plus the variance of the means given the rows. The first is (5.1). How large must the second be if the minibatch is *all* the data? Two different rows are not independent: what each $\bar g_i$ lies above $\bar g$, the others lie below it together.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_variance(n_data, size, var, cov):
+def my_variance(n_data, size, var, cov, spread):
     return ...
 
 
@@ -790,9 +790,11 @@ exercises.check("5.5", my_variance)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_5(n_data, size, var, cov):
+def solution_5(n_data, size, var, cov, spread):
     pairs = size * (size - 1)
-    return (n_data / size) ** 2 * (size * var + pairs * cov)
+    weights = size * var + pairs * cov
+    rows = size * spread - pairs * spread / (n_data - 1)  # two different rows: −spread/(N − 1)
+    return (n_data / size) ** 2 * (weights + rows)
 
 
 assert exercises.check("5.5", solution_5, record=False)

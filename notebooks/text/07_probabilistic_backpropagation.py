@@ -18,7 +18,7 @@
 #
 # *A Bayesian neural network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 73 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 13 · exercises: as long as you like
+# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 14
 #
 # **What you will be able to do**
 #
@@ -82,7 +82,9 @@ def normal_density(w, mean, var):
 #
 # Training rests on an old fact. Bayes' rule may be applied to one point after the other, each posterior being the prior of the next point:
 #
-# $$P(w\mid D_{1:i}) \propto P(y_i\mid x_i, w)\;P(w\mid D_{1:i-1}) . \tag{7.1}$$
+# $$P(w\mid D_{1:i}) \propto P(y_i\mid x_i, w)\;P(w\mid D_{1:i-1}) , \tag{7.1}$$
+#
+# if the points are independent given $w$.
 #
 # The order does not matter, and the end is the posterior of all the data. Below, $y = w\cdot x$ with noise of variance $s^2$, and a grid of weights:
 
@@ -244,7 +246,7 @@ assert surprised[1] > 1.0
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.4 A Gaussian through a linear layer
 #
-# For a network we need $\log Z$ as a function of all $m$ and $v$. PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
+# For a network we need $\log Z$ as a function of all $m$ and $v$. (7.4) and (7.5) then hold for each weight: the others are integrated out, $f_k(w_k) = \mathbb E[f\mid w_k]$ with the same $Z$, and the nearest Gaussian with independent weights has the moments of each marginal of $\tilde p$. PBP computes it by pushing means and variances through the layers. Let $z$ be the inputs of a layer (for the first one the data, with variance 0) and append a 1 for the bias. With independent Gaussian weights $w_{ij}\sim\mathcal N(m_{ij}, v_{ij})$ and $V$ *independent* inputs, the activations $a = W\,[z, 1]/\sqrt{V+1}$ have
 #
 # $$\mathbb E[a_i] = \frac1{\sqrt{V+1}}\sum_j m_{ij}\,\mathbb E[z_j], \tag{7.6}$$
 #
@@ -460,7 +462,7 @@ for r_k in (0.1, 4.0):
 assert np.allclose((by_pbp, by_kl), (5.7826, 5.9021), atol=1e-3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# PBP puts the Gaussian (7.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and the ratios of $Z$ are $1 + 10^{-10}$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
+# PBP puts the Gaussian (7.10) in place of the exact $Z$ (a Student-t, blurred by $v_z$). And it must be computed with care: for large α the bracket is $1/\alpha$ *after* subtracting 1, and $ZZ_2/Z_1^2$ differs from 1 by no more than about $1/\alpha^2$. With $\ell_{10} = \log Z_1/Z$ and $\ell_{21} = \log Z_2/Z_1$,
 #
 # $$\alpha' = \frac{1}{\operatorname{expm1}\!\big(\ell_{21} - \ell_{10} + \operatorname{log1p}(1/\alpha)\big)}, \qquad \beta' = \alpha'\,\frac\beta\alpha\,e^{-\ell_{10}} . \tag{7.13}$$
 #
@@ -571,7 +573,7 @@ print(f"one epoch, two orders: the means differ by {gap:.2f} (rms over the pictu
 assert gap > 0.5
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the truth, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
+# **Each epoch counts the data again.** ADF does not know that it has seen a point before. More epochs bring the mean nearer to the truth, <!-- claim: pbp-more-epochs-better-mean --> and they also multiply the evidence: after 400 epochs, as if there were 400 times the data. Compare the epistemic sd with the error that the mean really makes. And the early, large residuals stay in β for a long time, so that after 40 epochs the noise is overestimated: <!-- claim: pbp-takes-misfit-for-noise -->
 
 # %% slideshow={"slide_type": "fragment"}
 inside = np.abs(x_grid[:, 0]) <= 0.5
@@ -610,7 +612,7 @@ found = claims.show("sites-keep-the-doubt", "without-sites-epochs-thin-the-doubt
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it is also what lets PBP fit 50 hidden units to 32 of them.
+# Ten times the epochs leave the doubt as it was. <!-- claim: sites-keep-the-doubt --> But the curve is worse, <!-- claim: counted-once-the-fit-is-worse --> here all but flat: a sine of height 10 lies 7.1 away from zero, in the root mean square. To count the points again and again is a fault, and it hides another one: counted once, PBP's *independent Gaussians* do not fit 50 hidden units to 32 points. It is not that the points are too few: NUTS counts each of them once, too, and fits ([chapter 10](10_comparison_and_decisions.ipynb)).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.10 Does it work?
@@ -873,9 +875,9 @@ assert explorer.png() == picture
 # | to be chosen | noise (or one parameter more), prior, learning rate, steps, draws | the epochs; the two Gammas (6, 6) stay as they are (question 4 shows that they matter) |
 # | network | anything that backpropagates; TFP has layers | moments needed for every operation: Gaussian regression with ReLUs is easy, much else is work |
 # | data | minibatches | one point at a time |
-# | weak spot | noisy gradients | order and repeated counting; log Z is approximate |
+# | weak spot | noisy gradients, and it stops early | order and repeated counting; log Z is approximate |
 #
-# Both keep one independent Gaussian per weight. How do they score on the sinusoid? Thirty-two points, 50 units, new points among the data and outside; BBB, and one network by maximum likelihood (MLE), are told the noise, PBP is not. Four worlds here, each a data set and a start; twenty by `python3 -m bdl_teach claims`:
+# Both keep one independent Gaussian per weight, which is a weak spot of its own (chapter 4). How do they score on the sinusoid? Thirty-two points, 50 units, new points among the data and outside; BBB, and one network by maximum likelihood (MLE), are told the noise, PBP is not. Four worlds here, each a data set and a start; twenty by `python3 -m bdl_teach claims`:
 
 # %% slideshow={"slide_type": "subslide"}
 found = claims.show(
@@ -887,7 +889,7 @@ assert not any(finding.falls for finding in found[:2] + found[3:5])
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
+# **Does PBP beat the point estimate? Among the data not with 40 epochs:** <!-- claim: pbp-40-epochs-lose-among-the-data --> thirty-two points are few for learning a noise level that starts at the spread of y, and each point pays for it. <!-- claim: pbp-takes-misfit-for-noise --> With 200 epochs PBP is level, to a quarter of a nat a point, with a network that has been *told* the noise. <!-- claim: pbp-200-epochs-are-level-among-the-data --> **Outside: yes, by far**, <!-- claim: pbp-beats-mle-outside --> and there 40 epochs are better than 200, which have counted the doubt away. <!-- claim: pbp-fewer-epochs-better-outside -->
 #
 # **Does BBB beat PBP?** Ask first: with which prior? Told the noise and with $\mathcal N(0, 3^2)$, it scores higher among the data than 40 epochs. <!-- claim: bbb-with-a-wide-prior-beats-pbp --> But the prior counts, too: the mixture of chapter 3 scores lower than $\mathcal N(0, 3^2)$ among the data in most worlds, <!-- claim: the-prior-decides-among-the-data --> and in most lower than PBP outside. <!-- claim: bbb-with-the-mixture-does-not-beat-pbp-outside --> Chapter 10 compares all methods against NUTS.
 
@@ -1121,7 +1123,7 @@ assert exercises.check("7.9", solution_9, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.10 Experiment: find the noise, keep the doubt
-# On 32 points of our sinusoid the paper's settings, Gamma(6, 6) and 40 epochs, believe in far too much noise (7.9); more epochs find the noise and count the doubt away. Find settings that do both. Return (α, β, epochs) for `n` points: a first belief about the noise, in standardised units, and a number of epochs. The check trains 50 units with noise of sd 0.5, 1 and 3 on data sets that you have not seen. For each noise, the believed sd must be within a factor of 1.6 of the true one; and over all, the epistemic sd among the data must be at least 0.55 of the error that the mean makes there.
+# On 32 points of our sinusoid the paper's settings, Gamma(6, 6) and 40 epochs, believe in far too much noise (section 7.9); more epochs find the noise and count the doubt away. Find settings that do both. Return (α, β, epochs) for `n` points: a first belief about the noise, in standardised units, and a number of epochs. The check trains 50 units with noise of sd 0.5, 1 and 3 on data sets that you have not seen. For each noise, the believed sd must be within a factor of 1.6 of the true one; and over all, the epistemic sd among the data must be at least 0.55 of the error that the mean makes there.
 #
 # Draw both first, over β, for several numbers of epochs.
 #
@@ -1326,7 +1328,7 @@ assert without < ll_full - 1.0
 # - Means and variances flow through linear layers and ReLUs in closed form; backpropagation of log Z does the rest.
 # - α counts half the points, β half the squared residuals; their update wants float64, expm1 and log1p, and no eps.
 # - EP takes the prior out and puts it in again.
-# - Prices: an approximate log Z, dependence on the order, and each epoch counts the data again, unless an average site is taken out first; then few points do not fit a wide network.
+# - Prices: an approximate log Z, dependence on the order, and each epoch counts the data again, unless an average site is taken out first; then its independent Gaussians do not fit few points with a wide network.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## References

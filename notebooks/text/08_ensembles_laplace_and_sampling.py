@@ -18,13 +18,13 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 49 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 4 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8 · exercises: as long as you like
+# **Time** 50 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 5 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
 #
 # **What you will be able to do**
 #
 # - walk from one mode of a posterior to another, and say how high the wall between them is;
 # - turn an ensemble into draws from the exact posterior where the model is linear, and say what it is elsewhere;
-# - compute the band of dropout by hand, and say why more data do not narrow it;
+# - compute the band of dropout by hand, and say why at a fixed rate more data do not narrow it;
 # - put a Gaussian round a trained network, and predict with it through the *linearised* network: through the network itself the band comes out far too wide;
 # - sample a posterior with noisy gradient steps at any temperature;
 # - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
@@ -135,7 +135,7 @@ axes[1].set_ylim(-40, 25)
 panel(axes[1], "What the walker computes", "x", "y", loc="lower left", ncols=2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In world after world the wall is more than 100 nats high: <!-- claim: a-straight-cut-between-members-meets-a-wall --> question 1. A density lower by $e^{-100}$ is nothing, so that the posterior looks like islands in an empty sea; some of them compute other functions, most are copies. (Curved paths may go round a wall; Garipov et al. (2018) train such paths between the modes of large networks.) That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
+# In world after world the wall is more than 100 nats high: <!-- claim: a-straight-cut-between-members-meets-a-wall --> question 1. A density lower by $e^{-100}$ is nothing, so that on straight lines the modes look like islands in an empty sea; some of them compute other functions, most are copies. (Whether curved paths join them this does not show; Garipov et al. (2018) train such paths between the modes of large networks.) That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.2 Ensembles, and what they approximate
@@ -202,7 +202,7 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
     panel(ax, f"{name}: ten members in grey", "x", "y", loc="lower left", ncols=3)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
+# A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.3 Dropout, and why its band hardly opens
@@ -225,7 +225,7 @@ by_package = dropout.predict(x_grid, n_samples=4000).epistemic_std
 assert np.allclose(by_package, by_hand, rtol=0.1)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Read (8.3) again: neither the number of points nor their places are in it. Worse, the sum of squares of $H$ numbers is at least the square of their sum over $H$. With $c$ for the output's bias,
+# Read (8.3) again: at a fixed rate $r$, neither the number of points nor their places are in it but through $v$ and $h$. (The rate may be learnt, too, as a parameter of $q$: then it falls with the data. Gal, Hron and Kendall (2017) call that concrete dropout.) Worse, the sum of squares of $H$ numbers is at least the square of their sum over $H$. With $c$ for the output's bias,
 #
 # $$\mathrm{sd}[f(x)] \;\ge\; \sqrt{\frac{r}{(1-r)\,H}}\;\bigl|\mathrm{E} f(x) - c\bigr| , \tag{8.4}$$
 #
@@ -247,7 +247,7 @@ panel(ax, "Dropout's band does not know where the gap (grey) is", "x", "epistemi
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On average, and in most worlds, MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
+# On average, and in most worlds, MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (section 8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
 
 # %% slideshow={"slide_type": "fragment"}
 def vagueness(n, seed):  # mean sd of dropout at the training inputs, by (8.3)
@@ -391,7 +391,7 @@ for structure in ("full", "diagonal"):
 #
 # $$w \leftarrow w - \ell\,\nabla U(w) + \sqrt{2\,\ell\,T}\;\xi , \quad \xi\sim\mathcal N(0, I) \qquad\text{samples}\qquad P_T(w\mid D) \propto e^{-U(w)/T} , \tag{8.7}$$
 #
-# as $\ell \to 0$. $T = 1$ is the posterior, $T = 0$ gradient descent. The temperature divides all of $U$: likelihood *and* prior, the cold posterior of Wenzel et al. (2020); chapter 4 has what a KL weight does instead. On the linear model of 8.2 the covariance is $T\Lambda^{-1}$, and of a finite step size is left $T(\Lambda - \tfrac{\ell}{2}\Lambda^2)^{-1}$.
+# as $\ell \to 0$. $T = 1$ is the posterior, $T = 0$ gradient descent. The temperature divides all of $U$: likelihood *and* prior, the cold posterior of Wenzel et al. (2020); chapter 4 has what a KL weight does instead. On the linear model of 8.2 the covariance is $T\Lambda^{-1}$, and of a finite step size is left $T(\Lambda - \tfrac{\ell}{2}\Lambda^2)^{-1}$. With $\nabla U$ of a minibatch of $B$ points, its likelihood times $N/B$, this is **SGLD**: the minibatch adds a noise of order $\ell$, which vanishes beside $\sqrt{2\ell T}$ as $\ell\to0$. (Here all 32 points are in each step.)
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.7
@@ -434,7 +434,7 @@ panel(ax, "Colder chains know less doubt", "x", "epistemic sd")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# At $T = 0$ the chains rest, each at its mode: an ensemble. Among the data they then differ less than two thirds as much as at $T = 1$. <!-- claim: cold-chains-are-too-sure-among-the-data --> R-hat compares the chains (1 is agreement); with walls as in 8.1 between them, agreement is no proof that they have seen every island.
+# At $T = 0$ the chains rest, each at its mode: an ensemble. Among the data they then differ less than two thirds as much as at $T = 1$. <!-- claim: cold-chains-are-too-sure-among-the-data --> R-hat compares the chains (1 is agreement). The cell prints values above the 1.01 that chapter 10 asks for: chains of this length have *not* converged, and what is said of them in this chapter is said of such chains, not of the posterior. And with walls as in section 8.1 between them, even agreement would be no proof that they have seen every island.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.7 Correlations, one column at a time
@@ -505,7 +505,7 @@ assert np.isclose(widths[0], 6.75, atol=0.01) and np.isclose(true, 8.18, atol=0.
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Each column takes the direction that is dearest, and a few do most of the work. Does that carry over to the network? There eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> The columns help where the posterior *is* a tilted Gaussian; it is none, here, and what training finds with eight columns is not the missing doubt. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it costs next to nothing, and its scale is that of the steps.
+# Each column takes the direction that is dearest. The KL falls quickly; the doubt beyond the data comes back more slowly, as the cell prints. Does that carry over to the network? There, as trained here, eight columns leave the band in the gap as wide as none, within a third. <!-- claim: eight-columns-do-not-open-the-gap --> That *some* tilted Gaussian opens there, Laplace has shown (section 8.4): minimising KL[q‖p] does not find it. SWAG (Maddox et al., 2019) reads $D$ and $L$ off the path of the optimiser: it has no objective of its own, and its scale is that of the steps.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.8 Infinitely wide
@@ -591,7 +591,7 @@ ax.set(title="Dots: eight worlds; bar: their mean", xlabel="% of the gap inside 
 ax.invert_yaxis()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Illusion of one run.** Of a plain ensemble some data sets show nearly all of the gap covered, others next to nothing. Both blog posts exist.
+# > **Illusion of one run.** Of a plain ensemble some data sets show more than three quarters of the gap covered, <!-- claim: an-ensemble-covers-most-of-the-gap-in-some-worlds --> others less than half. <!-- claim: an-ensemble-covers-little-of-the-gap-in-others --> Both could be published.
 #
 # And covering is not all: a band that is wide everywhere covers, too. [Chapter 10](10_comparison_and_decisions.ipynb) compares all methods in pairs, by scores.
 
@@ -648,44 +648,54 @@ explorer.preset("start")  # as it was: its missions begin there
 # Replace each `...` and run the cell. The check names the mistake it sees. The last two are experiments: you train and measure, and the check measures what you bring, in three worlds. Each solution is in the collapsed cell below; read the hint first.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.1 Compute: how high is the wall
-# `u` holds the potential along a straight cut between two modes. Return how far the cut climbs above the higher of its two ends, in nats. (*Hint:* the same from both sides; a slope without a top between the ends is no wall.)
+# ### 8.1 Extend: the lowest pass
+# The straight way from mode to mode leads over a wall. Is there a lower one by way of a third point? Some middle points were tried. Row $j$ of `first` `[k, n]` holds the potential along the straight leg from the one mode to middle point $j$; row $j$ of `second` `[k, n]`, along the leg from there to the other mode. Return how far the lowest of these bent paths climbs above the higher of the two *modes*, in nats. (*Hint:* how high does one path climb, over both of its legs? And which does one take who may choose?)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_wall(u):
+def my_pass(first, second):
     return ...
 
 
-exercises.check("8.1", my_wall)
+exercises.check("8.1", my_pass)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_1(u):
-    return u.max() - max(u[0], u[-1])
+def solution_1(first, second):
+    tops = np.maximum(first.max(axis=1), second.max(axis=1))  # of each path
+    return tops.min() - max(first[0, 0], second[0, -1])
 
 
 assert exercises.check("8.1", solution_1, record=False)
+there, back = (np.array([potential(end + t[:, None] * (middle - end)) for middle in w[2:]])
+               for end in w[:2])  # by way of each of the other eight members
+straight = heights["to member 1"].max() - max(potential(w[:2]))
+print(f"straight {straight:.0f} nats; the lowest pass at another member "
+      f"{solution_1(there, back[:, ::-1]):.0f}")
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.2 Compute: one anchored member
-# Return the weights `[d]` of one member of an anchored ensemble of linear models: inputs `x` `[n, d]`, targets `y` `[n]`, its prior mean `anchor` `[d]`, the `noise` `[n]` that is added to its targets. (*Hint:* (8.2) needs no training; which precision belongs to which pull?)
+# ### 8.2 Change: all doubt in the anchors
+# Anchors from the prior, and no noise on the targets, leave the members of (8.2) too alike. Keep the targets as they are, $\varepsilon_k = 0$ for all members, and draw the anchors from a wider Gaussian instead, $a_k \sim \mathcal N(0, C)$. Return the covariance $C$ `[d, d]` with which the members are draws from the exact posterior of the linear model all the same; `x` is $X$ `[n, d]`. (*Hint:* what does (8.2) do to an anchor on its way into a member, and so to $C$?)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_member(x, y, anchor, noise, prior_std, noise_std):
+def my_anchors(x, prior_std, noise_std):
     return ...
 
 
-exercises.check("8.2", my_member)
+exercises.check("8.2", my_anchors)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_2(x, y, anchor, noise, prior_std, noise_std):
-    lam = np.eye(x.shape[1]) / prior_std**2 + x.T @ x / noise_std**2
-    return np.linalg.solve(lam, anchor / prior_std**2 + x.T @ (y + noise) / noise_std**2)
+def solution_2(x, prior_std, noise_std):
+    """Λ⁻¹ C Λ⁻¹/σ_p⁴ = Λ⁻¹."""
+    return prior_std**4 * (np.eye(x.shape[1]) / prior_std**2 + x.T @ x / noise_std**2)
 
 
 assert exercises.check("8.2", solution_2, record=False)
+wider = np.random.default_rng(2).multivariate_normal(np.zeros(3), solution_2(few, 3.0, 1.0), 50_000)
+members_2 = (wider / 3**2 + y_few[:, 0] @ few) @ truth.cov  # as in 8.2, without noise
+assert np.allclose(members_2.mean(axis=0), truth.mean, atol=0.1)
+assert np.allclose(np.cov(members_2.T), truth.cov, atol=0.2)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -711,24 +721,29 @@ assert np.allclose(solution_3(contributions, np.arange(20), 0.1), by_hand)  # (8
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 8.4 Compute: Laplace's band
-# `seen` `[n, k]` and `new` `[m, k]` are the derivatives of the output by the weights, at the training inputs and at new ones. Return the linearised sd of $f$ at the new inputs `[m]`. (*Hint:* (8.5), and the sd under it. The noise on $y$ is not part of $f$.)
+# ### 8.4 Change: the doubt of an average
+# How unsure is Laplace of the *mean height* of $f$ over some new inputs, over the gap say? `seen` `[n, k]` and `new` `[m, k]` are the derivatives of the output by the weights, at the training inputs and at the new ones. Return the linearised sd of $\tfrac1m\sum_i f(x_i)$ over the $m$ new inputs: one number. (*Hint:* the outputs at two inputs are neither independent nor do they move as one. Of which weights is their mean a linear function, and with which factors?)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
-def my_band(seen, new, prior_std, noise_std):
+def my_doubt(seen, new, prior_std, noise_std):
     return ...
 
 
-exercises.check("8.4", my_band)
+exercises.check("8.4", my_doubt)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_4(seen, new, prior_std, noise_std):
     lam = seen.T @ seen / noise_std**2 + np.eye(seen.shape[1]) / prior_std**2
-    return np.sqrt(np.sum(new * np.linalg.solve(lam, new.T).T, axis=1))
+    g_mean = new.mean(axis=0)  # the mean of the outputs is linear in w, too
+    return np.sqrt(g_mean @ np.linalg.solve(lam, g_mean))
 
 
 assert exercises.check("8.4", solution_4, record=False)
+in_gap = (x_grid[:, 0] > 0.1) & (x_grid[:, 0] < 0.4)
+by_solution = solution_4(jacobian(frozen.weights, data.x), g[in_gap], 3.0, 1.0)
+print(f"sd of the mean over the gap {by_solution:.2f}, mean of the sds {sd[in_gap].mean():.2f}")
+assert np.isclose(linearised[:, in_gap].mean(axis=1).std(), by_solution, rtol=0.2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.5 Explain: true or false
@@ -757,7 +772,7 @@ assert exercises.check("8.5", solution_5, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.6 Extend: where the evidence pulls the prior
-# Should the prior of this network be wider? Return the derivative of (8.6) by $\log\sigma_p$, in nats: `w` is $w^*$ `[k]`, which stays where it is, `seen` is $J$ `[n, k]`. (*Hint:* three terms of (8.6) know $\sigma_p$. The derivative of $\log|\Lambda|$ is the trace of $\Lambda^{-1}$ times the derivative of $\Lambda$.)
+# Should the prior of this network be wider? Return the derivative of (8.6) by $\log\sigma_p$, in nats: `w` is $w^*$ `[k]`, which stays where it is, `seen` is $J$ `[n, k]`. (*Hint:* two terms of (8.6) know $\sigma_p$: $\log P(w^*)$, in two places, and $\log|\Lambda|$. The derivative of $\log|\Lambda|$ is the trace of $\Lambda^{-1}$ times the derivative of $\Lambda$.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 def my_pull(w, seen, prior_std, noise_std):
@@ -832,12 +847,20 @@ assert exercises.check("8.8", solution_8, record=False)
 alone = densities.gaussian_kl(own, own, 0.0, 3.0).sum()  # without columns it is mean field
 assert np.isclose(solution_8(own, own, 0 * columns, 3.0), alone)
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.9 Experiment: the prior that the features deserve
 # The network of this chapter was trained under σ_p = 3, for the data `datasets.sinusoid(seed=seed, gap=(0.1, 0.4))`. Freeze it up to its last hidden layer. Which σ_p would the *last layer* have chosen? First draw $\log P(D\mid\text{features})$ over σ_p for one seed, on a logarithmic axis. Then return a σ_p whose evidence is less than 0.1 nats below the highest, for the seeds 0, 1 and 2; the noise stays 1. (*Hint:* `with_prior` of 8.4 trains nothing, so that a scan of a hundred values costs next to nothing.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+prior_stds = np.geomspace(0.5, 50, 40)
+curves = {}  # of each seed: log P(D | features) at each of prior_stds
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, nats in curves.items():
+    ax.semilogx(prior_stds, nats, label=name)
+ax.set_title("Your graph: which prior do the features deserve?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="σ_p of the last layer", ylabel="log P(D | features), nats")
+
+
 def my_prior_std(seed):
     return ...
 
@@ -846,27 +869,42 @@ exercises.check("8.9", my_prior_std)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
-def solution_9(seed, ax=None):
+def over_priors(seed):
     points = datasets.sinusoid(seed=seed, gap=(0.1, 0.4))
     fit = laplace.fit(points.x, points.y, structure="last_layer", **settings)
-    stds = np.geomspace(0.5, 50, 40)
-    found = [fit.with_prior(densities.Gaussian(s)).log_evidence for s in stds]
-    if ax is not None:
-        ax.semilogx(stds, found, label=f"seed {seed}")
-    return stds[np.argmax(found)]
+    return [fit.with_prior(densities.Gaussian(s)).log_evidence for s in prior_stds]
 
 
-fig, ax = plt.subplots(figsize=(7, 3.2))
-print("for seed 0: σ_p =", round(float(solution_9(0, ax)), 1))
-panel(ax, "The evidence of frozen features", "σ_p of the last layer", "log P(D | features), nats")
+def solution_9(seed):
+    return prior_stds[np.argmax(over_priors(seed))]
+
+
 assert exercises.check("8.9", solution_9, record=False)
 
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+for seed, (colour, style) in enumerate(((BLUE, "-"), (ORANGE, "--"), (GREEN, ":"))):
+    nats = np.array(over_priors(seed))
+    ax.semilogx(prior_stds, nats - nats.max(), style, color=colour,
+                label=f"seed {seed}: highest at σ_p = {prior_stds[np.argmax(nats)]:.1f}")
+ax.axvline(3.0, color="0.6", lw=1, label="trained with σ_p = 3")
+ax.set_ylim(-20, 1)
+panel(ax, "The evidence of frozen features", "σ_p of the last layer", "nats below the highest")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 8.10 Experiment: calm dropout down
 # Among the data dropout at the usual rate of 0.1 is far vaguer than Laplace. <!-- claim: dropout-is-vague-among-the-data --> For the data of 8.9 and `mc_dropout.fit(x, y, rate=rate, **settings)`, draw the mean epistemic sd at the training inputs over the rate, from 0.003 to 0.3. Then return a rate at which it is between 0.55 and 0.75, for the seeds 0, 1 and 2. What has become of the band in the gap there? (*Hint:* (8.3) gives the sd without draws; and the floor (8.4) says how it goes with $r$ at least.)
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+rates = np.geomspace(0.003, 0.3, 12)
+curves = {}  # of each seed, among the data (and in the gap): the mean sd at each of rates
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, sds in curves.items():
+    ax.loglog(rates, sds, "o-", label=name)
+ax.set_title("Your graph: how vague at which rate?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="rate r", ylabel="mean epistemic sd")
+
+
 def my_rate(seed):
     return ...
 
@@ -875,16 +913,37 @@ exercises.check("8.10", my_rate)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def over_rates(seed):  # mean sd among the data and in the gap, and the share of it held [3, rate]
+    points, found = datasets.sinusoid(seed=seed, gap=(0.1, 0.4)), []
+    middle = np.linspace(0.1, 0.4, 31)[:, None]
+    for r in rates:
+        m = mc_dropout.fit(points.x, points.y, rate=r, **settings).weights[None]
+        each = [hidden(m, at)[0] * m[0, 40:60] for at in (points.x, middle)]
+        sds = [np.sqrt(r / (1 - r) * np.sum(units**2, axis=1)) for units in each]  # (8.3)
+        held = abs(points.truth(middle)[:, 0] - network(m, middle)[0]) < 2 * sds[1]
+        found.append([*(each_sd.mean() for each_sd in sds), held.mean()])
+    return np.transpose(found)
+
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 def solution_10(seed):
-    points, found = datasets.sinusoid(seed=seed, gap=(0.1, 0.4)), {}
-    for r in np.geomspace(0.003, 0.03, 8):
-        fit = mc_dropout.fit(points.x, points.y, rate=r, **settings)
-        each = (hidden(fit.weights[None], points.x) * fit.weights[40:60])[0]
-        found[r] = np.sqrt(r / (1 - r) * np.sum(each**2, axis=1)).mean()
-    return min(found, key=lambda r: abs(found[r] - 0.65))
+    return rates[np.argmin(np.abs(over_rates(seed)[0] - 0.65))]
 
 
 assert exercises.check("8.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, ax = plt.subplots(figsize=(8, 3.6))
+# In the gap the band comes down as well: at given weights (8.3) has one factor for all x.
+for seed, style in enumerate(("-", "--", ":")):
+    (by_data, by_gap, held), k = over_rates(seed), list(rates).index(solution_10(seed))
+    for sds, colour, name in ((by_data, BLUE, "among the data"), (by_gap, ORANGE, "in the gap")):
+        ax.loglog(rates, sds, style, color=colour, label=None if seed else name)
+    print(f"seed {seed}, rate {rates[k]:.3f}: sd {by_data[k]:.2f} among the data, {by_gap[k]:.2f} "
+          f"in the gap, of which {held[k]:.0%} is inside ±2 sd")
+    assert by_gap[k] < 0.8 * by_gap[-1] and held[k] < 0.25
+ax.axhspan(0.55, 0.75, color="0.9", label="asked for")
+panel(ax, "Three worlds: calm among the data, and calm in the gap", "rate r", "mean epistemic sd")
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(8)
@@ -892,7 +951,7 @@ exercises.progress(8)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Mistakes in circulation
 #
-# **Claim:** "an ensemble is an approximation of the posterior; take more members." **True:** it is an average over the minima that training finds. On a model with one minimum a thousand members are one:
+# **Claim:** "with enough members an ensemble becomes the posterior." **True:** it becomes the average over the minima that training finds; chapter 10 measures how near that is. On a model with one minimum a thousand members are one:
 
 # %% slideshow={"slide_type": "fragment"}
 many = ensemble.fit(few[:, :2], y_few, **linear).predict(few[:, :2])
@@ -901,7 +960,7 @@ print("128 members:", many.epistemic_std.max().round(4),
 assert many.epistemic_std.max() < 0.02
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$. Copy each point a hundred times: chapter 1's sd falls to about a tenth. Dropout's stays where it is while its weights do, and whatever its weights, it is not below (8.4).
+# **Claim:** "dropout's spread is the model's uncertainty, so it shrinks with data." **True:** (8.3) has no $n$, as long as the rate is fixed. Copy each point a hundred times: chapter 1's sd falls to about a tenth. Dropout's stays where it is while its weights do, and whatever its weights, it is not below (8.4).
 
 # %% slideshow={"slide_type": "fragment"}
 copied = exact.linear_regression(np.tile(few, (100, 1)), np.tile(y_few, (100, 1)), 3.0, 1.0)
@@ -912,7 +971,7 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
       f"{floor[among].mean():.2f} at any number of points")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "Laplace failed: its samples are nonsense." **True** of its draws in the network, which nobody should look at; the linearised prediction of the *same* Gaussian is chapter 1's (8.4).
+# **Claim:** "Laplace failed: its samples are nonsense." **True** of its draws in the network, which nobody should look at; the linearised prediction of the *same* Gaussian is chapter 1's (section 8.4).
 #
 # **Claim:** "the last layer is enough, for it is exact." **True** given its features, and the features were chosen by the same data: what they leave out in the gap no last layer can doubt.
 #
@@ -921,13 +980,13 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
-# - The posterior of a network looks like islands, many of them copies, with walls of more than a hundred nats on the straight way.
+# - On the straight way from mode to mode stand walls of more than a hundred nats; many of the modes are copies.
 # - An ensemble averages the minima that training finds. With anchors and noisy targets, members of a linear model are draws from the exact posterior.
-# - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: no number of points is in it.
+# - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: at a fixed rate no number of points is in it.
 # - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.
-# - The evidence tunes prior and noise if the covariance is whole; the diagonal's must be too low.
+# - The evidence found the noise, within a half, if the covariance is whole; the diagonal's must be too low.
 # - Noisy steps sample $e^{-U/T}$: $T = 1$ is the posterior, $T = 0$ an ensemble.
-# - Columns buy back correlations; on a tilted Gaussian a few are enough.
+# - Columns buy back correlations; on a tilted Gaussian a few remove most of the KL.
 # - Infinitely wide, the prior is a Gaussian process, and its posterior a formula.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -938,6 +997,7 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # - Osband, Aslanides, Cassirer (2018). Randomized prior functions for deep reinforcement learning. [arXiv:1806.03335](https://arxiv.org/abs/1806.03335)
 # - Garipov, Izmailov, Podoprikhin, Vetrov, Wilson (2018). Loss surfaces, mode connectivity, and fast ensembling of DNNs. [arXiv:1802.10026](https://arxiv.org/abs/1802.10026)
 # - Gal, Ghahramani (2016). Dropout as a Bayesian approximation. [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
+# - Gal, Hron, Kendall (2017). Concrete dropout. [arXiv:1705.07832](https://arxiv.org/abs/1705.07832)
 # - MacKay (1992). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)
 # - Immer, Korzepa, Bauer (2021). Improving predictions of Bayesian neural nets via local linearization. [arXiv:2008.08400](https://arxiv.org/abs/2008.08400)
 # - Chen, Fox, Guestrin (2014). Stochastic gradient Hamiltonian Monte Carlo. [arXiv:1402.4102](https://arxiv.org/abs/1402.4102)

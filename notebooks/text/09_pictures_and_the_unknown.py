@@ -18,7 +18,7 @@
 #
 # *A classifier that knows when it does not know: measured, with controls.*
 #
-# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 2 · opening and end: 10 · exercises: as long as you like
+# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 3 · opening and end: 9
 #
 # **What you will be able to do**
 #
@@ -143,7 +143,7 @@ assert "bias_posterior_untransformed_scale" not in kinds  # the biases are deter
 #
 # `image_classifier.fit` trains these layers. **The KL weight is not Bayes' rule.** With a KL weight of 1, thousands of weights outweigh a few hundred labels; the recipe takes 0.03 of it, what is loosely called a *cold* posterior ([section 4.8](04_how_right_is_it.ipynb)), because the log loss asked for it. Keep that in mind when the result is called Bayesian.
 #
-# Two **controls** have the same layers and the same number of steps for each network: an **ordinary network** (every σ at 0 and no KL: maximum likelihood), and an **ensemble** of five of them, which differ in their start and in the order of the pictures (Lakshminarayanan et al. 2017). Without the first one cannot say what the posterior adds; without the second, whether any five networks would have done.
+# Two **controls** have the same layers and the same number of steps for each network: an **ordinary network** (every σ at 0 and no KL: maximum likelihood), and an **ensemble** of five of them, which differ in their start and in the order of the pictures (Lakshminarayanan et al. 2017). Without the first one cannot say what the posterior adds; without the second, whether any five networks would have done. (Neither has a tuned weight decay: part of what Bayes by Backprop gains on the ordinary network may be what any regulariser gains.)
 
 # %% slideshow={"slide_type": "fragment"}
 common = {"filters": 16, "kernel_size": 3, "epochs": 30, "learning_rate": 0.01,
@@ -421,7 +421,7 @@ for fraction in (0.0, 0.5, 0.9):
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On new digits half of the weights can go, give or take a fiftieth of the accuracy; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The sinusoid's network of chapter 3 could spare nine tenths. A rule of thumb about pruning is a rule about a network and its recipe.)
+# On new digits half of the weights can go, give or take a fiftieth of the accuracy; <!-- claim: half-the-weights-of-pictures-can-go --> nine tenths cannot. <!-- claim: nine-tenths-of-the-weights-of-pictures-cannot-go --> (The sinusoid's network of chapter 3 could spare nine tenths. <!-- claim: nine-tenths-can-go --> A rule of thumb about pruning is a rule about a network and its recipe.)
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.10 To be silent
@@ -525,7 +525,7 @@ print("AUROC of the ensemble's information, other pictures:", *(f"{a:.3f}" for a
 assert min(spread) > 0.6
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Answered.** Question 5: read what goes with the last fifth.
+# **Answered.** Question 5: read what goes with the last fifth. On the digits more than two thirds of all errors do, on average. <!-- claim: the-surest-digits-are-right -->
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("one network")
@@ -697,19 +697,19 @@ print(f"a perfect classifier: {np.mean(chance):+.2f} on average, sd {np.std(chan
 assert abs(np.mean(chance)) < 0.3 and abs(np.std(chance) - 1) < 0.2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### 9.7 Experiment: choose a temperature
-# `log_p` `[300, 6]` is what a classifier says of pictures that did not train it, `labels` are theirs. Return a temperature. The check tries three classifiers and measures the log loss on 3000 *other* pictures: it must be within 0.02 nats of the lowest that a temperature reaches there. Draw first: log loss and calibration error over T. Do they want the same T? How flat is the floor?
+# ### 9.7 Experiment: temper, then average
+# Section 9.8 tempered what several networks say *together*. Turn it round: temper each of them by (9.8), with one T for all, and average *then*, by (9.2). `log_p` `[5, 300, 6]` is what five networks say of pictures that trained none of them, `labels` are theirs. Return T. The check has three such ensembles, and measures the log loss of the average on 3000 *other* pictures: it must be within 0.02 nats of the lowest that a temperature reaches there in this order. Draw first: the log loss over T in either order, and that of one network alone. Do they want the same T? Which order reaches lower?
 #
-# <details><summary>Hint</summary>Two helpers of section 9.8 do all the work; which of the two curves is smooth enough to be trusted with 300 pictures?</details>
+# <details><summary>Hint</summary>Three helpers, of sections 9.1, 9.3 and 9.8, do all the work. What does an average of forecasts that disagree do to their confidence, before any temperature?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
 grid = np.geomspace(0.2, 6, 40)
-curves = {}  # "log loss", "calibration error": a value for each of grid
+curves = {}  # "temper, then average", "average, then temper", ...: the log loss at each of grid
 fig, ax = plt.subplots(figsize=(6, 2.8))
 for name, values in curves.items():
     ax.semilogx(grid, values, label=name)
 ax.set_title("Your graph: which temperature?", loc="left", fontsize=13)
-words = ax.set(xlabel="T", ylabel="score")
+words = ax.set(xlabel="T", ylabel="log loss, nats a picture")
 
 
 def my_temperature(log_p, labels):
@@ -720,21 +720,31 @@ exercises.check("9.7", my_temperature)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def losses_7(log_p, labels, values):
+    """Of each T: tempered and averaged, averaged and tempered, one network alone."""
+    orders = (lambda T: together(tempered(log_p, T)), lambda T: tempered(together(log_p), T),
+              lambda T: tempered(log_p[0], T))
+    return [[cross_entropy(said(T), labels).mean() for T in values] for said in orders]
+
+
 def solution_7(log_p, labels):
-    found = [cross_entropy(tempered(log_p, T), labels).mean() for T in np.geomspace(0.1, 10, 200)]
-    return np.geomspace(0.1, 10, 200)[np.argmin(found)]
+    values = np.geomspace(0.1, 10, 200)
+    return values[np.argmin(losses_7(log_p, labels, values)[0])]
 
 
 assert exercises.check("9.7", solution_7, record=False)
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
 fig, ax = plt.subplots()
-asked, right = together(logs["ordinary", "choose"]), classes[choose]
-loss = [cross_entropy(tempered(asked, T), right).mean() for T in grid]
-error = [calibration_error(np.exp(tempered(asked, T)), right) for T in grid]
-ax.semilogx(grid, loss, color=BLUE, label="log loss")
-ax.semilogx(grid, error, color=RED, label="calibration error")
-panel(ax, "One is smooth, the other jumps from bin to bin", "T", "score")
+looks = (("temper, then average", "-", BLUE), ("average, then temper", "--", ORANGE),
+         ("one network", ":", RED))
+found = losses_7(logs["ensemble", "choose"], classes[choose], grid)
+for (name, style, colour), loss in zip(looks, found, strict=True):
+    ax.semilogx(grid, loss, style, color=colour, label=name)
+    ax.plot(grid[np.argmin(loss)], min(loss), "o", color=colour)
+    print(f"{name:20} lowest at T = {grid[np.argmin(loss)]:.2f}: {min(loss):.3f} nats")
+ax.set_ylim(0, 3)
+panel(ax, "The five of 9.3 in either order, and one alone", "T", "log loss, nats a picture")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 9.8 Experiment: know when to be silent

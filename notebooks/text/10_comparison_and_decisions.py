@@ -18,7 +18,7 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 73 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 5 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 12 · exercises: as long as you like
+# **Time** 74 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 8 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 11
 #
 # **What you will be able to do**
 #
@@ -135,7 +135,7 @@ print("F after one fit:", {k: round(fits[k].free_energy) for k in ("BBB", "local
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The seventh answer is the true posterior, sampled by NUTS (chapters 3 and 4): same network, same prior, same noise. Four chains; of 1000 transitions each we keep every second. The report says whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited.
+# The seventh answer is the true posterior, sampled by NUTS (chapters 3 and 4): same network, same prior, same noise. Four chains; of 1000 transitions each we keep every second. The report says whether to believe them. **R-hat** near 1: the chains agree with each other. It is computed from the *ranks* of the draws, of the network's outputs at the data points and of the log density, and should be below 1.01; **ESS**, the effective sample size, says how many independent draws they are worth, and should be 100 a chain or more (Vehtari et al. 2021). Neither can speak of a mode that no chain has visited, nor, as computed here, of the gap: for that the table of 10.5 has the distance of half of the chains to the others.
 
 # %% slideshow={"slide_type": "fragment"}
 def sample(seed, **more):
@@ -232,7 +232,7 @@ mixture = tfd.MixtureSameFamily(  # the same, in TFP
 assert np.allclose(mine, mixture.log_prob(fresh[0]))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Why this score? Because it cannot be cheated. If $y$ comes from $p$ and you announce $q$, you expect
+# Why this score? Because on average cheating does not pay. If $y$ comes from $p$ and you announce $q$, you expect
 #
 # $$\mathbb E_{y\sim p}[\log q(y)] = -\mathrm H[p] - \mathrm{KL}[p\,\|\,q], \tag{10.3}$$
 #
@@ -282,7 +282,7 @@ assert all(row[0][1] < perfect + 0.1 for row in table.values())
 #
 # - Among the data NUTS leads BBB, but on average by less than three quarters of a nat. <!-- claim: nuts-leads-bbb-a-little-among-the-data --> One test point that is drawn like the training points hardly tells the two apart; it takes many.
 # - In the gap NUTS leads BBB <!-- claim: nuts-leads-bbb-in-the-gap --> and PBP <!-- claim: nuts-leads-pbp-in-the-gap --> by more than two nats a point. Of all pairs of a method and a data set it wins more than three of four there, <!-- claim: nuts-beats-most-in-the-gap --> and outside more than eight of ten. <!-- claim: nuts-beats-most-outside -->
-# - Does every method beat the point estimate? No. Among the data BBB gains on average less than a tenth of a nat a point over the one MAP network, if it gains at all, <!-- claim: bbb-gains-little-on-map-among-the-data --> and learning the prior's width gains nothing there: on average empirical Bayes is less than 0.3 nats a point above the quiet fit, which was given one, if it is above at all. <!-- claim: eb-gains-nothing-among-the-data --> Outside, one network of least squares pays for its certainty, on average with more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
+# - Does every method beat the point estimate? No. Among the data the one MAP network scores higher than BBB at its defaults, <!-- claim: map-beats-bbb-among-the-data --> and learning the prior's width gains nothing: there empirical Bayes is on average less than 0.3 nats a point above the quiet fit, which was given one, if it is above at all, <!-- claim: eb-gains-nothing-among-the-data --> and outside it scores lower. <!-- claim: eb-scores-lower-outside --> Outside, one network of least squares pays for its certainty, on average with more than three nats a point against BBB. <!-- claim: mle-trails-outside -->
 # - PBP has to learn the noise from 32 points. After 100 epochs it takes it for one and a half times as loud as it is, or more. <!-- claim: pbp-takes-the-noise-for-louder -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -499,7 +499,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth, by more than one unit of $y$. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
 # - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> but with a band wider than that of NUTS. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap --> It is on average no nearer to NUTS there than the bare MAP network round which it stands, to within a fifth. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
 #
-# Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both.
+# Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
 
 # %% slideshow={"slide_type": "fragment"}
 print(f"{'outside':20}{'held':>8}{'bias':>8}{'sd':>8}{'NLL':>8}")
@@ -527,11 +527,11 @@ for key, label in rivals.LABELS.items():
                 textcoords="offset points")
 ax.set(xscale="log", ylim=(0, None), xlim=(0.08, 20_000))
 ax.set(xlabel="one refit, milliseconds (log scale)", ylabel="distance to NUTS in the gap (± 2 SE)")
-ax.set_title("To the left: cheap. Below: near the truth", loc="left", fontsize=13)
+ax.set_title("To the left: cheap. Below: near NUTS", loc="left", fontsize=13)
 assert stored.milliseconds["nuts"] > 10 * max(stored.milliseconds[k] for k in ("bbb", "sgmcmc"))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here). For Gaussian-like targets the number of these steps that a transition takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
+# How it *grows* matters more. With $n$ points and $W$ weights, a step of gradient descent costs $O(nW)$, or $O(BW)$ with minibatches of $B$. PBP takes $n$ steps of $O(W)$ an epoch, one after the other. NUTS evaluates the *whole* data set up to 255 times for each transition (its longest path here). For targets of independent, smooth components the number of these steps that a transition takes grows slowly, about as $d^{1/4}$ with the dimension $d$ (Beskos et al. 2013, for HMC); it is the many modes of a network, between which no chain can be relied upon to travel, and each step's pass through all data, that make it a tool for small networks.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.7 BBB or PBP?
@@ -567,7 +567,7 @@ assert not any(finding.falls for finding in found)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the number of epochs plays two roles. From 40 epochs to 400, PBP lowers its estimate of the noise <!-- claim: pbp-lowers-the-noise-with-epochs --> and becomes twice as sure and more, <!-- claim: pbp-grows-surer-with-epochs --> on the same 32 points. Nothing in the method says where to stop.
 #
-# **Which to use when**, measured: nats a point ahead of BBB (behind it if negative), in pairs over the twenty worlds, with standard errors. `+` and `-` only where the mean is two standard errors from 0; `=` where these worlds do not decide.
+# **Which to use when**, measured: nats a point ahead of BBB (behind it if negative), in pairs over the twenty worlds, with standard errors. `+` and `-` only where the mean is two standard errors from 0; `=` where these worlds do not decide. Of so many marks two or so would be there by luck alone: believe those of three standard errors and more.
 
 # %% slideshow={"slide_type": "subslide"}
 def mark(mean, error):
@@ -585,15 +585,15 @@ assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 # Read the `=` first: they are what one seed would have turned into a ranking. What the worlds do say:
 #
 # - **You can afford NUTS** (tens to hundreds of weights, not too many points): use it, and read R-hat and ESS. Its lead over BBB and PBP is more than two nats a point in the gap, <!-- claim: nuts-leads-bbb-in-the-gap, nuts-leads-pbp-in-the-gap --> and more than one and a half outside. <!-- claim: nuts-leads-bbb-outside, nuts-leads-pbp-outside -->
-# - **You have a tenth of a second, not seconds**: SGHMC, less than half as far from it in the gap as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Its chains must be watched as those of NUTS.
+# - **You have a tenth of a second, not seconds**: SGHMC, less than half as far from it in the gap as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Its chains must be watched as those of NUTS; at this length they have not converged (section 8.6).
 # - **You have code that trains one network**: train ten, <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> with anchors where test points may lie outside the data. <!-- claim: anchors-hold-more-outside -->
 # - **MC dropout**: not where a gap matters. <!-- claim: dropout-misses-the-gap -->
-# - **A network is trained already**: Laplace costs next to nothing more; read its width in a gap as a warning, not as an answer. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap -->
+# - **A network is trained already**: Laplace costs next to nothing more at this size (its full covariance grows as $W^2$, its time as $W^3$: a large network takes the last layer, or a covariance with structure); read its width in a gap as a warning, not as an answer. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap -->
 # - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
-# - **Only points like the training points matter**: the MAP network is quick, and BBB gains less than a tenth of a nat on it. <!-- claim: bbb-gains-little-on-map-among-the-data -->
-# - **You do not know the prior's width**: empirical Bayes learns one; among the data it is on average less than 0.3 nats a point ahead of a fit that was given one. <!-- claim: eb-gains-nothing-among-the-data -->
+# - **Only points like the training points matter**: the MAP network is quick, and scores higher than BBB at its defaults. <!-- claim: map-beats-bbb-among-the-data -->
+# - **You do not know the prior's width**: empirical Bayes learns one. Here it scored no better among the data than σ_p = 3, to 0.3 nats a point, <!-- claim: eb-gains-nothing-among-the-data --> and lower outside. <!-- claim: eb-scores-lower-outside -->
 # - **BBB or PBP in a gap**: neither; each covers on average fewer than two fifths of it. <!-- claim: bbb-misses-the-gap, pbp-misses-the-gap -->
-# - **A large network, or layers that nobody has derived moments for**: all but PBP and the infinite width need gradients only. PBP needs no learning rate, and learns the noise.
+# - **A large network, or layers that nobody has derived moments for**: all but PBP, the infinite width and full Laplace need gradients only. PBP needs no learning rate, and learns the noise.
 #
 # This is one problem with one network. Of others it says nothing: repeat it on yours, in pairs.
 
@@ -749,7 +749,7 @@ panel(ax, "Who is unsure in the gap finds what is there", "round", "regret (± 1
 #
 # $$k = \big\lceil (n + 1)\,c \big\rceil\text{-th smallest of } r_1, \dots, r_n. \tag{10.11}$$
 #
-# The band $m(x) \pm r_{(k)} s(x)$ holds a new point with probability $c$ at least and, if no two scores are equal, $c + 1/(n+1)$ at most, whatever the method: if the new point is drawn as the $n$ were, its score is equally likely to have each of the $n + 1$ ranks among theirs (Lei et al. 2018). The probability is over everything, the $n$ points included.
+# The band $m(x) \pm r_{(k)} s(x)$ holds a new point with probability $c$ at least and, if no two scores are equal, $c + 1/(n+1)$ at most, whatever the method: if the new point is drawn as the $n$ were, its score is equally likely to have each of the $n + 1$ ranks among theirs (Lei et al. 2018). If $k > n$, no finite band keeps the promise. The probability is over everything, the $n$ points included.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 10.11
@@ -891,7 +891,7 @@ assert all(distances["gap"] > distances["data"] for distances in result.gap.valu
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.1 Compute: the score of a point that was left out
-# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them.
+# A *training* point $(x_i, y_i)$ would be a test point if $p(w\mid D)$ had not seen it. Nobody wants to sample anew for each point. But $p(w\mid D_{-i}) \propto p(w\mid D)\,/\,p(y_i\mid x_i, w)$: draws from $p(w\mid D)$, with the right weights, stand for draws without the point. Return $\log p(y_i\mid x_i, D_{-i})$ in nats, from the outputs `samples` `[S]` at $x_i$ of $S$ networks that *have* seen the point, and its target `y`. It is tried up to a hundred noise standard deviations away from all of them. (The estimate is only as good as the weights are even: where one draw has nearly all of the weight, believe nothing. Pareto-smoothed weights say so themselves: Vehtari, Gelman, Gabry 2017.)
 #
 # <details><summary>Hint</summary>A mean with weights is a sum of weight times value, divided by the sum of the weights. What is weight times value here?</details>
 
@@ -1087,7 +1087,6 @@ def solution_8(pays, chosen):
 
 assert exercises.check("10.8", solution_8, record=False)
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.9 Open: an exploration that ends
 # ε-greedy with 5 % pays to the end. Find a better plan: return ε for each round `t = 0, …, 1999` of the mushroom stand, as an array of shares. The check plays it at four stands that you have not seen, twenty runs each, and wants a mean regret below 600. Draw the regret of several plans first: `epsilon_greedy` above needs one line changed, and a counter.
@@ -1095,6 +1094,14 @@ assert exercises.check("10.8", solution_8, record=False)
 # <details><summary>Hint</summary>How many mushrooms of each kind must be eaten before the kinds can be told apart? What is the use of experiments after that?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+curves = {}  # of each plan: its mean regret after each of the 2000 rounds
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for name, mean_regret in curves.items():
+    ax.plot(mean_regret, label=name)
+ax.set_title("Your graph: which exploring is worth its price?", loc="left", fontsize=13)
+axis_labels = ax.set(xlabel="mushroom", ylabel="mean regret")
+
+
 def my_plan(t):
     return ...
 
@@ -1103,12 +1110,36 @@ exercises.check("10.9", my_plan)
 
 
 # %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+def exploring(plan):
+    """epsilon_greedy, with a share of its own for each round."""
+    shares = iter(plan)
+
+    def policy(x, mean, precision, rng):
+        explore = rng.random(RUNS) < next(shares)
+        return np.where(explore, rng.random(RUNS) < 0.5, greedy(x, mean, precision, rng))
+
+    return policy
+
+
 def solution_9(t):
     return 0.2 * (t < 500)
 
 
 assert exercises.check("10.9", solution_9, record=False)
 
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+rounds = np.arange(ROUNDS)
+plans = {"20 % in 500 rounds": (solution_9(rounds), "-", BLUE),
+         "20 % in 100": (0.2 * (rounds < 100), "-.", GREEN),
+         "20 % to the end": (0.2 + 0 * rounds, ":", RED)}
+fig, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
+ax.plot(regret["ε-greedy, 5 %"].mean(axis=1), "--", color=ORANGE, label="5 % to the end")
+for name, (plan, style, color) in plans.items():
+    by_run = play(exploring(plan))
+    ax.plot(by_run.mean(axis=1), style, color=color, label=name)
+    print(f"{name:18} regret {by_run[-1].mean():.0f} ± {by_run[-1].std() / np.sqrt(RUNS):.0f}")
+ax.set_ylim(0, 1200)
+panel(ax, "Explore at first, then use what was learnt", "mushroom", "regret, mean of 40 runs")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.10 Open: cover the gap without NUTS
@@ -1117,6 +1148,18 @@ assert exercises.check("10.9", solution_9, record=False)
 # <details><summary>Hint</summary>Section 10.5: on some data sets one MAP network bends the right way, on others not.</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+two_sets = [datasets.sinusoid(seed=seed, gap=(0.1, 0.4)) for seed in (0, 1)]
+bands = []  # of each of the two: (mean, sd) of a new target at x_grid
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True, layout="constrained")
+for ax, one_set in zip(axes, two_sets, strict=True):
+    plots.draw_data(ax, one_set.x, one_set.y)
+    axis_labels = ax.set(xlabel="x", ylabel="y", xlim=(-0.5, 0.5), ylim=(-20, 25))
+for ax, (middle, sd_new) in zip(axes, bands, strict=False):
+    ax.plot(x_grid, middle)
+    ax.fill_between(x_grid[:, 0], middle - 1.96 * sd_new, middle + 1.96 * sd_new, alpha=0.2)
+title = axes[0].set_title("Your graph: do the bands hold the gap?", loc="left", fontsize=13)
+
+
 def my_bands(problems, x_new):
     return ...
 
@@ -1135,6 +1178,19 @@ def solution_10(problems, x_new):
 
 
 assert exercises.check("10.10", solution_10, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
+found = solution_10([(each.x, each.y) for each in two_sets], x_grid)
+for ax, each, (middle, sd_10), seed in zip(axes, two_sets, found, (0, 1), strict=True):
+    lone = point.fit(each.x, each.y, prior=densities.Gaussian(10.0), **by_slope).predict(x_grid)
+    for k in (-1.96, 1.96):
+        ax.plot(x_grid, lone.mean + k, "--", color=ORANGE, label="one network" if k > 0 else None)
+        ax.plot(x_grid, middle + k * sd_10, color=BLUE, label="ten networks" if k > 0 else None)
+    plots.draw_data(ax, each.x, each.y)
+    plots.draw_truth(ax, x_grid, each.truth(x_grid))
+    ax.set(xlim=(-0.5, 0.5), ylim=(-20, 30))
+    panel(ax, f"Data set {seed}: 95 % of new targets", "x", "y", loc="upper left", ncols=2)
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1164,7 +1220,6 @@ below, above = np.mean(many[:5000, -1] < bands[:, 0]), np.mean(many[:5000, -1] >
 print(f"exponential scores: {below:.3f} below, {above:.3f} above; each at most 0.05")
 assert max(below, above) < 0.05
 
-
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 10.12 Open: an agent that tries the gap
 # `problems` is a sequence of data sets `(x, y)` with our gap, as in 10.10. For each of them return 50 functions at `x_new`, an array `[50, m]`: draws from what your *network* of one hidden layer believes, by any method of the course. An agent that takes one draw a decision pays 8 wherever its draw promises 8 or more. Over six data sets, in each of them, at least one draw in twenty shall take what lies within 0.1 of the peak, and among the data next to none shall pay. First draw the functions of two methods on one data set.
@@ -1172,6 +1227,18 @@ assert max(below, above) < 0.05
 # <details><summary>Hint</summary>Section 10.8: whose agents found the peak, and whose were sure that there is none? An ensemble has ten members: how does one draw fifty from it?</details>
 
 # %% slideshow={"slide_type": "fragment"} tags=["exercise"]
+drawn_by = {}  # of each of two methods: fifty functions at x_grid, [50, 141]
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True, layout="constrained")
+for ax in axes:
+    plots.draw_data(ax, data.x, data.y)
+    ax.axhline(8, color="black", lw=1)  # the price
+    axis_labels = ax.set(xlabel="x", ylabel="y", xlim=(-0.5, 0.5), ylim=(-20, 25))
+for ax, (name, functions) in zip(axes, drawn_by.items(), strict=False):
+    ax.plot(x_grid, np.transpose(functions), color="0.6", lw=0.8)
+    ax.set_xlabel(f"x: {name}")
+title = axes[0].set_title("Your graph: which draws would pay 8?", loc="left", fontsize=13)
+
+
 def my_draws(problems, x_new):
     return ...
 
@@ -1189,6 +1256,20 @@ def solution_12(problems, x_new):
 
 
 assert exercises.check("10.12", solution_12, record=False)
+
+# %% slideshow={"slide_type": "skip"} tags=["solution"] jupyter={"source_hidden": true}
+fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
+two = {"BBB": pred["BBB"].samples[:50],
+       "Anchored ensemble": solution_12([(data.x, data.y)], x_grid)[0]}
+peak = abs(x_grid[:, 0] - 0.25) < 0.1
+for ax, (name, f) in zip(axes, two.items(), strict=True):
+    for part, colour, label in ((f < 8, "0.6", "left"), (f >= 8, RED, "taken")):
+        lines = ax.plot(x_grid, np.where(part, f, np.nan).T, color=colour, lw=0.8)
+        lines[0].set_label(label)
+    plots.draw_data(ax, data.x, data.y)
+    plots.draw_truth(ax, x_grid, data.truth(x_grid))
+    ax.set(xlim=(-0.5, 0.5), ylim=(-20, 25))
+    panel(ax, f"{name}: {np.mean(f[:, peak] >= 8):.0%} of the peak taken", "x", "y", ncols=2)
 
 # %% slideshow={"slide_type": "fragment"}
 exercises.progress(10)
@@ -1209,7 +1290,7 @@ print(f"PBP among the data: {with_noise:.2f} nats with the noise, {without:.2f} 
 assert without < with_noise - 2
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Claim:** "assumed density filtering minimises the same KL divergence as variational inference." **True:** the opposite direction. VI minimises $\mathrm{KL}[q\,\|\,p]$ and may sit in one mode; ADF matches moments, which minimises $\mathrm{KL}[p\,\|\,q]$, and spreads over both.
+# **Claim:** "assumed density filtering minimises the same KL divergence as variational inference." **True:** the opposite direction. VI minimises $\mathrm{KL}[q\,\|\,p]$ and may sit in one mode; each update of ADF matches the moments of the tilted density $\tilde p$, which minimises $\mathrm{KL}[\tilde p\,\|\,q]$: it spreads over both modes of *that*.
 
 # %% slideshow={"slide_type": "fragment"}
 w_axis = np.linspace(-8, 8, 2001)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets, densities
-from bdl_teach.claims.claim import Claim, Experiment, World, above, within
+from bdl_teach.claims.claim import Claim, Experiment, World, above
 from bdl_teach.claims.experiments import _measure
 from bdl_teach.methods import bbb, point
 
@@ -18,7 +18,8 @@ def scores(world: World) -> dict[str, float]:
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
     fits: dict[str, bbb.Fit | point.Fit] = {
         "mle": point.fit(data.x, data.y, seed=seed),
-        "bbb": bbb.fit(data.x, data.y, prior=prior, seed=seed),
+        "bbb": (shared := bbb.fit(data.x, data.y, prior=prior, seed=seed)),
+        "on": shared.refined(4000),
         "cold": bbb.fit(data.x, data.y, prior=prior, kl_weight=0.1, seed=seed),
     }
     figures = {}
@@ -44,13 +45,21 @@ SCORES = Experiment(
             lambda f: f["bbb-outside"] - f["mle-outside"],
         ),
         Claim(
-            "bbb-does-not-beat-mle-among-the-data",
-            "Among the data, Bayes by Backprop and one network of maximum likelihood score alike: "
-            "on average they differ by less than half a nat a point.",
-            "test log-likelihood among the data, BBB − MLE",
-            "nats a point",
-            within(-0.5, 0.5),
-            lambda f: f["bbb-among"] - f["mle-among"],
+            "bbb-scores-lower-than-mle-among-the-data",
+            "In most worlds Bayes by Backprop at its defaults scores lower among the data than one "
+            "network of maximum likelihood, by less than half a nat a point.",
+            "worlds in which that is so",
+            "",
+            above(0.5),
+            lambda f: float(-0.5 < f["bbb-among"] - f["mle-among"] < 0.0),
+        ),
+        Claim(
+            "trained-on-bbb-scores-higher-among-the-data",
+            "In most worlds Bayes by Backprop scores higher among the data once it is trained on.",
+            "worlds in which that is so",
+            "",
+            above(0.5),
+            lambda f: float(f["on-among"] > f["bbb-among"]),
         ),
         Claim(
             "a-tenth-of-the-kl-scores-higher-among-the-data",

@@ -52,8 +52,9 @@ SITES = Experiment(
         ),
         Claim(
             "counted-once-the-fit-is-worse",
-            "Counted once, 32 points are not enough for 50 units: among them the mean misses the "
-            "truth by more than 1.5 times as much as that of PBP as published, after 40 epochs.",
+            "Counted once, PBP's independent Gaussians do not fit 50 units to 32 points: among "
+            "them the mean misses the truth by more than 1.5 times as much as that of PBP as "
+            "published, after 40 epochs.",
             "rms error among the data, 40 epochs, average site over none",
             "",
             above(1.5, share=0.8),

@@ -56,8 +56,8 @@ __all__ = [
     "steps",
 ]
 NOISE_PRIOR = (_loop.PRIOR_ALPHA, _loop.PRIOR_BETA)
-# Counted once, few points do not fit a wide network: that PBP as published does, it owes to its
-# epochs. And its doubt is gone in the end.
+# Counted once, independent Gaussians do not fit few points with a wide network: that PBP as
+# published does, it owes to its epochs. And its doubt is gone in the end.
 # claim: sites-keep-the-doubt, without-sites-epochs-thin-the-doubt
 # claim: counted-once-the-fit-is-worse
 SITES = ("none", "average")

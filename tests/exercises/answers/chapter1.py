@@ -97,27 +97,38 @@ def jittered(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
     return [weight_space(phi, y, np.sqrt(s**2 + 1e-8), c) for c in candidates]
 
 
-def factorised_by_search(cov: Any) -> Any:
-    """KL[q ‖ p] minimised over the logarithms of the sds, in units of the marginal sds."""
+def grouped_by_search(cov: Any, group: Any) -> Any:
+    """KL[q ‖ p] minimised over a triangular factor of q's covariance, in marginal sds."""
     unit = np.sqrt(np.diag(cov))
-    precision = np.diag(np.linalg.inv(cov / np.outer(unit, unit)))
-    found = minimize(
-        lambda t: precision @ np.exp(2 * t) / 2 - t.sum(),
-        np.zeros(len(cov)),
-        jac=lambda t: precision * np.exp(2 * t) - 1,
-        tol=1e-10,
-    )
-    return unit * np.exp(found.x)
+    precision = np.linalg.inv(cov / np.outer(unit, unit))
+    own = np.tril(group[:, None] == group)  # the entries that the factor may have
+
+    def kl(entries: Any) -> Any:
+        factor = np.zeros(cov.shape)
+        factor[own] = entries
+        slopes = precision @ factor - np.diag(1 / np.diag(factor))
+        trace = np.sum(factor * (precision @ factor))
+        return trace / 2 - np.log(np.abs(np.diag(factor))).sum(), slopes[own]
+
+    found = minimize(kl, np.eye(len(cov))[own], jac=True, tol=1e-10)
+    factor = np.zeros(cov.shape)
+    factor[own] = found.x
+    return unit * np.sqrt((factor**2).sum(axis=1))
 
 
-def conditional_sds(cov: Any) -> Any:
-    """sd of each weight, all others held fixed, by the Schur complement."""
-    out = []
-    for j in range(len(cov)):
-        rest = np.delete(np.arange(len(cov)), j)
-        inner = np.linalg.solve(cov[np.ix_(rest, rest)], cov[rest, j])
-        out.append((cov[j, j] - cov[j, rest] @ inner) ** 0.5)
-    return out
+def sd_given(cov: Any, j: Any, held: Any) -> Any:
+    """sd of weight j, some others held fixed, by the Schur complement."""
+    inner = np.linalg.solve(cov[np.ix_(held, held)], cov[held, j])
+    return (cov[j, j] - cov[j, held] @ inner) ** 0.5
+
+
+def conditional_sds(cov: Any, group: Any) -> Any:
+    return [sd_given(cov, j, np.flatnonzero(group != k)) for j, k in enumerate(group)]
+
+
+def given_their_own_group(cov: Any, group: Any) -> Any:
+    own = [np.flatnonzero(group == k) for k in group]
+    return [sd_given(cov, j, rest[rest != j]) for j, rest in enumerate(own)]
 
 
 RIGHT: dict[str, Any] = {
@@ -315,30 +326,42 @@ WRONG: list[tuple[str, str, Any]] = [
 # How much too sure, and the experiments.
 
 
-def ratio(cov: Any) -> Any:
-    return (np.linalg.inv(cov).diagonal() * cov.diagonal()) ** -0.5
+def ratio(cov: Any, group: Any) -> Any:
+    precision, out = np.linalg.inv(cov), np.ones(len(cov))
+    for k in np.unique(group):
+        (of,) = np.nonzero(group == k)
+        out[of] = (np.linalg.inv(precision[of][:, of]).diagonal() / cov.diagonal()[of]) ** 0.5
+    return out
 
 
 RIGHT["1.8"] = ratio
 ALSO += [
-    ("1.8", lambda cov: factorised_by_search(cov) / cov.diagonal() ** 0.5),
-    ("1.8", lambda cov: conditional_sds(cov) / np.sqrt(np.diag(cov))),
-    ("1.8", lambda cov: list(ratio(cov / np.sqrt(np.outer(cov.diagonal(), cov.diagonal()))))),
-    ("1.8", lambda cov: ratio(cov.astype(F32) / F32(cov.max()))),
+    ("1.8", lambda cov, g: grouped_by_search(cov, g) / cov.diagonal() ** 0.5),
+    ("1.8", lambda cov, g: conditional_sds(cov, g) / np.sqrt(np.diag(cov))),
+    ("1.8", lambda cov, g: list(ratio(cov / np.sqrt(np.outer(*[cov.diagonal()] * 2)), g))),
+    ("1.8", lambda cov, g: ratio(cov.astype(F32) / F32(cov.max()), g)),
+    ("1.8", lambda cov, g: tf.constant(ratio(cov, g), tf.float32)),
 ]
 WRONG += [
-    ("1.8", "upside down", lambda cov: 1 / ratio(cov)),
-    ("1.8", "variances for sds", lambda cov: ratio(cov) ** 2),
+    ("1.8", "upside down", lambda cov, g: 1 / ratio(cov, g)),
+    ("1.8", "each weight alone", lambda cov, g: ratio(cov, np.arange(len(cov)))),
+    (
+        "1.8",
+        "the covariance's blocks inverted",
+        lambda cov, g: given_their_own_group(cov, g) / np.sqrt(np.diag(cov)),
+    ),
+    ("1.8", "variances for sds", lambda cov, g: ratio(cov, g) ** 2),
     ("1.8", "q's sds alone", conditional_sds),
-    ("1.8", "the posterior's sds alone", lambda cov: cov.diagonal() ** 0.5),
-    ("1.8", "the forward KL", lambda cov: np.ones(len(cov))),
-    ("1.8", "inverse of the diagonal", lambda cov: cov.diagonal() ** -1.0),
-    ("1.8", "missing to 1", lambda cov: 1 - ratio(cov)),
-    ("1.8", "Cholesky", lambda cov: (np.linalg.cholesky(cov) ** 2 / cov).diagonal() ** 0.5),
-    ("1.8", "eigenvalues", lambda cov: (np.linalg.eigvalsh(cov) / cov.diagonal()) ** 0.5),
-    ("1.8", "a matrix", lambda cov: np.diag(ratio(cov))),
-    ("1.8", "expected", lambda cov: np.sort(ratio(cov))),
-    ("1.8", "expected", lambda cov: np.full(len(cov), ratio(cov).mean())),
+    ("1.8", "the posterior's sds alone", lambda cov, g: cov.diagonal() ** 0.5),
+    ("1.8", "the forward KL", lambda cov, g: ratio(cov, 0 * g)),
+    ("1.8", "inverse of the diagonal", lambda cov, g: cov.diagonal() ** -1.0),
+    ("1.8", "missing to 1", lambda cov, g: 1 - ratio(cov, g)),
+    ("1.8", "Cholesky", lambda cov, g: (np.linalg.cholesky(cov) ** 2 / cov).diagonal() ** 0.5),
+    ("1.8", "eigenvalues", lambda cov, g: (np.linalg.eigvalsh(cov) / cov.diagonal()) ** 0.5),
+    ("1.8", "a matrix", lambda cov, g: np.diag(ratio(cov, g))),
+    ("1.8", "expected", lambda cov, g: np.sort(ratio(cov, g))),
+    ("1.8", "expected", lambda cov, g: np.full(len(cov), ratio(cov, g).mean())),
+    ("1.8", "expected", lambda cov, g: ratio(cov, np.sort(g))),
 ]
 
 

@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
-from answers.forms import single
+from answers.forms import single, tensors
 from bdl_teach import datasets
 from bdl_teach.methods import bbb, local_reparam
 
@@ -16,10 +17,20 @@ def family(cov: Any) -> Any:
     return 0.5 * np.linalg.slogdet(correlation_like)[1]
 
 
-def along(cov: Any, u: Any) -> Any:
-    root = np.linalg.cholesky(cov)
-    best = np.diag(1 / np.diag(np.linalg.inv(cov)))
-    return np.linalg.norm(root.T @ u) / np.linalg.norm(u), math.sqrt(u @ best @ u / (u @ u))
+def difference(cov: Any, a: Any, b: Any) -> Any:
+    """By the covariance of the two predictions."""
+    inputs, best = np.stack([a, b]), np.diag(1 / np.diag(np.linalg.inv(cov)))
+    both = (inputs @ c @ inputs.T for c in (cov, best))
+    return tuple(np.sqrt(v[0, 0] + v[1, 1] - 2 * v[0, 1]) for v in both)
+
+
+def prediction(cov: Any, a: Any) -> Any:
+    """The sds of one prediction."""
+    return np.array(difference(cov, 0 * a, a))
+
+
+def copies(hidden_units: Any) -> Any:
+    return math.log(math.prod(math.factorial(n) << n for n in hidden_units))
 
 
 def posterior(seed: int, **chosen: Any) -> Any:
@@ -52,9 +63,9 @@ def gains(seed: int, steps: Any) -> Any:
 # Right answers, written in another way than the references.
 RIGHT: dict[str, Any] = {
     "4.1": family,
-    "4.2": along,
+    "4.2": difference,
     "4.3": "bde",
-    "4.4": lambda hidden_units: math.log(math.prod(math.factorial(n) for n in hidden_units)),
+    "4.4": copies,
     "4.5": lambda n, p, s, t: (
         math.sqrt(t * p**2 * s**2 / (t * s**2 + n * p**2)),
         math.sqrt(t) * p * s / math.hypot(s, p * math.sqrt(n)),
@@ -65,10 +76,29 @@ RIGHT: dict[str, Any] = {
 
 # (exercise, another right answer)
 ALSO: list[tuple[str, Any]] = [
-    ("4.2", single(along)),
-    ("4.2", lambda cov, u: list(along(cov, 5 * u))),
+    (
+        "4.2",
+        single(
+            lambda cov, a, b: (
+                np.linalg.norm(np.linalg.cholesky(cov).T @ (a - b)),
+                np.linalg.norm((a - b) * np.diag(np.linalg.inv(cov)) ** -0.5),
+            )
+        ),
+    ),
+    ("4.2", lambda cov, a, b: [[sd] for sd in difference(cov, b, a)]),
+    (
+        "4.2",
+        tensors(
+            lambda cov, a, b: (
+                tf.sqrt(tf.einsum("i,ij,j->", b - a, cov, b - a)),
+                tf.norm((b - a) / tf.sqrt(tf.linalg.diag_part(tf.linalg.inv(cov)))),
+            )
+        ),
+    ),
     ("4.3", {"b", "d", "e"}),
-    ("4.4", lambda hidden_units: sum(np.log(np.arange(1, n + 1)).sum() for n in hidden_units)),
+    ("4.4", lambda h: sum(np.log(np.arange(2, 2 * n + 1, 2)).sum() for n in h)),
+    ("4.4", lambda h: np.float32([copies([n]) for n in h]).sum(keepdims=True)),
+    ("4.4", lambda h: sum(tf.math.lgamma(n + 1.0) + n * tf.math.log(2.0) for n in h)),
     ("4.5", single(RIGHT["4.5"])),
 ]
 
@@ -92,34 +122,62 @@ WRONG: list[tuple[str, str, Any]] = [
         lambda cov: -family(cov) + 0.5 * (np.diag(cov) @ np.diag(np.linalg.inv(cov)) - len(cov)),
     ),
     ("4.1", "the sign is wrong", lambda cov: -family(cov)),
-    ("4.2", "the length of u", lambda cov, u: np.linalg.norm(u) * np.array(along(cov, u))),
-    ("4.2", "variances", lambda cov, u: np.square(along(cov, u))),
-    ("4.2", "swapped", lambda cov, u: along(cov, u)[::-1]),
+    (
+        "4.2",
+        "two strangers",
+        lambda cov, a, b: (prediction(cov, a) ** 2 + prediction(cov, b) ** 2) ** 0.5,
+    ),
+    (
+        "4.2",
+        "independent weights, independent predictions",
+        lambda cov, a, b: (
+            difference(cov, a, b)[0],
+            math.hypot(prediction(cov, a)[1], prediction(cov, b)[1]),
+        ),
+    ),
+    ("4.2", "a difference of", lambda cov, a, b: prediction(cov, b) - prediction(cov, a)),
+    ("4.2", "a difference of", lambda cov, a, b: abs(prediction(cov, a) - prediction(cov, b))),
+    ("4.2", "the sum", lambda cov, a, b: difference(cov, -a, b)),
+    (
+        "4.2",
+        "per unit of length",
+        lambda cov, a, b: difference(cov, a, b) / np.sqrt(np.sum((a - b) ** 2)),
+    ),
+    ("4.2", "variances", lambda cov, a, b: np.square(difference(cov, a, b))),
+    ("4.2", "swapped", lambda cov, a, b: difference(cov, a, b)[::-1]),
     (
         "4.2",
         "the posterior's own marginals",
-        lambda cov, u: (along(cov, u)[0], np.sqrt(u**2 @ np.diag(cov) / (u @ u))),
+        lambda cov, a, b: (difference(cov, a, b)[0], np.linalg.norm((b - a) * np.diag(cov) ** 0.5)),
     ),
     (
         "4.2",
         "standard deviations added",
-        lambda cov, u: (
-            along(cov, u)[0],
-            abs(u) @ (1 / np.sqrt(np.diag(np.linalg.inv(cov)))) / np.sqrt(u @ u),
+        lambda cov, a, b: (
+            difference(cov, a, b)[0],
+            abs(b - a) @ (1 / np.sqrt(np.diag(np.linalg.inv(cov)))),
         ),
     ),
-    ("4.2", "expected", lambda cov, u: (along(cov, u)[0],) * 2),
+    ("4.2", "expected", lambda cov, a, b: (difference(cov, a, b)[0],) * 2),
+    ("4.2", "expected", lambda cov, a, b: prediction(cov, b)),
     ("4.3", "statement a is not true", "abde"),
     ("4.3", "statement c is not true", "bcde"),
     ("4.3", "statement b was left out", "de"),
     ("4.3", "statement e was left out", "bd"),
-    ("4.4", "all units in one pot", lambda h: math.lgamma(sum(h) + 1)),
-    ("4.4", "n log n", lambda h: sum(n * math.log(n) for n in h)),
-    ("4.4", "the last layer is forgotten", lambda h: RIGHT["4.4"](h[:1])),
-    ("4.4", "another base", lambda h: RIGHT["4.4"](h) / math.log(10)),
-    ("4.4", "overflow", lambda h: math.log(math.prod(float(math.factorial(n)) for n in h))),
-    ("4.4", "logarithms multiplied", lambda h: math.prod(RIGHT["4.4"]([n]) for n in h)),
-    ("4.4", "expected", lambda h: sum(n * math.log(2) for n in h)),
+    ("4.4", "only the orders", lambda h: math.log(math.prod(math.factorial(n) for n in h))),
+    ("4.4", "only the signs", lambda h: math.log(2 ** sum(h))),
+    ("4.4", "one sign for a whole", lambda h: sum(math.log(2 * math.factorial(n)) for n in h)),
+    ("4.4", "2H for 2^H", lambda h: sum(math.log(2 * n * math.factorial(n)) for n in h)),
+    ("4.4", "all units in one pot", lambda h: _by_lgamma(sum(h))),
+    ("4.4", "the units of the layers multiplied", lambda h: _by_lgamma(math.prod(h))),
+    ("4.4", "n log n", lambda h: sum(n * math.log(n) + n * math.log(2) for n in h)),
+    ("4.4", "the last layer is forgotten", lambda h: copies(h[:1])),
+    ("4.4", "another base", lambda h: copies(h) / math.log(10)),
+    ("4.4", "another base", lambda h: math.log2(math.prod(math.factorial(n) << n for n in h))),
+    ("4.4", "overflow", lambda h: math.log(math.prod(math.factorial(n) * 2.0**n for n in h))),
+    ("4.4", "logarithms multiplied", lambda h: math.prod(copies([n]) for n in h)),
+    ("4.4", "expected", lambda h: sum(math.lgamma(2 * n + 1) for n in h)),
+    ("4.4", "expected", lambda h: copies(h) - sum(h) * math.log(4)),
     ("4.5", "swapped", lambda n, p, s, t: RIGHT["4.5"](n, p, s, t)[::-1]),
     ("4.5", "the prior tempered twice", lambda n, p, s, t: [RIGHT["4.5"](n, p, s, t)[1]] * 2),
     ("4.5", "the prior not tempered", lambda n, p, s, t: [RIGHT["4.5"](n, p, s, t)[0]] * 2),
@@ -141,6 +199,10 @@ WRONG: list[tuple[str, str, Any]] = [
     ("4.7", "none of them", lambda seed, steps: np.zeros(3)),
     ("4.7", "expected", lambda seed, steps: np.array(steps) < 80),
 ]
+
+
+def _by_lgamma(n: Any) -> Any:
+    return math.lgamma(n + 1) + n * math.log(2)
 
 
 def _kl(cov: Any, variance: Any) -> Any:

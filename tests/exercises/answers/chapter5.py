@@ -9,8 +9,25 @@ import tensorflow as tf
 from answers.forms import single, tensors
 
 
-def covariance(x: Any, sigma: Any) -> Any:
-    return x @ np.diag(sigma) @ np.diag(sigma) @ x.T
+def covariance(x: Any, sigma: Any, machine: Any) -> Any:
+    """Machine by machine: a block of the matrix each."""
+    out = np.zeros((len(x), len(x)))
+    for k in np.unique(machine):
+        (rows,) = np.nonzero(machine == k)
+        out[np.ix_(rows, rows)] = (x[rows] * sigma) @ (x[rows] * sigma).T
+    return out
+
+
+def together_on(machine: Any) -> Any:
+    """By one-hot codes of the machines."""
+    hot = np.eye(max(machine) + 1)[machine]
+    return hot @ hot.T
+
+
+def minibatch(n: Any, m: Any, v: Any, c: Any, spread: Any) -> Any:
+    """By the covariance of two different rows of a minibatch, over both."""
+    one, two = v + spread, c - spread / (n - 1)
+    return (n / m) ** 2 * (m * one + m * (m - 1) * two)
 
 
 def ratio(x: Any) -> Any:
@@ -26,7 +43,7 @@ def _gain(x: Any) -> Any:
 RIGHT: dict[str, Any] = {
     "5.3": "ace",
     "5.4": covariance,
-    "5.5": lambda n, m, v, c: (n / m) ** 2 * (m * v + m * (m - 1) * c),
+    "5.5": minibatch,
     "5.6": ratio,
 }
 
@@ -36,9 +53,14 @@ def scaled_gain(scale: Any) -> Any:
     return lambda x: np.sum((x / scale(x)) ** 2) ** 2 / np.sum((x / scale(x)) ** 4)
 
 
-def pairs(n: Any, m: Any, v: Any, c: Any) -> Any:
-    matrix = np.full((m, m), c) + (v - c) * np.eye(m)
+def pairs(n: Any, m: Any, v: Any, c: Any, spread: Any) -> Any:
+    two = c - spread / (n - 1)
+    matrix = np.full((m, m), two) + (v + spread - two) * np.eye(m)
     return (n / m) ** 2 * matrix.sum()
+
+
+def with_rows(given_rows: Any) -> Any:
+    return lambda n, m, v, c, d: given_rows(n, m, v, c) + minibatch(n, m, 0, 0, d)
 
 
 # (exercise, another right answer)
@@ -48,13 +70,27 @@ ALSO: list[tuple[str, Any]] = [
     ("5.3", {"a": True, "b": False, "c": True, "d": False, "e": True}),
     ("5.3", ("A", "C", "E")),
     ("5.4", single(covariance)),
-    ("5.4", tensors(lambda x, s: tf.matmul(x * s**2, x, transpose_b=True))),
-    ("5.4", lambda x, s: (x * s) @ (x * s).T),
-    ("5.4", lambda x, s: np.einsum("mi,ni,i->mn", x, x, s**2)),
-    ("5.4", lambda x, s: [[sum(a * b * s**2) for b in x] for a in x]),
-    ("5.5", lambda n, m, v, c: n * n * (c + (v - c) / m)),
-    ("5.5", single(lambda n, m, v, c: (n / m) ** 2 * (m * v + m * (m - 1) * c))),
-    ("5.5", lambda n, m, v, c: [n**2 * v / m + n**2 * c - n**2 * c / m]),
+    (
+        "5.4",
+        tensors(
+            lambda x, s, k: tf.where(
+                k[:, None] == k[None], tf.matmul(x * s**2, x, transpose_b=True), 0.0
+            )
+        ),
+    ),
+    ("5.4", lambda x, s, k: (x * s) @ (x * s).T * together_on(k)),
+    ("5.4", lambda x, s, k: np.einsum("mi,ni,i,mn->mn", x, x, s**2, np.equal.outer(k, k))),
+    (
+        "5.4",
+        lambda x, s, k: [
+            [sum(a * b * s**2) if i == j else 0 for b, j in zip(x, k, strict=True)]
+            for a, i in zip(x, k, strict=True)
+        ],
+    ),
+    ("5.5", lambda n, m, v, c, d: n * n * (c + (v - c) / m + (n / m - 1) / (n - 1) * d)),
+    ("5.5", single(minibatch)),
+    ("5.5", lambda n, m, v, c, d: [n**2 * (v + (m - 1) * c + (n - m) * d / (n - 1)) / m]),
+    ("5.5", lambda n, m, v, c, d: tf.constant(minibatch(n, m, v, c, d), tf.float32)),
     ("5.5", pairs),
     ("5.6", scaled_gain(lambda x: np.abs(x).mean())),
     ("5.6", scaled_gain(lambda x: np.abs(x).sum())),
@@ -69,8 +105,8 @@ ALSO: list[tuple[str, Any]] = [
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("5.4", "expected", lambda x, s: RIGHT["5.4"](x, np.clip(s, 0.01, 3))),
-    ("5.5", "expected", lambda n, m, v, c: RIGHT["5.5"](n, m, max(v, 0.01), c)),
+    ("5.4", "expected", lambda x, s, k: covariance(x, np.clip(s, 0.01, 3), k)),
+    ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, max(v, 0.01), c, d)),
     (
         "5.6",
         "only the large ones",
@@ -78,27 +114,79 @@ WRONG: list[tuple[str, str, Any]] = [
     ),
     ("5.6", "eps in the denominator", lambda x: _gain(x / (abs(x).max() + 1e-9))),
     ("5.3", "statement c was left out", {"(a)"}),
-    ("5.4", "no diagonal", lambda x, s: covariance(x, s) - np.diag(x**2 @ s**2)),
-    ("5.4", "mean for sum", lambda x, s: covariance(x, s) / x.shape[1]),
-    ("5.4", "|x| for x", lambda x, s: abs(x) @ np.diag(s**2) @ abs(x).T),
-    ("5.4", "|x| for x", lambda x, s: abs(x) * s**2 @ abs(x.T)),
-    ("5.4", "correlation", lambda x, s: covariance(x, s) / np.outer(*[(x**2 @ s**2) ** 0.5] * 2)),
-    ("5.4", "expected", lambda x, s: np.tril(covariance(x, s))),
-    ("5.4", "expected", lambda x, s: abs(covariance(x, s))),
-    ("5.4", "expected shape", lambda x, s: x**2 @ s**2),
-    ("5.4", "expected", lambda x, s: x @ x.T * np.mean(s**2)),
-    ("5.4", "expected", lambda x, s: covariance(x, s) + 1e-3 * np.eye(len(x))),
-    ("5.4", "expected", lambda x, s: covariance(x - x.mean(0), s)),
-    ("5.5", "pairs counted twice", lambda n, m, v, c: (n / m) ** 2 * (m * v + 2 * m * (m - 1) * c)),
-    ("5.5", "pairs of all data", lambda n, m, v, c: n * n / m * v + (n / m) ** 2 * n * (n - 1) * c),
-    ("5.5", "nothing averages", lambda n, m, v, c: n**2 * (v + (m - 1) * c / m)),
-    ("5.5", "standard deviation", lambda n, m, v, c: n * ((v + (m - 1) * c) / m) ** 0.5),
-    ("5.5", "expected", lambda n, m, v, c: n**2 * (v + (m + 1) * c) / m),
-    ("5.5", "expected", lambda n, m, v, c: n**2 * (v - (m - 1) * c) / m),
-    ("5.5", "expected", lambda n, m, v, c: n**2 * (v / m + c / m)),
-    ("5.5", "expected", lambda n, m, v, c: (n / m) * (v / m + (m - 1) / m * c)),
-    ("5.5", "expected", lambda n, m, v, c: n**2 * (v / m + (m - 1) / m * abs(c))),
-    ("5.5", "expected", lambda n, m, v, c: n * (n - 1) * (v + (m - 1) * c) / m),
+    ("5.4", "one W for all rows", lambda x, s, k: covariance(x, s, 0 * k)),
+    ("5.4", "only rows on different", lambda x, s, k: x * s**2 @ x.T * (k[:, None] != k)),
+    (
+        "5.4",
+        "only rows on different",
+        lambda x, s, k: x * s**2 @ x.T - covariance(x, s, k) + np.diag(x**2 @ s**2),
+    ),
+    ("5.4", "no diagonal", lambda x, s, k: covariance(x, s, k) - np.diag(x**2 @ s**2)),
+    ("5.4", "mean for sum", lambda x, s, k: covariance(x, s, k) / x.shape[1]),
+    ("5.4", "|x| for x", lambda x, s, k: abs(x) @ np.diag(s**2) @ abs(x).T * together_on(k)),
+    ("5.4", "|x| for x", lambda x, s, k: abs(covariance(abs(x), s, k))),
+    (
+        "5.4",
+        "correlation",
+        lambda x, s, k: covariance(x, s, k) / np.outer(*[(x**2 @ s**2) ** 0.5] * 2),
+    ),
+    ("5.4", "expected", lambda x, s, k: np.tril(covariance(x, s, k))),
+    ("5.4", "expected", lambda x, s, k: abs(covariance(x, s, k))),
+    ("5.4", "expected shape", lambda x, s, k: x**2 @ s**2),
+    ("5.4", "expected", lambda x, s, k: x @ x.T * np.mean(s**2) * together_on(k)),
+    ("5.4", "expected", lambda x, s, k: covariance(x, s, k) + 1e-3 * np.eye(len(x))),
+    ("5.4", "expected", lambda x, s, k: covariance(x - x.mean(0), s, k)),
+    ("5.4", "expected", lambda x, s, k: covariance(x, s, np.sort(k))),
+    ("5.5", "the rows are given", lambda n, m, v, c, d: n * n * (c + (v - c) / m)),
+    ("5.5", "the weights are given", lambda n, m, v, c, d: minibatch(n, m, 0, 0, d)),
+    ("5.5", "with replacement", lambda n, m, v, c, d: n * n * (v + d + (m - 1) * c) / m),
+    (
+        "5.5",
+        "N for N − 1",
+        lambda n, m, v, c, d: n * n * (v + (m - 1) * c) / m + n * (n - m) * d / m,
+    ),
+    (
+        "5.5",
+        "all of it vanishes",
+        lambda n, m, v, c, d: (n - m) / (n - 1) * n * n * (v + d + (m - 1) * c) / m,
+    ),
+    (
+        "5.5",
+        "the factor squared",
+        lambda n, m, v, c, d: (
+            minibatch(n, m, v, c, 0) + minibatch(n, m, 0, 0, d) * (n - m) / (n - 1)
+        ),
+    ),
+    (
+        "5.5",
+        "does not average out",
+        lambda n, m, v, c, d: minibatch(n, m, v, c, 0) + m * minibatch(n, m, 0, 0, d),
+    ),
+    (
+        "5.5",
+        "standard deviations added",
+        lambda n, m, v, c, d: (
+            sum(minibatch(n, m, *p) ** 0.5 for p in ((v, c, 0.0), (0.0, 0.0, d))) ** 2
+        ),
+    ),
+    (
+        "5.5",
+        "pairs counted twice",
+        with_rows(lambda n, m, v, c: (n / m) ** 2 * (m * v + 2 * m * (m - 1) * c)),
+    ),
+    ("5.5", "standard deviation for", lambda *case: minibatch(*case) ** 0.5),
+    (
+        "5.5",
+        "expected",
+        with_rows(lambda n, m, v, c: n * n / m * v + (n / m) ** 2 * n * (n - 1) * c),
+    ),
+    ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v + (m - 1) * c / m))),
+    ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v + (m + 1) * c) / m)),
+    ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v - (m - 1) * c) / m)),
+    ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, v, abs(c), d)),
+    ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, v, c, -d)),
+    ("5.5", "with replacement", lambda n, m, v, c, d: minibatch(n, m, v + d, c, 0)),
+    ("5.5", "expected", lambda n, m, v, c, d: (n - 1) / n * minibatch(n, m, v, c, d)),
     ("5.6", "overflow", lambda x: scaled_gain(lambda x: np.sqrt(np.mean(x**2)))(x)),
     ("5.6", "overflow", lambda x: np.linalg.norm(x) ** 4 / np.sum(x**4)),
     *(
@@ -118,24 +206,28 @@ WRONG: list[tuple[str, str, Any]] = [
     ("5.3", "statement e was left out", ["a", "c"]),
     ("5.3", "statement a was left out", set()),
     ("5.3", "expected a set of letters", {"a", "z"}),
-    ("5.4", "only the diagonal", lambda x, s: np.diag((x**2) @ s**2)),
-    ("5.4", "σ for σ²", lambda x, s: x @ np.diag(s) @ x.T),
-    ("5.4", "columns for rows", lambda x, s: x.T @ x * s**2),
-    ("5.4", "the weights' variance is missing", lambda x, s: x @ x.T),
-    ("5.4", "x squared", lambda x, s: (x**2 * s**2) @ (x**2).T),
-    ("5.5", "the covariance is missing", lambda n, m, v, c: n * n * v / m),
-    ("5.5", "N for N²", lambda n, m, v, c: n * (v + (m - 1) * c) / m),
-    ("5.5", "a point paired with itself", lambda n, m, v, c: n**2 * (v + m * c) / m),
-    ("5.5", "pairs counted once", lambda n, m, v, c: n**2 * (v + (m - 1) * c / 2) / m),
-    ("5.5", "the factor N/M is missing", lambda n, m, v, c: m * (v + (m - 1) * c)),
+    ("5.4", "only the diagonal", lambda x, s, k: np.diag((x**2) @ s**2)),
+    ("5.4", "σ for σ²", lambda x, s, k: x @ np.diag(s) @ x.T * together_on(k)),
+    ("5.4", "columns for rows", lambda x, s, k: x.T @ x * s**2),
+    ("5.4", "the weights' variance is missing", lambda x, s, k: x @ x.T * together_on(k)),
+    ("5.4", "x squared", lambda x, s, k: (x**2 * s**2) @ (x**2).T * together_on(k)),
+    ("5.5", "the covariance is missing", with_rows(lambda n, m, v, c: n * n * v / m)),
+    ("5.5", "N for N²", lambda n, m, v, c, d: minibatch(n, m, v, c, d) / n),
+    ("5.5", "a point paired", with_rows(lambda n, m, v, c: n**2 * (v + m * c) / m)),
+    ("5.5", "pairs counted once", with_rows(lambda n, m, v, c: n**2 * (v + (m - 1) * c / 2) / m)),
+    (
+        "5.5",
+        "the factor N/M is missing",
+        lambda n, m, v, c, d: m * (v + d + (m - 1) * (c - d / (n - 1))),
+    ),
     ("5.6", "overflow", lambda x: np.sum(x**2) ** 2 / np.sum(x**4)),
     ("5.6", "overflow", lambda x: (x @ x) ** 2 / (x**2 @ x**2)),
     ("5.6", "upside down", lambda x: 1 / ratio(x)),
     ("5.6", "the number of points", lambda x: len(x)),
     ("5.6", "x for x²", lambda x: np.sum(x) ** 2 / np.sum(x**2)),
-    ("5.4", "one ε for all inputs", lambda x, s: np.outer(x @ s, s @ x.T)),
-    ("5.5", "N/M not squared", lambda n, m, v, c: n / m * (m * v + m * (m - 1) * c)),
-    ("5.5", "the factor N² is missing", lambda n, m, v, c: (v + (m - 1) * c) / m),
+    ("5.4", "one ε for all inputs", lambda x, s, k: np.outer(x @ s, s @ x.T) * together_on(k)),
+    ("5.5", "N/M not squared", lambda n, m, *rest: minibatch(n, m, *rest) / (n / m)),
+    ("5.5", "the factor N² is missing", lambda n, m, *rest: minibatch(n, m, *rest) / n / n),
 ]
 
 

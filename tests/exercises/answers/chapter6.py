@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from scipy.special import expit, log_expit, logsumexp
+from scipy.optimize import minimize_scalar
+from scipy.special import erf, erfc, expit, log_expit, logsumexp
+from scipy.stats import norm
 
 from answers.forms import single, tensors
 
@@ -22,9 +24,78 @@ def gamma_step(g: Any, r: Any, e: Any, d: Any, kl: Any) -> Any:
     return d * softplus(r) + kl
 
 
-def precision_or_0(x: Any, y: Any, s: float) -> float:
-    variance = float(RIGHT["6.6"](x, y, s))
-    return 1 / variance if variance > 0 else 0.0
+def best_variance(x: Any, y: Any, s: float) -> Any:
+    """(6.16)."""
+    return max(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1], 0.0)
+
+
+def evidence(prior_var: Any, x: Any, y: Any, s: float) -> Any:
+    """ln p(D | σ_p) of chapter 1: y is Gaussian, with the covariance s² I + σ_p² x xᵀ."""
+    cov = s**2 * np.eye(len(x)) + prior_var * np.outer(x, x)
+    logs = np.linalg.slogdet(2 * np.pi * cov)[1]
+    return -0.5 * (logs + y @ np.linalg.solve(cov, y))
+
+
+def worth(x: Any, y: Any, s: float, variance: Any = None) -> Any:
+    variance = best_variance(x, y, s) if variance is None else variance
+    return evidence(variance, x, y, s) - evidence(0.0, x, y, s)
+
+
+def tried(x: Any, y: Any, s: float) -> Any:
+    """The highest evidence of many prior variances, none among them."""
+    found = minimize_scalar(
+        lambda log_var: -worth(x, y, s, np.exp(log_var)), bounds=(-40, 40), method="bounded"
+    )
+    return max(0.0, -found.fun)
+
+
+def by_shrinking(x: Any, y: Any, s: float, variance: float) -> Any:
+    """As ``worth``, without the difference of large numbers."""
+    told = variance / (variance + moments(x, y, s)[1])  # 1 − α/(α + s)
+    return (np.log1p(-told) + told * ratio_of(x, y, s)) / 2
+
+
+def by_gamma(x: Any, y: Any, s: float) -> Any:
+    """By the γ² of (6.18)."""
+    square = np.maximum(np.sum(x * y) ** 2 / (np.sum(x**2) * s**2) - 1, 0)
+    return (square - np.log1p(square)) / 2
+
+
+def tf_worth(x: Any, y: Any, s: Any) -> Any:
+    ratio = tf.maximum(tf.reduce_sum(x * y) ** 2 / tf.reduce_sum(x**2) / s**2, 1.0)
+    return (ratio - 1 - tf.math.log(ratio)) / 2
+
+
+def kept_or_0(of: Any) -> Any:
+    """Of b²/s, where the weight is kept."""
+    return lambda x, y, s: of(ratio_of(x, y, s)) if ratio_of(x, y, s) > 1 else 0.0
+
+
+def ratio_of(x: Any, y: Any, s: float) -> Any:
+    mean, var = moments(x, y, s)
+    return mean**2 / var
+
+
+def on(x: Any, g: Any, s: Any, std: Any = None) -> Any:
+    """With the complementary error function, and the sd as a norm."""
+    std = np.linalg.norm(x[:, :, None] * s, axis=1) if std is None else std
+    return erfc(-np.einsum("ni,ij->nj", x, g * s) / std / np.sqrt(2)) / 2
+
+
+def scaled(x: Any, g: Any, s: Any) -> Any:
+    """As the mean of γ, with the weights x σ/√δ, whose squares sum to 1."""
+    share = x[:, :, None] * s / np.sqrt(np.sum(np.square(x[:, :, None] * s), axis=1))[:, None]
+    return phi(np.sum(share * g, axis=1))
+
+
+def phi(z: Any) -> Any:
+    """Φ."""
+    return 0.5 * (1 + erf(np.asarray(z) / np.sqrt(2)))
+
+
+def tf_on(x: Any, g: Any, s: Any) -> Any:
+    z = x @ (g * s) / tf.sqrt(x**2 @ s**2)
+    return 0.5 * (1 + tf.math.erf(z / 2**0.5))
 
 
 RIGHT: dict[str, Any] = {
@@ -33,9 +104,9 @@ RIGHT: dict[str, Any] = {
     "6.3": "bce",
     "6.4": lambda g, r, e, d: d * softplus(r) + 1 / (g + 1 / g),
     "6.5": lambda g, r, e, d: (g * d + e * d) * np.exp(r) / (1 + np.exp(r)),
-    "6.6": lambda x, y, s: np.clip(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1], 0, None),
+    "6.6": worth,
     "6.7": lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(np.maximum(abs(g), 1e-300))),
-    "6.8": lambda x, s: np.linalg.norm(x[:, :, None] * s[None], axis=1),
+    "6.8": on,
 }
 
 
@@ -63,11 +134,6 @@ def tape(index: int) -> Any:
         return watched.gradient(loss, parts[index])
 
     return tensors(gradient)
-
-
-def by_precision(x: Any, y: Any, s: float) -> Any:
-    precision, pull = np.sum(x**2) / s**2, np.sum(x * y) / s**2
-    return 0.0 if pull**2 <= precision else 1 / (precision**2 / (pull**2 - precision))
 
 
 def careful_kl(gamma: Any) -> Any:
@@ -98,18 +164,11 @@ ALSO: list[tuple[str, Any]] = [
     ("6.5", single(lambda g, r, e, d: d * (g + e) / (1 + np.exp(-r)))),
     ("6.5", lambda g, r, e, d: d * (g + e) * (1 - np.exp(-np.log1p(np.exp(r))))),
     ("6.5", lambda g, r, e, d: d * (g + e) * (0.5 + 0.5 * np.tanh(np.asarray(r) / 2))),
-    ("6.6", by_precision),
-    ("6.6", single(by_precision)),
-    (
-        "6.6",
-        tensors(
-            lambda x, y, s: tf.nn.relu(
-                ((tf.reduce_sum(x * y) / s**2) ** 2 - tf.reduce_sum(x**2) / s**2)
-                / (tf.reduce_sum(x**2) / s**2) ** 2
-            )
-        ),
-    ),
-    ("6.6", lambda x, y, s: np.array([max(0, (x @ y) ** 2 - (x @ x) * s**2) / (x @ x) ** 2])),
+    ("6.6", tried),
+    ("6.6", by_gamma),
+    ("6.6", single(by_gamma)),
+    ("6.6", tensors(tf_worth)),
+    ("6.6", lambda x, y, s: np.array([worth(x, y, s)])),
     ("6.7", careful_kl),
     ("6.7", lambda g: [np.log(abs(complex(1, value))) for value in g]),
     ("6.7", lambda g: np.log(np.abs(1 + 1j * g))),
@@ -120,22 +179,18 @@ ALSO: list[tuple[str, Any]] = [
             + np.log(np.hypot(1 / np.maximum(1, abs(g)), g / np.maximum(1, abs(g))))
         ),
     ),
-    ("6.8", single(lambda x, s: np.sqrt(x**2 @ s**2))),
-    ("6.8", tensors(lambda x, s: tf.norm(x[:, :, None] * s, axis=1))),
-    ("6.8", lambda x, s: [[np.hypot.reduce(row * col) for col in s.T] for row in x]),
-    ("6.8", lambda x, s: np.sqrt(np.einsum("ni,ij,ni,ij->nj", x, s, x, s))),
+    ("6.8", scaled),
+    ("6.8", single(on)),
+    ("6.8", tensors(tf_on)),
+    ("6.8", lambda x, g, s: 1 - on(-x, -g, s, -np.hypot.reduce(x[:, :, None] * s, axis=1))),
 ]
 
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
-    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, max(s, 0.01))),
+    ("6.6", "expected", lambda x, y, s: worth(x, y, max(s, 0.01))),
     ("6.1", "in the logarithm", lambda m, s: 0.5 * np.log(1 + (m / s) ** 2 + 1e-6).sum()),
     ("6.2", "eps under the root", lambda m, s: np.sqrt(np.mean(m**2 + s**2) + 1e-8)),
-    (
-        "6.6",
-        "expected",
-        lambda x, y, s: max(0, (x @ y / s**2) ** 2 - (p := x @ x / s**2)) / (p**2 + 1e-8),
-    ),
+    ("6.6", "expected", kept_or_0(lambda ratio: (ratio - 1 - np.log(ratio + 1e-3)) / 2)),
     ("6.1", "μ is not squared", lambda m, s: np.log(1 + abs(m) / s**2).sum() / 2),
     ("6.1", "squares are missing", lambda m, s: np.log(1 + abs(m) / s).sum() / 2),
     ("6.1", "squares are missing", lambda m, s: np.log(1 + m / s).sum() / 2),
@@ -187,29 +242,38 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.5", "expected", lambda g, r, e, d: d + (g + e) * expit(r)),
     ("6.5", "expected", lambda g, r, e, d: d * abs(g + e) * expit(r)),
     ("6.5", "expected", lambda g, r, e, d: d * (g * softplus(r) + e) * expit(r)),
-    ("6.6", "b for b²", lambda x, y, s: max(0, x @ y - x @ x) * s**2 / (x @ x) ** 2),
     (
         "6.6",
-        "posterior's variance",
-        lambda x, y, s: (
-            1 / (precision_or_0(x, y, s) + x @ x / s**2) if precision_or_0(x, y, s) else 0
-        ),
+        "gain where it is pruned",
+        lambda x, y, s: (ratio_of(x, y, s) - np.log(np.e * ratio_of(x, y, s))) / 2,
     ),
-    ("6.6", "infinite", lambda x, y, s: RIGHT["6.6"](x, y, s) or np.inf),
+    ("6.6", "price of the prior is missing", kept_or_0(lambda ratio: (ratio - 1) / 2)),
+    ("6.6", "price of the prior alone", kept_or_0(lambda ratio: np.log(ratio) / 2)),
+    ("6.6", "price of the prior alone", kept_or_0(lambda ratio: np.log(1 / ratio) / 2)),
+    ("6.6", "sign of the logarithm", kept_or_0(lambda ratio: (ratio - 1 + np.log(ratio)) / 2)),
+    ("6.6", "what least squares gains", lambda x, y, s: (x @ y / s) ** 2 / (x @ x) / 2),
+    ("6.6", "what least squares gains", kept_or_0(lambda ratio: ratio / 2)),
+    ("6.6", "not shrunk", kept_or_0(lambda ratio: (ratio - np.log(ratio)) / 2)),
+    ("6.6", "½ is missing", lambda x, y, s: 2 * worth(x, y, s)),
+    ("6.6", "best prior's variance", best_variance),
+    ("6.6", "σ_p = 1", lambda x, y, s: worth(x, y, s, 1.0)),
+    ("6.6", "σ_p = 1", lambda x, y, s: max(0, worth(x, y, s, 1.0))),
+    ("6.6", "σ_p for σ_p²", lambda x, y, s: worth(x, y, s, best_variance(x, y, s) ** 0.5)),
     (
         "6.6",
-        "not shrunk",
-        lambda x, y, s: moments(x, y, s)[0] ** 2 if precision_or_0(x, y, s) else 0,
+        "α for σ_p²",
+        lambda x, y, s: by_shrinking(x, y, s, 1 / v) if (v := best_variance(x, y, s)) else 0,
     ),
-    ("6.6", "α for σ_p²", lambda x, y, s: 1 / RIGHT["6.6"](x, y, s)),
-    ("6.6", "σ for σ²", lambda x, y, s: RIGHT["6.6"](x, y, s**0.5)),
-    ("6.6", "every way through", lambda x, y, s: RIGHT["6.6"](x, y, s) or None),
-    ("6.6", "expected", lambda x, y, s: max(1e-8, RIGHT["6.6"](x, y, s))),
-    ("6.6", "expected", lambda x, y, s: max(1e-6, RIGHT["6.6"](x, y, s))),
-    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, s) + 1e-8),
-    ("6.6", "expected", lambda x, y, s: max(0, abs(x @ y / (x @ x)) - s / (x @ x) ** 0.5) ** 2),
-    ("6.6", "expected", lambda x, y, s: np.mean(x * y) ** 2),
-    ("6.6", "expected", lambda x, y, s: RIGHT["6.6"](x, y, s) if x @ y > 0 else 0.0),
+    ("6.6", "not what is gained", lambda x, y, s: evidence(best_variance(x, y, s), x, y, s)),
+    ("6.6", "noise is missing", lambda x, y, s: worth(x, y, 1.0)),
+    ("6.6", "σ for σ²", lambda x, y, s: worth(x, y, s**0.5)),
+    ("6.6", "another base", lambda x, y, s: worth(x, y, s) / np.log(2)),
+    ("6.6", "another base", kept_or_0(lambda ratio: (ratio - 1 - np.log10(ratio)) / 2)),
+    ("6.6", "the sign is wrong", lambda x, y, s: -worth(x, y, s)),
+    ("6.6", "every way through", lambda x, y, s: worth(x, y, s) or None),
+    ("6.6", "expected", lambda x, y, s: max(1e-5, worth(x, y, s))),
+    ("6.6", "expected", lambda x, y, s: worth(x, y, s) + 1e-6),
+    ("6.6", "expected", lambda x, y, s: worth(x, y, s) if x @ y > 0 else 0.0),
     ("6.7", "cut off", lambda g: np.log(1 + np.clip(g, -1e150, 1e150) ** 2) / 2),
     ("6.7", "negative number", lambda g: np.logaddexp(0, 2 * np.log(g)) / 2),
     ("6.7", "1/γ² at γ = 0", lambda g: np.log(abs(g)) + np.log(1 + (1 / g) ** 2) / 2),
@@ -223,16 +287,29 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.7", "the sign is wrong", lambda g: -np.log(np.hypot(1, g))),
     ("6.7", "expected", lambda g: np.log(np.hypot(1, g.astype(np.float32)))),
     ("6.7", "expected", lambda g: np.where(g > 0, np.log(np.hypot(1, g)), 0)),
-    ("6.8", "made positive", lambda x, s: abs(x @ s)),
-    ("6.8", "averaged", lambda x, s: (np.mean(x[:, :, None] ** 2 * s**2, axis=1)) ** 0.5),
-    ("6.8", "eps under the root", lambda x, s: (x**2 @ s**2 + 1e-8) ** 0.5),
-    ("6.8", "x is not squared", lambda x, s: (abs(x) @ s**2) ** 0.5),
-    ("6.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.5 + 1e-8),
-    ("6.8", "expected", lambda x, s: (x**2).sum(1, keepdims=True) ** 0.5 * s.mean(0)),
-    ("6.8", "expected", lambda x, s: np.max(abs(x[:, :, None] * s), axis=1)),
-    ("6.8", "expected shape", lambda x, s: ((x**2 @ s**2) ** 0.5).T),
-    ("6.8", "expected", lambda x, s: (x**2 @ s**2) ** 0.25),
-    ("6.8", "expected", lambda x, s: abs(x.sum(1, keepdims=True)) * np.linalg.norm(s, axis=0)),
+    ("6.8", "γ for μ", lambda x, g, s: on(x, g / s, s, np.sqrt(x**2 @ s**2))),
+    ("6.8", "one ε for all inputs", lambda x, g, s: on(x, g, s, x @ s)),
+    ("6.8", "one ε for all inputs", lambda x, g, s: on(x, g, s, abs(x @ s))),
+    ("6.8", "absolute values added", lambda x, g, s: on(x, g, s, abs(x) @ s)),
+    ("6.8", "δ for √δ", lambda x, g, s: on(x, g, s, (x * x) @ (s * s))),
+    ("6.8", "σ for σ²", lambda x, g, s: on(x, g, s, ((x * x) @ s) ** 0.5)),
+    ("6.8", "x is not squared", lambda x, g, s: on(x, g, s, (x @ (s * s)) ** 0.5)),
+    ("6.8", "x is not squared", lambda x, g, s: on(x, g, s, (abs(x) @ (s * s)) ** 0.5)),
+    ("6.8", "the spread is missing", lambda x, g, s: on(x, g, s, 1.0)),
+    ("6.8", "the mean alone", lambda x, g, s: (x @ (g * s) > 0).astype(int)),
+    ("6.8", "how often it is off", lambda x, g, s: 1 - on(x, g, s)),
+    ("6.8", "the ratio, and no", lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2)),
+    (
+        "6.8",
+        "the density for",
+        lambda x, g, s: norm.pdf(x @ (g * s) / np.sqrt(x**2 @ s**2)),
+    ),
+    ("6.8", "the logistic", lambda x, g, s: expit(x @ (g * s) / np.sqrt(x**2 @ s**2))),
+    ("6.8", "eps under the root", lambda x, g, s: on(x, g, s, (x**2 @ s**2 + 1e-8) ** 0.5)),
+    ("6.8", "eps under the root", lambda x, g, s: on(x, g, s, (x**2 @ s**2) ** 0.5 + 1e-6)),
+    ("6.8", "expected", lambda x, g, s: on(x, g, s, (x**2 @ s**2 + 1e-5) ** 0.5)),
+    ("6.8", "expected", lambda x, g, s: on(x, g, s, np.linalg.norm(s, axis=0))),
+    ("6.8", "expected shape", lambda x, g, s: on(x, g, s).T),
     ("6.1", "½ is missing", lambda m, s: np.log(1 + m**2 / s**2).sum()),
     ("6.1", "σ for σ²", lambda m, s: np.log(1 + m**2 / s).sum() / 2),
     ("6.1", "upside down", lambda m, s: np.log(1 + s**2 / m**2).sum() / 2),
@@ -266,24 +343,12 @@ WRONG: list[tuple[str, str, Any]] = [
     ("6.5", "softplus forgotten", lambda g, r, e, d: d * (g + e)),
     ("6.5", "softplus for its derivative", lambda g, r, e, d: d * (g + e) * softplus(r)),
     ("6.5", "KL where there is none", lambda g, r, e, d: d * (g + e) * expit(r) + g / (1 + g * g)),
-    ("6.6", "negative variance", lambda x, y, s: moments(x, y, s)[0] ** 2 - moments(x, y, s)[1]),
-    ("6.6", "square of least squares", lambda x, y, s: moments(x, y, s)[0] ** 2),
-    ("6.6", "σ_p for σ_p²", lambda x, y, s: np.sqrt(RIGHT["6.6"](x, y, s))),
-    ("6.6", "noise is missing", lambda x, y, s: RIGHT["6.6"](x, y, 1.0)),
-    ("6.6", "precision for the variance", lambda x, y, s: precision_or_0(x, y, s)),
-    ("6.6", "|b² − s|", lambda x, y, s: abs(moments(x, y, s)[0] ** 2 - moments(x, y, s)[1])),
-    ("6.6", "s for s²", lambda x, y, s: RIGHT["6.6"](x, y, s) / moments(x, y, s)[1]),
     ("6.7", "ln|γ|", lambda g: np.log(np.sqrt(abs(g))) * 2),
     ("6.7", "overflow", lambda g: 0.5 * np.log1p(g**2)),
     ("6.7", "overflow", lambda g: 0.5 * np.log(1 + np.square(g))),
     ("6.7", "½ is missing", lambda g: 2 * np.log(np.hypot(1, g))),
     ("6.7", "ln(1 + |γ|)", lambda g: np.log(1 + abs(g))),
     ("6.7", "summed", lambda g: np.log(np.hypot(1, g)).sum()),
-    ("6.8", "one ε for all inputs:", lambda x, s: np.einsum("ni,ij->nj", x, s)),
-    ("6.8", "absolute values added", lambda x, s: abs(x) @ s),
-    ("6.8", "δ for √δ", lambda x, s: (x * x) @ (s * s)),
-    ("6.8", "σ for σ²", lambda x, s: ((x * x) @ s) ** 0.5),
-    ("6.8", "x is not squared", lambda x, s: np.einsum("ni,ij->nj", x, s * s) ** 0.5),
 ]
 
 

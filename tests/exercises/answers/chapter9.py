@@ -95,12 +95,24 @@ def tf_luck(p: Any, labels: Any) -> Any:
 
 
 def loss(logs: Any, labels: Any, t: Any) -> Any:
-    return -log_softmax(logs / t, axis=1)[np.arange(len(labels)), labels].mean()
+    """Of the average of tempered networks."""
+    p = np.exp(log_softmax(logs / t, axis=2)).mean(axis=0)
+    return -np.log(p[np.arange(len(labels)), labels]).mean()
 
 
 def temperature(logs: Any, labels: Any) -> Any:
-    grid = np.geomspace(0.1, 10, 200)
+    grid = np.geomspace(0.1, 30, 250)
     return grid[np.argmin([loss(logs, labels, t) for t in grid])]
+
+
+def by_slope(logs: Any, labels: Any) -> Any:
+    """Where the log loss has no slope in log T, by halving."""
+    low, high = 0.1, 10.0
+    for _ in range(30):
+        middle = math.sqrt(low * high)
+        falls = loss(logs, labels, 1.001 * middle) < loss(logs, labels, middle)
+        low, high = (middle, high) if falls else (low, middle)
+    return middle
 
 
 def mean(logs: Any) -> Any:
@@ -188,6 +200,8 @@ ALSO: list[tuple[str, Any]] = [
             minimize_scalar(lambda u: loss(logs, labels, math.exp(u)), bounds=(-3, 3)).x
         ),
     ),
+    ("9.7", by_slope),
+    ("9.7", lambda logs, labels: np.float32(temperature(logs[:, ::2], labels[::2]))),
     ("9.8", lambda *given: silent(*given, share=0.7).astype(int)),
 ]
 
@@ -299,7 +313,15 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.7", "the same in every world", lambda logs, y: 1.0),
     ("9.7", "the same in every world", lambda logs, y: np.float64(2.0)),
     ("9.7", "upside down", lambda logs, y: 1 / temperature(logs, y)),
-    ("9.7", "expected", lambda logs, y: 1.5 * temperature(logs, y)),
+    ("9.7", "averaged, then tempered", lambda logs, y: temperature(together(logs)[None], y)),
+    (
+        "9.7",
+        "each network for itself",
+        lambda logs, y: temperature(np.concatenate(logs)[None], np.tile(y, 5)),
+    ),
+    ("9.7", "each network for itself", lambda logs, y: temperature(logs[:1], y)),
+    ("9.7", "expected", lambda logs, y: 2 * temperature(logs, y)),
+    ("9.7", "expected", lambda logs, y: temperature(logs, y) / 2),
     ("9.7", "expected", lambda logs, y: np.array([1.0, 2.0])),
     ("9.8", "nobody is refused", lambda logs, y, m: np.ones(m.shape[1], bool)),
     ("9.8", "too silent", lambda logs, y, m: silent(logs, y, m, 0.2)),
