@@ -40,7 +40,7 @@ EXPLORERS = {
     "10": 2,
 }
 PATIENCE_MS = 30_000.0
-NUTS_MS = 180_000.0  # the explorers promise half a minute, on a machine with nothing else to do
+NUTS_MS = 180_000.0  # the explorers promise under a minute, on a machine with nothing else to do
 WIDGET = re.compile(r"\w+(Explorer|Lab|Stepper)\(\)")
 TROUBLE = re.compile(r"(?<!calibration )error|failed|traceback|nan|diverged", re.IGNORECASE)
 STILL = {

@@ -261,7 +261,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             ),
             "nuts": controls.toggle(
                 "NUTS",
-                "the true posterior: of a preset at once, else in half a minute",
+                "the true posterior: of a preset at once, else in under a minute",
             ),
         }
 

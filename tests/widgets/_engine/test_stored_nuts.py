@@ -96,6 +96,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert write(path, stored_nuts.as_text({"a": RUN, "b": other})) == {"a": RUN, "b": other}
 
 
+def test_every_run_that_a_preset_shows_has_converged_or_its_posterior_has_two_modes() -> None:
+    runs = stored_nuts.read()
+    assert len(runs) == 13
+    apart = [run.of for run in runs.values() if not run.report.startswith("NUTS converged")]
+    assert apart == [["sinusoid: narrow prior"]]
+
+
 def test_a_run_that_was_changed_counts_as_missing(tmp_path: Path) -> None:
     entries = json.loads(stored_nuts.as_text({"a": RUN, "b": RUN}))
     entries["a"]["mean"][1] = 1.1
