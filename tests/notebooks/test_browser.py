@@ -26,6 +26,8 @@ from tests.chromium import required
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, ALL, SAMPLE = "00_start_here.ipynb", "explorers.ipynb", "sample.ipynb"
+TWO = "two.ipynb"
+TWO_VIEWS = "from bdl_teach.widgets import GradientLab\n\nlab = GradientLab()\nlab", "lab"
 CHAPTERS = sorted(path.name for path in FOLDER.glob("*.ipynb") if path.name != WHOLE)
 EXPLORERS = {
     "01": 2,
@@ -96,6 +98,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("served")
     nbformat.write(shown(), folder / ALL)
     nbformat.write(planted(), folder / SAMPLE)
+    nbformat.write(of_cells(*TWO_VIEWS), folder / TWO)
     with Server(folder) as started:
         yield started
 
@@ -291,6 +294,20 @@ def test_a_chapter_shows_its_explorers(name: str) -> None:
     assert len(cells) == EXPLORERS[name[:2]]
 
 
+def test_of_two_views_one_saves_the_picture(browser: Browser, server: Server) -> None:
+    notebook, saved = Notebook(browser, server, TWO), list[str]()
+    notebook.start_all()
+    notebook.await_all()
+    page = notebook.page
+    page.on("download", lambda download: saved.append(download.suggested_filename))
+    view = page.locator(".bdl-explorer").nth(1)
+    with page.expect_download(lambda download: download.suggested_filename.endswith("png")):
+        view.get_by_role("button", name="save picture").click()
+    page.wait_for_timeout(1000)
+    assert sorted(saved) == ["GradientLab.png", "GradientLab.svg"]
+    page.close()
+
+
 # The driver itself: it must see what is wrong, or the tests above prove nothing.
 
 WIDGETS = """
@@ -335,7 +352,11 @@ made
 
 def planted() -> nbformat.NotebookNode:
     """A notebook with a live and a dead slider, a button, stderr, and a cell that raises."""
-    sources = (WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
+    return of_cells(WIDGETS, "import sys; sys.stderr.write('Warning: seen')", "1 / 0")
+
+
+def of_cells(*sources: str) -> nbformat.NotebookNode:
+    """A notebook of these cells."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})

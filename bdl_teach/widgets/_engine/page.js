@@ -26,6 +26,8 @@ function measure(model, stage) {
   model.save_changes();
 }
 
+let pressed = null; // the view in which a button was pressed last, of all views of this model
+
 function save(name, kind, content) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type: kind }));
@@ -126,6 +128,7 @@ function keys(event, model) {
 function clicks(event, model, root) {
   const button = event.target.closest("button");
   if (!button) return;
+  pressed = root;
   if (button.matches(".bdl-full")) {
     if (document.fullscreenElement) document.exitFullscreen();
     else root.requestFullscreen?.();
@@ -150,7 +153,8 @@ export default {
     model.on("change:alt", update);
     const hand = new Hand(model, el);
     const message = (content, buffers) => {
-      if (content.save) save(content.save, content.kind, buffers[0]);
+      const mine = !pressed || pressed === el.closest(".bdl-explorer");
+      if (content.save && mine) save(content.save, content.kind, buffers[0]);
       if ("refused" in content) answerTable(el.closest(".bdl-explorer"), content.refused);
     };
     model.on("msg:custom", message);
