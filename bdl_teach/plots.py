@@ -74,7 +74,7 @@ def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
 
     Args:
         ax: The panel.
-        columns: Entries in a row.
+        columns: Entries in a row; where one row does not hold all, at most four.
         markers: Size of the legend's markers, in those of the panel.
     """
     shown = [
@@ -82,6 +82,7 @@ def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
         if handle.get_visible()
     ]
+    columns = columns if len(shown) <= columns else min(columns, 4)
     rows = -(-len(shown) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(

@@ -281,6 +281,7 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
     ):
         explorer.preset("article").set(**{"nuts": False, **values})  # which a preset leaves alone
         assert set(legend_labels(ax)) == ALWAYS | more
+        assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.width, "cut off"
         assert_the_picture_is_not_stale(explorer)
     ax = panel(explorer, "Prior and fitted")
     assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}
