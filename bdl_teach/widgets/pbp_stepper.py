@@ -30,6 +30,7 @@ X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
 _FRAMES = 12.0  # pictures a second while playing
+_NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
 _SIX = math.log10(6.0)  # α of the paper: its slider can stand there
@@ -64,7 +65,18 @@ class StepperResult:
     prediction: Predictive
     before: Predictive
     speed: float
+    order: Array
     x_grid: Array = field(default_factory=lambda: X_GRID)
+
+    @property
+    def learned(self) -> Array:
+        """Which points this epoch has learned so far."""
+        return np.asarray(self.order[self.replay.seen])
+
+    @property
+    def last(self) -> int | None:
+        """The point that the last step learned; ``None`` for the prior and its refinement."""
+        return None if self.replay.point is None else int(self.order[self.replay.point])
 
 
 def _counts_one_point_often(_state: controls.Values, result: StepperResult) -> list[Condition]:
@@ -134,12 +146,11 @@ class PBPStepper(Explorer[StepperResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "pbp-one-point-counted-often",
-            "One single point, and PBP believes that it has seen dozens: let α end 20 or more "
-            "above the prior's.",
+            "One single point (Shift and a click takes a point away), and PBP believes that it has "
+            "seen dozens: let α end 20 or more above the prior's.",
             (
-                "A click in the picture adds a point, Shift and a click takes one away. α counts "
-                "those that were learned, about a half for each visit, and does not ask if they "
-                "are new.",
+                "α counts the points that were learned, about a half for each visit, and does not "
+                "ask if they are new.",
                 "Take “points N” down to 4, remove three of them (Shift and a click), and move "
                 "“steps” to 200.",
             ),
@@ -152,7 +163,8 @@ class PBPStepper(Explorer[StepperResult]):
             "noise σ 1, let PBP come down to a noise sd below 4 in 20 epochs: "
             f"{_TWENTY_EPOCHS} steps at most.",
             (
-                "A guess is worth as many points as its α says. What is this one to be worth?",
+                "A guess is worth twice as many points as its α says. What is this one to be "
+                "worth?",
                 "Move “guess” to 2.00, “prior α” all the way down to 1.9, and “steps” to "
                 f"{_TWENTY_EPOCHS}.",
             ),
@@ -203,7 +215,7 @@ class PBPStepper(Explorer[StepperResult]):
         ),
         # claim: a-confident-guess-is-not-unlearned
         "sure of a wrong noise": (
-            "α = 76 says that the noise is twice y's spread: 40 epochs do not unlearn it",
+            "α = 75.5 says that the noise is twice y's spread: 40 epochs do not unlearn it",
             {**_DEFAULTS, "alpha": 10.0 ** (_SIX + 1.1), "guess": 2.0, "step": MOST_STEPS},
         ),
         # claim: alpha-counts-points-not-noise
@@ -305,7 +317,8 @@ class PBPStepper(Explorer[StepperResult]):
             values.get("data"), values["noise_std"], lambda: datasets.sinusoid(*problem)
         )
         replay = self._trail_of(data, values).at(values["step"])
-        return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"])
+        order = _order(data, values["sorted"])
+        return StepperResult(data, replay, *replay.predict(X_GRID), values["speed"], order)
 
     def _trail_of(self, data: datasets.Regression1D, values: controls.Values) -> pbp_replay.Trail:
         """Return the trail of these values: the one in use, unless something else has moved."""
@@ -315,9 +328,10 @@ class PBPStepper(Explorer[StepperResult]):
         key = tuple(values.get(name) for name in names)
         if self._trail is None or self._trail[0] != key:
             alpha = max(values["alpha"], 1.1)
+            order = _order(data, values["sorted"])
             trail = pbp_replay.Trail(
-                data.x,
-                data.y,
+                data.x[order],
+                data.y[order],
                 hidden_units=(_WIDTH,),
                 noise_prior=(alpha, (alpha - 1.0) * values["guess"] ** 2),
                 shuffle=not values["sorted"],
@@ -332,26 +346,33 @@ class PBPStepper(Explorer[StepperResult]):
         if self._room.hold(plots.edges(result.prediction)):
             self._canvas.redraw_background()
         self._old.set_data(X_GRID[:, 0], result.before.mean)
-        learned = np.isin(np.arange(len(x)), replay.seen)
+        learned = np.isin(np.arange(len(x)), result.learned)
         self._seen.set_data(x[learned], y[learned])
         self._waiting.set_data(x[~learned], y[~learned])
-        last = [] if replay.point is None else [replay.point]
+        last = [] if result.last is None else [result.last]
         self._last.set_data(x[last], y[last])
-        self._noise.update(replay, result.data.noise_std)
+        if self._noise.update(replay, _true_noise(result.data)):
+            self._canvas.redraw_background()
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
         replay, sd = result.replay, result.prediction.epistemic_std
         n_steps = len(replay.noise) - 1
         learned = "the prior" if not n_steps else "prior refined"
-        if replay.point is not None:
-            learned = f"learned x = {result.data.x[replay.point, 0]:.2f}"
+        if result.last is not None:
+            learned = f"learned x = {result.data.x[result.last, 0]:.2f}"
+        true = _true_noise(result.data)
+        beside = "" if math.isnan(true) else f" (true {true:.2f})"
         return (
             f"Step {n_steps}, epoch {replay.epoch + 1}: {learned}; α {replay.noise[-1, 0]:.1f}, "
-            f"β {replay.noise[-1, 1]:.2f}, noise sd {replay.noise_std[-1]:.2f} (true "
-            f"{result.data.noise_std:.2f}); epistemic sd {sd[_INSIDE].mean():.1f} among the data, "
+            f"β {replay.noise[-1, 1]:.2f}, noise sd {replay.noise_std[-1]:.2f}{beside}; "
+            f"epistemic sd {sd[_INSIDE].mean():.1f} among the data, "
             f"{sd[[0, -1]].mean():.1f} at x = ±1.5."
         )
+
+    def _undoable(self) -> controls.Values:
+        """Where undo leads nothing plays: it would leave that state at once."""
+        return {**super()._undoable(), "play": False}
 
     # Moving without a slider.
 
@@ -393,6 +414,16 @@ class PBPStepper(Explorer[StepperResult]):
         super().close()
 
 
+def _order(data: datasets.Regression1D, by_x: bool) -> Array:
+    """In which order the trail is given the points: that of x, or of the rows ``[n]``."""
+    return np.argsort(data.x[:, 0], kind="stable") if by_x else np.arange(len(data.x))
+
+
+def _true_noise(data: datasets.Regression1D) -> float:
+    """The sd of the noise that was drawn; NaN for a table, of which nobody knows it."""
+    return data.noise_std if points.units_of(data) == points.COURSE else math.nan
+
+
 class NoiseArtists:
     """The Gamma over the noise precision, and the noise sd that it stands for.
 
@@ -406,12 +437,13 @@ class NoiseArtists:
     def __init__(self, canvas: Canvas, gamma: Axes, noise: Axes, most_steps: int) -> None:
         self._most_steps = most_steps
         plots.tidy(gamma, "Gamma over the noise precision", "step", "log scale")
-        gamma.set(yscale="log", ylim=(0.05, 2000))
+        gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
         (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
         (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6)
         plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
-        noise.set(ylim=(0, 15))
+        noise.set(ylim=(0, _NOISE_ROOM[0]))
+        self._room = noise
         (self._noise,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
         (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
         (self._now,) = noise.plot([], [], "o", color=plots.ORANGE, ms=6)
@@ -420,8 +452,12 @@ class NoiseArtists:
             plots.legend_above(ax, columns=2)
         canvas.animate([self._alpha, self._beta, self._end, self._true, self._noise, self._now])
 
-    def update(self, replay: pbp_replay.Replay, true_std: float) -> None:
-        """Draw the path up to the last step of ``replay``, beside the true noise sd."""
+    def update(self, replay: pbp_replay.Replay, true_std: float) -> bool:
+        """Draw the path up to the last step of ``replay``, beside the true noise sd.
+
+        Returns:
+            Whether the noise needed another height.
+        """
         steps = np.arange(len(replay.noise))
         self._alpha.set_data(steps, replay.noise[:, 0])
         self._beta.set_data(steps, replay.noise[:, 1])
@@ -429,6 +465,10 @@ class NoiseArtists:
         self._noise.set_data(steps, replay.noise_std)
         self._true.set_data([0, self._most_steps], [true_std, true_std])
         self._now.set_data(steps[-1:], replay.noise_std[-1:])
+        height = plots.step_above(float(replay.noise_std.max()), _NOISE_ROOM)
+        changed = height != self._room.get_ylim()[1]
+        self._room.set_ylim(0, height)
+        return changed
 
 
 def _step_axis(ax: Axes, most_steps: int) -> None:

@@ -707,7 +707,7 @@ grid = np.geomspace(0.2, 6, 40)
 curves = {}  # "temper, then average", "average, then temper", ...: the log loss at each of grid
 fig, ax = plt.subplots(figsize=(6, 2.8))
 for name, values in curves.items():
-    ax.semilogx(grid, values, label=name)
+    ax.plot(grid, values, label=name)
 ax.set_title("Your graph: which temperature?", loc="left", fontsize=13)
 words = ax.set(xlabel="T", ylabel="log loss, nats a picture")
 
@@ -740,7 +740,7 @@ looks = (("temper, then average", "-", BLUE), ("average, then temper", "--", ORA
          ("one network", ":", RED))
 found = losses_7(logs["ensemble", "choose"], classes[choose], grid)
 for (name, style, colour), loss in zip(looks, found, strict=True):
-    ax.semilogx(grid, loss, style, color=colour, label=name)
+    ax.plot(grid, loss, style, color=colour, label=name)
     ax.plot(grid[np.argmin(loss)], min(loss), "o", color=colour)
     print(f"{name:20} lowest at T = {grid[np.argmin(loss)]:.2f}: {min(loss):.3f} nats")
 ax.set_ylim(0, 3)

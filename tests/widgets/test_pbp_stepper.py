@@ -16,10 +16,12 @@ from explorer_claims import (
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
 )
+from waiting import until
 
 from bdl_teach import datasets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.methods import pbp
+from bdl_teach.widgets._engine import points
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
 MOVES: dict[str, Any] = {
@@ -252,7 +254,7 @@ def test_40_epochs_do_not_unlearn_a_wrong_noise_that_it_was_sure_of(stepper: PBP
         assert path[0] == pytest.approx(2 * sure.data.y.std())
         assert path[-1] > 5 * sure.data.noise_std
         assert path[-1] > 1.3 * unsure.replay.noise_std[-1]
-    assert f"α = {sure.replay.noise[0, 0]:.0f} says" in stepper.PRESETS[name][0]
+    assert f"α = {sure.replay.noise[0, 0]:.1f} says" in stepper.PRESETS[name][0]
 
 
 def test_loud_noise_or_not_alpha_counts_the_points(stepper: PBPStepper) -> None:
@@ -450,3 +452,44 @@ def test_the_picture_has_words_for_who_cannot_see_it(stepper: PBPStepper) -> Non
     words = stepper._repr_mimebundle_()["text/plain"]
     assert words.startswith(stepper.ALT)
     assert "noise sd" in stepper.status
+
+
+def test_by_x_means_by_x_for_a_table_in_any_order(stepper: PBPStepper) -> None:
+    own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
+    for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
+        result = stepper.preset("one epoch").set(data=own, sorted=True, step=step).result
+        assert result.last is not None and result.data.x[result.last, 0] == pytest.approx(x)
+        assert sorted(result.data.x[result.learned, 0])[-1] == pytest.approx(x)
+        assert f"learned x = {x:.2f};".replace("-", "−") in stepper.status
+    stepper.set(data=None)
+
+
+def test_undo_after_play_leads_back_to_where_it_began_and_plays_no_more(
+    stepper: PBPStepper,
+) -> None:
+    stepper.preset("one epoch").set(step=33)
+    stepper._past.end_movement()
+    stepper._controls["play"].value = True
+    until(lambda: stepper._controls["step"].value > 36, "it plays")
+    stepper._controls["play"].value = False
+    stepper.wait().undo()
+    stepper.wait()
+    assert (stepper.state()["step"], stepper.state()["play"]) == (33, False)
+
+
+def test_of_a_table_nobody_knows_the_noise(stepper: PBPStepper) -> None:
+    x, y = np.linspace(2000, 2030, 8), np.linspace(100, 900, 8)
+    stepper.preset("one epoch").set(data=(x, y))
+    assert "(true" not in stepper.status and "noise sd" in stepper.status
+    assert np.isnan(line(panel(stepper, "Noise that"), "true σ")[1]).all()
+    stepper.set(data=None)
+    assert "(true 1.00)" in stepper.status
+
+
+def test_the_panel_of_the_noise_holds_a_loud_one(stepper: PBPStepper) -> None:
+    loud = ((-0.5, -0.2, 0.1, 0.4), (0.0, 90.0, -90.0, 60.0), points.COURSE)
+    result = stepper.preset("one epoch").set(data=loud, guess=2.0).result
+    assert result.replay.noise_std.max() > 15
+    assert panel(stepper, "Noise that").get_ylim()[1] >= result.replay.noise_std.max()
+    stepper.set(data=None).preset("one epoch")
+    assert panel(stepper, "Noise that").get_ylim() == (0, 15)

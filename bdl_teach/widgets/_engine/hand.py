@@ -123,11 +123,21 @@ class Touched:
             if sketch.drawing:
                 self._pin.unset()  # its ghost would give the band away
                 sketch.hide(self._canvas.moving)
-        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
-        self._drawn.description = words[sketch.stage]
+        self._name_drawing(sketch)
         self._say_what_is_shown()
         self._show_points()
         self._draw_again()
+
+    def _name_drawing(self, sketch: Sketch) -> None:
+        """Have the button say what it does next."""
+        words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
+        self._drawn.description = words[sketch.stage]
+
+    def _forget_drawing(self) -> None:
+        """Take away a band that was drawn for points in other units."""
+        if (sketch := self._sketch) is not None and sketch.stage == "shown":
+            sketch.advance()
+            self._name_drawing(sketch)
 
     def _beside_drawing(self, said: str) -> str:
         """The status line: what a drawing asks for while it is drawn, and its score after it."""

@@ -821,7 +821,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         said = self._words_of(shown)
         with RENDER_LOCK:
             if self._label_axes(result):
-                self._pin.unset()  # A is in other units
+                self._pin.unset()  # A is in other units, and so is a drawn band
+                self._forget_drawing()
                 self._canvas.redraw_background(arrange=True)
             if self._sketch is not None:
                 self._sketch.uncover()  # what is drawn now knows itself whether it is to be seen

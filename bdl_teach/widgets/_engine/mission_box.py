@@ -129,7 +129,8 @@ class MissionBox:
             tried = self._tried[2]
             others = ()
         for other in others:
-            self._say(mission, f"{_DONE} With seed {values.get('seed')}. {_LOOKING}")
+            own = f" With seed {values['seed']}." if "seed" in values else ""
+            self._say(mission, f"{_DONE}{own} {_LOOKING}")
             yield
             tried.append((other.get("seed"), self._missing(mission, other, compute)))
         self._tried = mission, dict(values), tried
@@ -235,7 +236,8 @@ def _verdict(tried: _Tried) -> str:
         seeds = f"seed{'s' * (len(wrong) > 1)} {' and '.join(seed for seed, _ in wrong)}"
         first, lacks = wrong[0]
         how = f" With seed {first} {said}." if (said := _first_two(lacks)) else ""
-        return f"✗ It holds for seed {own}, but not for {seeds}: luck.{how}"
+        here = "as it stands" if own is None else f"for seed {own}"
+        return f"✗ It holds {here}, but not for {seeds}: luck.{how}"
     if right:
         return f"{_DONE} Done, also with seed{'s' * (len(right) > 1)} {' and '.join(right)}."
     untried = " for this seed; others would have to run beside it first" if others else ""

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-PLACES = 9  # of each edge, that a hand can move
+PLACES = 13  # of each edge, that a hand can move: at a sine's peaks, too
 FIRST = 3.0  # their height before a hand has moved them
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "

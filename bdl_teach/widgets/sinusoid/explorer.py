@@ -167,8 +167,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
             "sinusoid-wider-at-1",
-            "Make the epistemic band at x = 1 twice as wide as at the start (sd above 3.5), at "
-            "a free energy below 200, with a mean that follows the sine; leave points, noise, "
+            "Make the epistemic band at x = 1 far wider than at the start: sd above 3.5, at a "
+            "free energy below 200, with a mean that follows the sine; leave points, noise, "
             "width and KL weight.",
             (
                 "No point lies at x = 1: there the prior decides. Which of its halves holds most "

@@ -14,7 +14,7 @@ import pytest
 
 from bdl_teach.exercises import _record as record
 from bdl_teach.exercises._record import SOLVED, Progress
-from bdl_teach.widgets._engine import background, controls, live, nuts, stored_nuts
+from bdl_teach.widgets._engine import background, controls, live, mission_box, nuts, stored_nuts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
@@ -386,3 +386,8 @@ def test_after_the_last_seed_comes_the_first() -> None:
     slider = controls.count_slider("seed", 9, 5, 9, "")
     assert [v["seed"] for v in next_seeds({"n": 3, "seed": 9}, slider)] == [5, 6]
     assert next_seeds({"n": 3, "seed": 5}, slider)[0] == {"n": 3, "seed": 6}
+
+
+def test_without_a_seed_of_its_own_it_holds_as_it_stands() -> None:
+    said = mission_box._verdict([(None, []), (1, ["the sd is 2"]), (2, [])])
+    assert said == "✗ It holds as it stands, but not for seed 1: luck. With seed 1 the sd is 2."

@@ -27,12 +27,19 @@ def test_the_edges_begin_as_a_flat_band_over_the_whole_panel(sketch: Sketch) -> 
     assert y.tolist() == PLACES * [-FIRST] + PLACES * [FIRST]
 
 
+def test_the_peaks_of_a_sine_over_three_periods_can_be_drawn() -> None:
+    axes = matplotlib.figure.Figure().add_subplot()
+    axes.set_xlim(-1.5, 1.5)
+    x = np.array(Sketch(axes, ()).handles())[:PLACES, 0]
+    assert {-0.25, 0.25, -0.5, 0.5} <= set(x.tolist())
+
+
 def test_a_place_moves_alone_and_takes_the_other_edge_along_where_they_meet(sketch: Sketch) -> None:
     sketch.move(2, -7.0)
     sketch.move(PLACES + 4, -5.0)  # the upper edge, below the lower one
     low, high = np.array(sketch.handles())[:, 1].reshape(2, PLACES)
-    assert low.tolist() == [-FIRST, -FIRST, -7.0, -FIRST, -5.0, *4 * [-FIRST]]
-    assert high.tolist() == [*4 * [FIRST], -5.0, *4 * [FIRST]]
+    assert low.tolist() == [-FIRST, -FIRST, -7.0, -FIRST, -5.0, *8 * [-FIRST]]
+    assert high.tolist() == [*4 * [FIRST], -5.0, *8 * [FIRST]]
     sketch.move(0, 9.0)
     low, high = np.array(sketch.handles())[:, 1].reshape(2, PLACES)
     assert (low[0], high[0]) == (9.0, 9.0)

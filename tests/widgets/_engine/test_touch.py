@@ -360,7 +360,7 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
     assert before["kind"] == "edges" and len(before["at"]) == 2 * sketch.PLACES
     ticks = drawn.ticks
     hand(drawn, "down")
-    hand(drawn, "move", i=12, x=0.9, y=8.0, number=4)
+    hand(drawn, "move", i=16, x=0.9, y=8.0, number=4)
     hand(drawn, "move", i=0, x=0.0, y=float("nan"))
     hand(drawn, "add", x=0.0, y=1.0)
     hand(drawn, "remove", i=0)
@@ -368,8 +368,8 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
     after = drawn.wait()._picture.points
     assert [
         k for k, (a, b) in enumerate(zip(before["at"], after["at"], strict=True)) if a != b
-    ] == [12]
-    assert after["at"][12] == [before["at"][12][0], 8.0] and after["answers"] == 4
+    ] == [16]
+    assert after["at"][16] == [before["at"][16][0], 8.0] and after["answers"] == 4
     assert "data" not in drawn.state() and drawn.ticks == ticks
     drawn._drawn.click()
     assert drawn._picture.points["at"] == [
@@ -385,6 +385,15 @@ def test_the_drawn_band_is_scored_against_mean_and_two_epistemic_sd(drawn: Drawn
     drawn._drawn.click()
     share = int(re.findall(r"share (\d+)%", drawn.status)[0])
     assert share >= 97, "but for the kink between two places"
+
+
+def test_a_drawn_band_goes_when_the_points_come_in_other_units(drawn: Drawn) -> None:
+    drawn._drawn.click()
+    drawn._drawn.click()
+    assert drawn.wait()._drawn.description == "clear" and "your band" in drawn.status
+    drawn.set(data=([2000.0, 2010.0, 2020.0], [1.0, 5.0, 2.0]))
+    assert drawn._drawn.description == "draw it" and "your band" not in drawn.status
+    assert drawn._sketch is not None and not drawn._sketch.stage
 
 
 # Pointing at something
