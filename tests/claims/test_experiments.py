@@ -86,8 +86,12 @@ def contradicted(claim: Claim, effects: list[float]) -> bool:
     They do if their mean is on the wrong side by two standard errors; or if every one of them
     misses, where the share of the worlds that the claim asks for leaves that no fair chance: two
     misses against 80 % are one chance in 25, two against 60 % are one in six and prove nothing.
+    Where worlds are counted, 0 or 1 each, a few have no standard error: only the chance speaks.
     """
     missed_by_all = not any(map(claim.rule.met_by, effects))
+    if claim.measure.startswith("worlds in which"):
+        rarest = 1 - claim.rule.low if math.isfinite(claim.rule.low) else claim.rule.high
+        return missed_by_all and rarest ** len(effects) < UNLIKELY
     chance = (1 - claim.rule.share) ** len(effects)
     return judge(claim, effects).verdict == FALLS or (missed_by_all and chance < UNLIKELY)
 
@@ -109,6 +113,23 @@ def test_two_worlds_contradict_what_they_cannot_both_miss(
     rule: Rule, effects: list[float], expected: bool
 ) -> None:
     assert contradicted(Claim("a", "A.", "a", "", rule, lambda f: 0.0), effects) == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "effects", "expected"),
+    [
+        (above(0.5), [0.0, 0.0], False),  # one chance in four
+        (above(0.9), [0.0, 0.0], True),
+        (above(0.9), [0.0, 1.0], False),
+        (below(0.1), [1.0, 1.0], True),
+        (below(0.3), [1.0, 1.0], False),
+    ],
+)
+def test_of_counted_worlds_a_few_speak_by_their_chance_alone(
+    rule: Rule, effects: list[float], expected: bool
+) -> None:
+    counted = Claim("a", "A.", "worlds in which it is so", "", rule, lambda f: 0.0)
+    assert contradicted(counted, effects) == expected
 
 
 @pytest.mark.parametrize("experiment", BEARABLE, ids=names(BEARABLE))
