@@ -57,6 +57,7 @@ class StepperResult:
         prediction: Its predictive on ``x_grid``.
         before: The predictive before the last step.
         speed: Steps a second, for the picture to say so.
+        order: The points as ``replay`` counts them: row of ``data`` of each ``[n]``.
         x_grid: Where it predicts ``[m, 1]``.
     """
 
