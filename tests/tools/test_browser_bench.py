@@ -66,6 +66,14 @@ def test_a_session_lists_its_faults():
     assert [v["ok"] for v in browser.as_json(session)["verdicts"]] == [True, True, True]
 
 
+def test_a_process_that_is_gone_keeps_nothing_busy():
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    processes = [psutil.Process(ended.pid), psutil.Process()]
+    ended.wait()
+    lab.busy(processes)
+    assert lab.busy(processes) >= 0.0
+
+
 def test_the_server_serves_a_copy(tmp_path):
     (tmp_path / "nb.ipynb").write_text("{}")
     server = lab.Server(tmp_path)

@@ -12,8 +12,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -157,12 +157,23 @@ class Server:
         """Wait until the kernels use little of the processor (compile no more, say)."""
         end, calm = time.monotonic() + timeout_s, 0
         kernels = self.kernels()
-        for kernel in kernels:
-            kernel.cpu_percent()
+        busy(kernels)
         while time.monotonic() < end and calm < 4:
             time.sleep(0.5)
-            calm = calm + 1 if sum(k.cpu_percent() for k in kernels) < 100 * share else 0
+            calm = calm + 1 if busy(kernels) < 100 * share else 0
         return calm >= 4
+
+
+def busy(processes: Iterable[psutil.Process]) -> float:
+    """Percent of one core that they have used since they were asked last; a dead one uses none.
+
+    What a kernel starts looks like a kernel until it runs, and may be gone a moment later.
+    """
+    percent = 0.0
+    for process in processes:
+        with suppress(psutil.Error, OSError):
+            percent += process.cpu_percent()
+    return percent
 
 
 def _write_settings(folder: Path) -> None:
