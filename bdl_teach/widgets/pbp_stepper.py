@@ -444,7 +444,7 @@ class NoiseArtists:
         (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6)
         plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
         noise.set(ylim=(0, _NOISE_ROOM[0]))
-        self._room = noise
+        self._panel = noise
         (self._noise,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
         (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
         (self._now,) = noise.plot([], [], "o", color=plots.ORANGE, ms=6)
@@ -467,8 +467,8 @@ class NoiseArtists:
         self._true.set_data([0, self._most_steps], [true_std, true_std])
         self._now.set_data(steps[-1:], replay.noise_std[-1:])
         height = plots.step_above(float(replay.noise_std.max()), _NOISE_ROOM)
-        changed = height != self._room.get_ylim()[1]
-        self._room.set_ylim(0, height)
+        changed = height != self._panel.get_ylim()[1]
+        self._panel.set_ylim(0, height)
         return changed
 
 
