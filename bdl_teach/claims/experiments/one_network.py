@@ -16,9 +16,10 @@ def scores(world: World) -> dict[str, float]:
     among = np.abs(x[:, 0]) <= 0.5
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     prior, seed = densities.ScaleMixture(1.5, 0.1, 0.5), world.start_seed
+    shared = bbb.fit(data.x, data.y, prior=prior, seed=seed)
     fits: dict[str, bbb.Fit | point.Fit] = {
         "mle": point.fit(data.x, data.y, seed=seed),
-        "bbb": (shared := bbb.fit(data.x, data.y, prior=prior, seed=seed)),
+        "bbb": shared,
         "on": shared.refined(4000),
         "cold": bbb.fit(data.x, data.y, prior=prior, kl_weight=0.1, seed=seed),
     }
