@@ -16,34 +16,55 @@ To add a preset:
 
 To add an explorer: its module here and a line in both lists below, its test file (what each has,
 ``test_widgets.py`` beside it says), and a cell in a notebook that shows it.
+
+A module loads when its explorer is named: a chapter's first picture waits for no other.
 """
 
 from __future__ import annotations
 
-from bdl_teach.widgets.comparison.explorer import ComparisonExplorer
-from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
-from bdl_teach.widgets.gradient_lab import GradientLab
-from bdl_teach.widgets.kl_budget_lab import KLBudgetLab
-from bdl_teach.widgets.linear import LinearRegressionExplorer
-from bdl_teach.widgets.local_reparam_lab import LocalReparamLab
-from bdl_teach.widgets.pbp_stepper import PBPStepper
-from bdl_teach.widgets.pictures.explorer import PicturesExplorer
-from bdl_teach.widgets.rivals.explorer import RivalsExplorer
-from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
-from bdl_teach.widgets.truth.explorer import TruthExplorer
-from bdl_teach.widgets.vae.explorer import VAEExplorer
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "ComparisonExplorer",
-    "EmpiricalBayesExplorer",
-    "GradientLab",
-    "KLBudgetLab",
-    "LinearRegressionExplorer",
-    "LocalReparamLab",
-    "PBPStepper",
-    "PicturesExplorer",
-    "RivalsExplorer",
-    "SinusoidExplorer",
-    "TruthExplorer",
-    "VAEExplorer",
-]
+if TYPE_CHECKING:
+    from bdl_teach.widgets.comparison.explorer import ComparisonExplorer as ComparisonExplorer
+    from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer as EmpiricalBayesExplorer
+    from bdl_teach.widgets.gradient_lab import GradientLab as GradientLab
+    from bdl_teach.widgets.kl_budget_lab import KLBudgetLab as KLBudgetLab
+    from bdl_teach.widgets.linear import LinearRegressionExplorer as LinearRegressionExplorer
+    from bdl_teach.widgets.local_reparam_lab import LocalReparamLab as LocalReparamLab
+    from bdl_teach.widgets.pbp_stepper import PBPStepper as PBPStepper
+    from bdl_teach.widgets.pictures.explorer import PicturesExplorer as PicturesExplorer
+    from bdl_teach.widgets.rivals.explorer import RivalsExplorer as RivalsExplorer
+    from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer as SinusoidExplorer
+    from bdl_teach.widgets.truth.explorer import TruthExplorer as TruthExplorer
+    from bdl_teach.widgets.vae.explorer import VAEExplorer as VAEExplorer
+
+_MODULES = {
+    "ComparisonExplorer": "comparison.explorer",
+    "EmpiricalBayesExplorer": "empirical_bayes",
+    "GradientLab": "gradient_lab",
+    "KLBudgetLab": "kl_budget_lab",
+    "LinearRegressionExplorer": "linear",
+    "LocalReparamLab": "local_reparam_lab",
+    "PBPStepper": "pbp_stepper",
+    "PicturesExplorer": "pictures.explorer",
+    "RivalsExplorer": "rivals.explorer",
+    "SinusoidExplorer": "sinusoid.explorer",
+    "TruthExplorer": "truth.explorer",
+    "VAEExplorer": "vae.explorer",
+}
+
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load an explorer the first time that it is named."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
