@@ -135,15 +135,17 @@ def test_take_me_there_shows_the_answer_to_the_question(
     monkeypatch.setattr(background, "start", lambda _: None)
     fresh = type(idle)()
     (box,) = (part for part in all_parts(fresh) if isinstance(part, QuestionBox))
-    before = fresh.state()[asked.control]
+    first = fresh.state()
+    before = first[asked.control]
+    fresh._go(list(idle.PRESETS.values())[-1][1])
     box._choices.index = choice
     assert not box.unlocked
     box._there.click()
     assert box.unlocked
     assert fresh.state()[asked.control] != before
     assert asked.because in html.unescape(box._said.value)
-    for name, value in asked.before:
-        assert name == asked.control or fresh.state()[name] == value
+    there = {**first, **dict(asked.before), asked.control: box.target}
+    assert controls.same(fresh.state(), there), "from the start, wherever it was"
     fresh.reset()
     assert not box.unlocked and box._choices.index is None and box._there.disabled
     assert asked.text in html.unescape(box._said.value)
@@ -184,9 +186,23 @@ def test_in_every_panel_a_is_pinned_where_it_was_and_leaves_no_trace(idle: Explo
     assert panels <= grey
 
 
+def after(code: str, names: str) -> str:
+    """What an expression says of ``sys.modules`` in a process of its own, after ``code``."""
+    look = f"{code}\nimport sys; print(*sorted(m for m in sys.modules if {names}))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def test_the_explorers_are_there_before_what_computes_for_them() -> None:
     """A learner waits for their import; the worker loads the rest, behind the progress line."""
     slow = "tensorflow", "scipy", "sklearn", "pooch", "requests"
-    look = f"import sys, bdl_teach.widgets; print([m for m in {slow} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert after("from bdl_teach.widgets import *", f"m in {slow}") == ""
+
+
+def test_an_explorer_loads_without_the_others() -> None:
+    explorers = "m.startswith('bdl_teach.widgets.') and '_engine' not in m"
+    found = after("from bdl_teach.widgets import GradientLab", explorers)
+    assert found == "bdl_teach.widgets.gradient_lab"
+    with pytest.raises(AttributeError, match="bdl_teach.widgets.*no attribute 'NoExplorer'"):
+        widgets.__getattr__("NoExplorer")
+    assert set(widgets.__all__) <= set(dir(widgets))

@@ -382,6 +382,20 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
     assert "pair=(0, 7)" in said
 
 
+def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
+    handle = hand.box.get_by_role("slider", name="noise σ", exact=True)
+    rail = hand.box.locator(".noUi-target").filter(has=handle)
+    place = rail.bounding_box()
+    assert place is not None
+    hand.page.mouse.click(place["x"] + 0.8 * place["width"], place["y"] + place["height"] / 2)
+    hand.page.wait_for_timeout(SETTLE_MS)
+    clicked = handle.get_attribute("aria-valuenow")
+    hand.page.keyboard.press("ArrowLeft")
+    hand.page.wait_for_timeout(SETTLE_MS)
+    stepped = handle.get_attribute("aria-valuenow")
+    assert clicked and stepped and float(stepped) < float(clicked)
+
+
 BOXES = "box => [...box.querySelectorAll('.bdl-stage, .bdl-controls')].map((e) => e.offsetTop)"
 
 

@@ -622,7 +622,14 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ]
 
     def _ask(self, asked: Question) -> QuestionBox:
-        return QuestionBox(asked, self._controls[asked.control], self._go)
+        return QuestionBox(asked, self._controls[asked.control], self._go_from_the_start)
+
+    def _go_from_the_start(self, values: Values) -> None:
+        """Take some controls to ``values``, the others to where they began: a question is of them.
+
+        From elsewhere the picture might contradict the verdict.
+        """
+        self._go({**self._whole(self._past.first), **values})
 
     def _presets_as_set(self) -> Presets:
         """The presets with the values that choosing them sets."""

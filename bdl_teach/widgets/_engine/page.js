@@ -126,6 +126,9 @@ function keys(event, model) {
 }
 
 function clicks(event, model, root) {
+  // A click on the rail moves the slider: the keys that follow are for it.
+  const slider = event.target.closest(".noUi-target")?.querySelector("[role=slider]");
+  slider?.focus({ preventScroll: true });
   const button = event.target.closest("button");
   if (!button) return;
   pressed = root;

@@ -55,7 +55,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             options=list(question.choices), value=None, layout={"width": "auto"}
         )
         self._there = controls.button(
-            "take me there", "choose an answer first; then this moves the control", self._go
+            "take me there", "choose an answer first; then this goes there from the start", self._go
         )
         answers = controls.box("bdl-answers", [self._choices, self._there])
         super().__init__(children=[self._said, answers])
