@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bdl_teach._support import memory
+
 # No time limits: a busy machine must not fail a test. Derandomised: a red run can be repeated.
 settings.register_profile(
     "bdl_teach",
@@ -28,15 +30,17 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
         signal.signal(getattr(signal, _name), _handler)
 
 # Minutes each: begun first, so that no worker is left with one of them when the others have ended.
+# The first compiles what all explorers need: what is of explorers, too, finds it done.
 LONGEST = (
-    "tests/notebooks/test_browser.py",
     "tests/widgets/test_page.py",
     "tests/claims/test_experiments.py",
-    "tests/widgets/test_widgets.py",
     "tests/exercises/test_exercises.py",
     "tests/methods/test_methods_together.py",
+    "tests/methods/test_twins.py",
+    "tests/widgets/test_widgets.py",
     "tests/widgets/test_truth.py",
     "tests/widgets/test_comparison.py",
+    "tests/notebooks/test_browser.py",
 )
 
 
@@ -56,7 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # goes without, and a fifth of the whole run. The programs are the same, rounded otherwise; `bench`
 # and the notebooks' stored outputs have what users have. Names are those of TensorFlow 2.21.
 os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+    "XLA_FLAGS",
+    "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1 "
+    "--xla_cpu_parallel_codegen_split_count=1",
 )
 
 # What a learner solved on this machine is neither read nor changed by the tests.
@@ -83,6 +89,14 @@ def no_thread_outlives_its_module() -> Iterator[None]:
     yield
     if "bdl_teach.widgets._engine.background" in sys.modules:
         sys.modules["bdl_teach.widgets._engine.background"].finish()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def memory_is_not_given_back_after_each_compilation() -> Iterator[None]:
+    """Looking through all that a worker holds, hundreds of times, takes minutes in all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "release", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

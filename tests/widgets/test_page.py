@@ -26,7 +26,7 @@ from bdl_teach.widgets._engine.controls import written
 from bdl_teach.widgets._engine.points import Points, Unseen
 from bdl_teach.widgets._engine.question import QuestionBox
 from tests.chromium import required
-from tests.widgets import by_hand
+from tests.widgets import by_driver, by_hand
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -48,16 +48,22 @@ ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
-    """A notebook with a cell for each explorer."""
-    path = required()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab that has a notebook with a cell for each explorer."""
     folder = tmp_path_factory.mktemp("page")
     sources = ["from bdl_teach import widgets", *(f"widgets.{name}()" for name in NAMES)]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
     nbformat.write(written, folder / "all.ipynb")
-    with Server(folder) as server, chromium(path) as browser:
+    with Server(folder) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(server: Server) -> Iterator[Notebook]:
+    """The notebook in a page, with all explorers running."""
+    with chromium(required()) as browser:
         made = Notebook(browser, server, "all.ipynb")
         made.page.evaluate(ALL_AT_ONCE)
         made.start_all()
@@ -384,7 +390,8 @@ def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:
 
 def test_keys_go_on_from_a_click_on_a_slider_s_rail(hand: Hand) -> None:
     handle = hand.box.get_by_role("slider", name="noise σ", exact=True)
-    rail = hand.box.locator(".noUi-target").filter(has=handle)
+    named = hand.page.get_by_role("slider", name="noise σ", exact=True)
+    rail = hand.box.locator(".noUi-target").filter(has=named)
     place = rail.bounding_box()
     assert place is not None
     hand.page.mouse.click(place["x"] + 0.8 * place["width"], place["y"] + place["height"] / 2)
@@ -471,6 +478,20 @@ def test_missions_and_both_hints_move_nothing_and_are_named(on_missions: Hand) -
     hand.box.get_by_role("button", name="missions").click()
 
 
+@each
+def test_whatever_can_be_moved_changes_the_picture(
+    seen: dict[str, Any], notebook: Notebook, name: str, tmp_path: Path
+) -> None:
+    """Sliders by keyboard, toggles, rows of choices, and buttons."""
+    resize(notebook, *LAPTOP)
+    hand = Hand(notebook, name)
+    mover = by_driver.Mover(notebook, notebook.explorers()[hand.number], tmp_path)
+    mover.move_all()
+    assert mover.dead == []
+    assert [words for words in mover.statuses if by_driver.TROUBLE.search(words)] == []
+    put_back(hand, known_controls(name))
+
+
 WITH_MISSIONS = [name for name in NAMES if getattr(widgets, name).MISSIONS]
 
 
@@ -550,7 +571,7 @@ def test_a_preset_s_controls_and_what_to_look_for_are_in_the_page(
 def test_a_question_is_answered_in_the_page_by_doing_what_it_says(
     seen: dict[str, Any], notebook: Notebook, name: str
 ) -> None:
-    """By hand; "take me there" is off until an answer is chosen, and on from then."""
+    """By hand, and then by "take me there", which is off until an answer is chosen."""
     resize(notebook, *LAPTOP)
     hand, known = Hand(notebook, name), known_controls(name)
     question = getattr(widgets, name).QUESTION
@@ -562,7 +583,12 @@ def test_a_question_is_answered_in_the_page_by_doing_what_it_says(
     assert question.text in asked.inner_text() and question.because not in asked.inner_text()
     target = QuestionBox(question, known[question.control], lambda _: None).target
     by_hand.go(hand.box, known, {question.control: target}, hand.has_points)
-    asked.filter(has_text=f"✓ As you said. {question.because}").wait_for()
+    verdict = asked.filter(has_text=f"✓ As you said. {question.because}")
+    verdict.wait_for()
+    put_back(hand, known)
+    hand.box.get_by_text(question.choices[question.answer], exact=True).click()
+    there.click()
+    verdict.wait_for()
     put_back(hand, known)
 
 
@@ -585,7 +611,15 @@ def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: 
     )
 
 
-# The last: nothing of the notebook is live afterwards.
+# The last: what all that has left, and nothing of the notebook is live afterwards.
+
+
+def test_nothing_is_complained_of_in_the_page_below_a_cell_or_by_the_kernel(
+    seen: dict[str, Any], notebook: Notebook, server: Server
+) -> None:
+    assert by_driver.complaints(notebook) == []
+    assert notebook.cell_errors() == []
+    assert "Traceback" not in server.log()
 
 
 def test_a_notebook_that_was_saved_shows_stills_without_its_kernel(

@@ -181,7 +181,9 @@ def test_no_value_of_any_slider_traces_again(explorer: SinusoidExplorer) -> None
             continue
         low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
         for value in (low, high):
-            rest(explorer.set(**{name: value}))
+            explorer.set(**{name: value})
+            if name in ("n", "width", "n_samples"):  # sizes; of the others a rest sees values
+                rest(explorer)
     for estimator in ("weights", "article", "quiet"):
         rest(explorer.set(estimator=estimator))
     for n in (33, 200):  # a point more than there were, and as many as there may be

@@ -75,7 +75,6 @@ class ExplorerView:
         buttons: Labels of its buttons.
         toggles: Numbers of those buttons that stay down until pressed again.
         choices: Rows of buttons of which one is down, as the numbers of their buttons.
-        presets: Names in its menu.
     """
 
     number: int
@@ -83,7 +82,6 @@ class ExplorerView:
     buttons: list[str] = field(default_factory=list)
     toggles: list[int] = field(default_factory=list)
     choices: list[list[int]] = field(default_factory=list)
-    presets: list[str] = field(default_factory=list)
 
 
 class Notebook:
@@ -168,10 +166,6 @@ class Notebook:
         """The text of an explorer's status line."""
         return str(self._probe("status", explorer))
 
-    def question(self, explorer: int) -> str:
-        """What "predict first" says: the question, and the answer once it is unlocked."""
-        return str(self._probe("question", explorer))
-
     def pictures(self, explorer: int) -> int:
         """How many pictures an explorer shows that are large enough to see."""
         return int(self._probe("pictures", explorer))
@@ -212,25 +206,9 @@ class Notebook:
         moved = self.is_down(explorer, button) != before
         return Effect(moved, [time - start for time in paints])
 
-    def choose_preset(self, explorer: int, preset: int, quiet: float = QUIET_MS) -> Effect:
-        """Choose a preset in the menu, and wait until the picture changed and rested."""
-        before = self.look(explorer)
-        start = self._probe("clear")
-        self._probe("choose", explorer, preset)
-        paints = self._settled(explorer, start, self.patience_ms, quiet)
-        return Effect(self.look(explorer) != before, [time - start for time in paints])
-
-    def look(self, explorer: int) -> str:
-        """Where to look, as the preset that is shown says it."""
-        return str(self._probe("look", explorer))
-
     def is_down(self, explorer: int, button: int) -> bool:
         """Say whether a button stays down."""
         return bool(self._probe("down", explorer, button))
-
-    def answer(self, explorer: int, choice: int) -> bool:
-        """Choose an answer of "predict first"; says whether the explorer asks anything."""
-        return bool(self._probe("answer", explorer, choice))
 
     def flood(self, explorer: int, slider: int, seconds: float = 3.0, rate: float = 60.0) -> Flood:
         """Drag: key events at ``rate`` a second, up and down the range of a slider."""

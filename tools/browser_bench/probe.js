@@ -60,7 +60,6 @@
       box,
       handles: [...box.querySelectorAll("[role=slider]")].filter(told),
       buttons: [...box.querySelectorAll("button.jupyter-button")].filter(seen).filter(told),
-      menu: box.querySelector(".bdl-head select"),
     }));
   };
   const label = (handle) => {
@@ -78,14 +77,13 @@
   };
   const numbers = (buttons, which) => buttons.flatMap((b, i) => (which(b) ? [i] : []));
   probe.list = () =>
-    (found = probe.explorers()).map(({ box, handles, buttons, menu }) => {
+    (found = probe.explorers()).map(({ box, handles, buttons }) => {
       const rows = [...box.querySelectorAll(".widget-toggle-buttons")];
       const lone = (b) => b.matches(".widget-toggle-button") && !b.closest(".widget-toggle-buttons");
       return {
         sliders: handles.map(label),
         buttons: buttons.map((b) => (b.textContent || b.title || "").trim()),
         toggles: numbers(buttons, lone),
-        presets: menu ? [...menu.options].slice(1).map((o) => o.textContent.trim()) : [],
         choices: rows
           .map((row) => numbers(buttons, (b) => row.contains(b)))
           .filter((row) => row.length),
@@ -110,14 +108,6 @@
   const words = (box, where) => (box.querySelector(where)?.textContent ?? "").trim();
   const text = ".widget-html-content";
   probe.status = (number) => words(explorer(number).box, `.bdl-status ${text}`);
-  probe.look = (number) => words(explorer(number).box, `.bdl-look ${text}`);
-  probe.question = (number) => words(explorer(number).box, `.bdl-question ${text}`);
-  // Choose a preset in the menu, whose first entry is none.
-  probe.choose = (number, i) => {
-    const { menu } = explorer(number);
-    menu.selectedIndex = i + 1;
-    menu.dispatchEvent(new Event("change", { bubbles: true }));
-  };
   // Move a slider back to a value that `probe.value` gave, key by key.
   probe.restore = (number, i, wanted) => {
     const handle = probe.slider(number, i);
@@ -136,12 +126,6 @@
     button.click();
   };
   probe.down = (number, i) => explorer(number).buttons[i].classList.contains("mod-active");
-  // Choose an answer of the question above the picture; false where there is none.
-  probe.answer = (number, i) => {
-    const radio = explorer(number).box.querySelectorAll(".bdl-question input[type=radio]")[i];
-    if (radio) radio.click();
-    return Boolean(radio);
-  };
   // Times of the repaints of an explorer's pictures since `start`.
   probe.since = (number, start) => {
     const { box } = explorer(number);
