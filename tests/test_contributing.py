@@ -25,7 +25,7 @@ def insert(path: Path, before: str, text: str) -> None:
     """Put text into a file, in front of the last line that begins with ``before``."""
     head, found, tail = path.read_text(encoding="utf-8").rpartition(f"\n{before}")
     assert found, (path, before)
-    path.write_text(f"{head}\n{text}\n{found.lstrip()}{tail}", encoding="utf-8")
+    path.write_text(f"{head}\n{text}\n{found[1:]}{tail}", encoding="utf-8")
 
 
 def append(path: Path, text: str) -> None:
@@ -42,11 +42,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         assert not (folder / path).exists()
         (folder / path).write_text(new[path], encoding="utf-8")
     lists = folder / "bdl_teach/widgets/__init__.py"
-    insert(lists, "from bdl_teach", new["bdl_teach/widgets/__init__.py"].rstrip())
-    insert(lists, "__all__", "")
-    text = lists.read_text(encoding="utf-8")
-    named = text.replace("__all__ = [", '__all__ = [\n    "CoinExplorer",')
-    lists.write_text(named, encoding="utf-8")
+    imported, named = new["bdl_teach/widgets/__init__.py"].rstrip().split("\n")
+    insert(lists, "    from bdl_teach", imported)
+    insert(lists, '    "VAEExplorer"', named)
     exercise = blocks("An exercise")
     for path in ("bdl_teach/exercises/chapter1.py", "tests/exercises/answers/chapter1.py"):
         append(folder / path, exercise[path])

@@ -478,20 +478,6 @@ def test_missions_and_both_hints_move_nothing_and_are_named(on_missions: Hand) -
     hand.box.get_by_role("button", name="missions").click()
 
 
-@each
-def test_whatever_can_be_moved_changes_the_picture(
-    seen: dict[str, Any], notebook: Notebook, name: str, tmp_path: Path
-) -> None:
-    """Sliders by keyboard, toggles, rows of choices, and buttons."""
-    resize(notebook, *LAPTOP)
-    hand = Hand(notebook, name)
-    mover = by_driver.Mover(notebook, notebook.explorers()[hand.number], tmp_path)
-    mover.move_all()
-    assert mover.dead == []
-    assert [words for words in mover.statuses if by_driver.TROUBLE.search(words)] == []
-    put_back(hand, known_controls(name))
-
-
 WITH_MISSIONS = [name for name in NAMES if getattr(widgets, name).MISSIONS]
 
 
@@ -611,7 +597,20 @@ def test_the_map_decodes_where_it_is_pointed_at(seen: dict[str, Any], notebook: 
     )
 
 
-# The last: what all that has left, and nothing of the notebook is live afterwards.
+# The last: all is moved, what that has left, and nothing of the notebook is live afterwards.
+
+
+@each
+def test_whatever_can_be_moved_changes_the_picture(
+    seen: dict[str, Any], notebook: Notebook, name: str, tmp_path: Path
+) -> None:
+    """Sliders by keyboard, toggles, rows of choices, and buttons, which are left as they come."""
+    resize(notebook, *LAPTOP)
+    hand = Hand(notebook, name)
+    mover = by_driver.Mover(notebook, notebook.explorers()[hand.number], tmp_path)
+    mover.move_all()
+    assert mover.dead == []
+    assert [words for words in mover.statuses if by_driver.TROUBLE.search(words)] == []
 
 
 def test_nothing_is_complained_of_in_the_page_below_a_cell_or_by_the_kernel(
