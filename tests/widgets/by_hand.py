@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import ipywidgets
-from playwright.sync_api import Locator
+from playwright.sync_api import ElementHandle, Locator
 
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
@@ -43,15 +43,21 @@ def slide(box: Locator, control: Any, value: Any) -> None:
     """Take a slider to what its readout then says; fail where no key leads there."""
     goal = controls.written(control, value)
     options = [controls.written(control, one) for one in getattr(control, "options", ())]
-    shown = partial(stands_at, box, control)
+    handle = box.get_by_role("slider", name=control.description, exact=True)
+    handle.focus()
+    shown = partial(said_by, handle.element_handle())  # to find it anew costs more than a key
 
     def place(text: str) -> float:
         return float(options.index(text) if options else float(text.replace(",", "")))
 
-    box.get_by_role("slider", name=control.description, exact=True).focus()
     for up, down in (("PageUp", "PageDown"), ("ArrowRight", "ArrowLeft")):
         press_towards(box, lambda: place(shown()) - place(goal), up, down)
     assert shown() == goal, f"“{control.description}” comes to {shown()}, and not to {goal}"
+
+
+def said_by(handle: Locator | ElementHandle) -> str:
+    """What the handle of a slider says that it is at."""
+    return (handle.get_attribute("aria-valuetext") or "").replace("−", "-")
 
 
 class Dots:
@@ -142,8 +148,7 @@ def stands_at(box: Locator, control: Any) -> str:
         return row.locator("[aria-checked=true]").inner_text().strip()
     if isinstance(control, ipywidgets.ToggleButton):
         return "on" if button(box, name).get_attribute("aria-pressed") == "true" else "off"
-    handle = box.get_by_role("slider", name=name, exact=True)
-    return (handle.get_attribute("aria-valuetext") or "").replace("−", "-")
+    return said_by(box.get_by_role("slider", name=name, exact=True))
 
 
 def go(box: Locator, known: dict[str, Any], way: Values, arrived: Callable[[int], object]) -> None:

@@ -23,8 +23,7 @@ import pytest
 from explorer_claims import PRESET_RULE, assert_every_control_moves_the_picture, pixels
 from PIL import Image
 
-from bdl_teach import DivergedError, datasets, widgets
-from bdl_teach._support.compiled import trace_count
+from bdl_teach import DivergedError, widgets
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.latest import LatestValue
 from bdl_teach.widgets._engine.live import WAIT_VARIABLE, Explorer
@@ -172,55 +171,46 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
     assert "diverged" not in explorer.status
 
 
-def test_no_value_of_any_slider_traces_again(explorer: SinusoidExplorer) -> None:
-    lab = KLBudgetLab().warm()
-    explorer.preset("article")
-    traces = trace_count()
-    for name, control in explorer._controls.items():
-        if name in ("nuts", "prior_functions", "estimator", "data"):
-            continue
-        low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
-        for value in (low, high):
-            explorer.set(**{name: value})
-            if name in ("n", "width", "n_samples"):  # sizes; of the others a rest sees values
-                rest(explorer)
-    for estimator in ("weights", "article", "quiet"):
-        rest(explorer.set(estimator=estimator))
-    for n in (33, 200):  # a point more than there were, and as many as there may be
-        table = datasets.sinusoid(n)
-        for touched in (explorer, lab):
-            rest(touched.set(data=(table.x, table.y)))
-    lab.reset()
-    for m in (1, 4, 32):
-        rest(lab.set(n_batches=m, scheme="geometric"))
-    explorer.preset("article")
-    assert trace_count() == traces, "nor a rest after it"
-    lab.close()
+SWEEP = """
+import sys
+from bdl_teach import datasets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 
-
-def rest(explorer: Explorer) -> None:
-    """Have what is shown improved until that is over, as while nothing moves."""
+def rest(explorer):
+    # Have what is shown improved until that is over, as while nothing moves.
     better = explorer.result
     while better is not None:
         better = explorer._improve(explorer.state(), better)
 
-
-SWEEP = """
-import sys
-from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
-explorer = SinusoidExplorer().warm()
-lab = KLBudgetLab().warm()
+explorer, lab = SinusoidExplorer().warm(), KLBudgetLab().warm()
+traces = trace_count()
 print("all is warm", file=sys.stderr, flush=True)
-for name, value in dict(sigma1=3.0, sigma2=0.5, pi=0.9, noise_std=0.5, kl_weight=0.1, seed=5,
-                        n_predictions=1000, n=64, width=2, n_samples=10).items():
-    explorer.preset("article").set(**{name: value})
-explorer.set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
-for m in (1, 2, 16):
-    lab.set(n_batches=m)
-lab.set(scheme="geometric")
+for name, control in explorer._controls.items():
+    if name in ("nuts", "prior_functions", "estimator", "data"):
+        continue
+    low, high = (10**c if hasattr(control, "base") else c for c in (control.min, control.max))
+    for value in (low, high):
+        explorer.set(**{name: value})
+        if name in ("n", "width", "n_samples"):  # sizes; of the others a rest sees values
+            rest(explorer)
+for name in explorer.presets[1:]:
+    explorer.preset(name)
+explorer.preset("article").set(n=5, width=3, n_samples=3, n_predictions=1, prior_functions=True)
+for estimator in ("weights", "article", "quiet"):
+    rest(explorer.set(estimator=estimator))
+for n in (33, 200):  # a point more than there were, and as many as there may be
+    table = datasets.sinusoid(n)
+    for touched in (explorer, lab):
+        rest(touched.set(data=(table.x, table.y)))
+lab.reset()
+for m in (1, 2, 4, 16, 32):
+    lab.set(n_batches=m, scheme="uniform")
+    rest(lab.set(n_batches=m, scheme="geometric"))
 for trained in (explorer, lab):
     for step in (0, 100, 1500):
         trained.replay(step)
+print(trace_count() - traces)
 """
 # XLA says then which program it compiles, or takes from those that were kept: both are new to it.
 SAYS_WHAT_IT_COMPILES = {
@@ -229,7 +219,7 @@ SAYS_WHAT_IT_COMPILES = {
 }
 
 
-def test_no_value_of_any_slider_makes_xla_compile_again() -> None:
+def test_no_value_of_any_slider_nor_a_rest_traces_or_compiles_again() -> None:
     """XLA can compile without a new trace, when an argument must be a constant to it."""
     ran = subprocess.run(
         [sys.executable, "-c", SWEEP],
@@ -244,6 +234,7 @@ def test_no_value_of_any_slider_makes_xla_compile_again() -> None:
     compiled = re.compile(r"Compiled (\S+) \d+ times")
     assert len(compiled.findall(warming)) > 3, "it says what it compiles"
     assert compiled.findall(sweep) == []
+    assert ran.stdout.split() == ["0"], "traced"
 
 
 def test_creating_an_explorer_closes_the_one_before_it() -> None:

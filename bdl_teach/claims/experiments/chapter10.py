@@ -229,12 +229,13 @@ COMPARED = Experiment(
             lead("eb", "local", "data"),
         ),
         Claim(
-            "eb-scores-lower-outside",
-            "Outside the data, empirical Bayes, which learns the width of the prior, scores lower "
-            "than the quiet fit, which was given one.",
+            "eb-gains-nothing-outside",
+            "Outside the data, empirical Bayes, which learns the width of the prior, is on average "
+            "less than 0.3 nats a point above the quiet fit, which was given one, if it is above "
+            "at all.",
             "log score outside, emp. Bayes − local, quiet",
             "nats a point",
-            below(0.0, share=0.6),
+            below(0.3),
             lead("eb", "local", "outside"),
         ),
         Claim(
