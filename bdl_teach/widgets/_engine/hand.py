@@ -133,6 +133,12 @@ class Touched:
         words = {"": "draw it", "drawing": "show the fit", "shown": "clear"}
         self._drawn.description = words[sketch.stage]
 
+    def _end_drawing(self) -> None:
+        """Take a drawing away, be it finished or not, and show what it hides."""
+        for _ in range(2):  # a drawn band stands beside the fit first
+            if self._sketch is not None and self._sketch.stage:
+                self._on_draw()
+
     def _forget_drawing(self) -> None:
         """Take away a band that was drawn for points in other units."""
         if (sketch := self._sketch) is not None and sketch.stage == "shown":

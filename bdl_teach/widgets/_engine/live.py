@@ -475,8 +475,9 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def reset(self) -> None:
         """Go back to the state that it began with, but for NUTS; this can be undone.
 
-        The question is asked again.
+        A drawing is taken away, and the question is asked again.
         """
+        self._end_drawing()
         self._go_back(self._past.first)
         if self._asks is not None:
             self._asks.ask()

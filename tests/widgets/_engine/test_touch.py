@@ -346,6 +346,17 @@ def test_while_the_band_is_drawn_nothing_gives_it_away(drawn: Drawn) -> None:
     assert drawn.status.startswith("5 points.") and drawn._drawn.description == "draw it"
 
 
+@pytest.mark.parametrize("clicks", [1, 2])
+def test_reset_takes_a_drawing_away(drawn: Drawn, clicks: int) -> None:
+    everything = seen(drawn)
+    for _ in range(clicks):
+        drawn._drawn.click()
+    drawn.reset()
+    assert seen(drawn) == everything
+    assert drawn.status.startswith("5 points.") and drawn._drawn.description == "draw it"
+    assert "kind" not in drawn._picture.points, "no edges"
+
+
 def test_a_pinned_state_does_not_give_the_band_away(drawn: Drawn) -> None:
     drawn.pin()
     assert drawn.wait()._pin.toggle.value
