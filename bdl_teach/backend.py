@@ -1,12 +1,20 @@
-"""TensorFlow, imported once: quietly, with Keras 2, and set up for small compiled loops."""
+"""TensorFlow, imported once: quietly, with Keras 2, and set up for small compiled loops.
+
+TensorFlow Probability, and with it Keras, loads when something of it is first asked for: it takes
+half a second, and no refit needs it.
+"""
 
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from functools import reduce
+from types import ModuleType
+from typing import Any, TypeAlias, cast
 
 from numpy.typing import ArrayLike
 
@@ -53,6 +61,37 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def _without_keras() -> Iterator[None]:
+    """Keep TensorFlow from loading Keras at once; ``tf.keras`` still does when it is named."""
+    eager = "tf_keras.src.optimizers"  # what it asks for, and may do without
+    hidden = {} if eager in sys.modules else {eager: None}
+    sys.modules.update(cast("dict[str, ModuleType]", hidden))
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+
+
+class _Late:
+    """A part of TensorFlow Probability, which loads when something of it is first asked for."""
+
+    def __init__(self, *path: str) -> None:
+        self._path = path
+
+    def _loaded(self) -> Any:
+        with tf.init_scope():  # what it makes while it loads is no part of a program being traced
+            found = importlib.import_module("tensorflow_probability")
+        return reduce(getattr, self._path, found)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loaded(), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._loaded())
+
+
 memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault(_THREADS, "1")
@@ -61,11 +100,10 @@ if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
 xla_cache.prepare()
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-with _quiet_stderr(), _without_collections():
+with _quiet_stderr(), _without_collections(), _without_keras():
     import tensorflow as tf
-    import tensorflow_probability as tfp
 
-    tfd = tfp.distributions
+tfp, tfd = _Late(), _Late("distributions")
 
 __all__ = ["Values", "Tensor", "as_float", "tf", "tfd", "tfp"]
 

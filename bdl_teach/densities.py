@@ -17,7 +17,7 @@ import numpy as np
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
-from bdl_teach.backend import Tensor, Values, tf, tfd, tfp
+from bdl_teach.backend import Tensor, Values, tf, tfd
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -117,7 +117,17 @@ def scale_mixture_log_prob(w: Values, sigma1: Values, sigma2: Values, pi: Values
         raise ValueError(f"pi: expected a number in [0, 1], got {np.asarray(pi)}")
     log_a = _log_component(w, sigma1, pi)
     log_b = _log_component(w, sigma2, 1.0 - pi)
-    return tfp.math.log_add_exp(log_a, log_b)
+    return _log_add_exp(log_a, log_b)
+
+
+def _log_add_exp(a: Values, b: Values) -> Values:
+    """log(eᵃ + eᵇ) = m + log(1 + e^(a + b − 2m)) with m = max(a, b), which overflows nowhere.
+
+    Its derivative has no jump at a = b, where that of the maximum has one: they cancel. (TFP has
+    the same as ``tfp.math.log_add_exp``, and a refit would have to load TFP for it.)
+    """
+    larger = tf.maximum(a, b)
+    return larger + tf.nn.softplus((a - larger) + (b - larger))
 
 
 def _log_component(w: Values, sigma: Values, weight: Values) -> Values:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from bdl_teach import densities
-from bdl_teach.backend import tf, tfd
+from bdl_teach.backend import tf, tfd, tfp
 from bdl_teach.densities import Gaussian, ScaleMixture
 
 WEIGHTS = np.concatenate([np.linspace(-30.0, 30.0, 241), [0.0, 1e-6, -100.0, 1e4]])
@@ -223,6 +223,15 @@ def test_float32_mixture_does_not_underflow_where_the_sum_of_densities_does():
     assert float(naive) == 0.0
     log_prob = float(densities.scale_mixture_log_prob(w, 1.5, 0.1, 0.5))
     assert log_prob == pytest.approx(-109.57310637742833, rel=1e-6)
+
+
+def test_the_logarithm_of_two_exponentials_and_its_slopes_are_tfp_s():
+    a, b = (tf.constant(v, tf.float64) for v in ([-50.0, 0.0, 2.5, 900.0], [3.0, 0.0, 2.0, -900.0]))
+    found = tfp.math.value_and_gradient(densities._log_add_exp, [a, b])
+    wanted = tfp.math.value_and_gradient(tfp.math.log_add_exp, [a, b])
+    for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+    assert [float(slope[1]) for slope in found[1]] == [0.5, 0.5], "no jump where both are equal"
 
 
 # Numbers, arrays, tensors
