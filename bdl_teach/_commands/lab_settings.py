@@ -32,6 +32,11 @@ SERVER: dict[str, dict[str, object]] = {
     "ServerApp": {"jpserver_extensions": {"bdl_teach._support.stills": True}}
 }
 
+# A kernel that has just started loads TensorFlow while the page is still being built.
+KERNEL: dict[str, dict[str, object]] = {
+    "InteractiveShellApp": {"extensions": ["bdl_teach._support.head_start"]}
+}
+
 
 def write_settings(prefix: Path) -> None:
     """Put the settings that the explorers rely on where JupyterLab under `prefix` reads them.
@@ -46,6 +51,7 @@ def write_settings(prefix: Path) -> None:
         (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
         (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
         (prefix / "etc/jupyter/jupyter_server_config.d/bdl_teach.json", SERVER),
+        (prefix / "etc/ipython/ipython_kernel_config.json", KERNEL),
     ):
         there = _read(path)
         wanted = {name: {**_table(there.get(name)), **ours} for name, ours in settings.items()}
