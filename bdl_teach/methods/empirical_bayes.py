@@ -463,6 +463,12 @@ class Fit(_mean_field.Fit):
     prior_std: Array
     model: Model
     walk: Walk = Walk("local", "mu")
+    n_longer = 1 + len(_AFRESH)
+
+    @property
+    def tolerance(self) -> float:
+        """20 nats by which longer runs may be below a fit that is called converged."""
+        return _mean_field.ARRIVED
 
     def _posterior_at(self, parameters: Sequence[Array]) -> dict[str, Any]:
         """The fields that follow from what the loop moves."""

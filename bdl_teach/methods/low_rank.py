@@ -437,7 +437,7 @@ class Fit(Filmed, Variational):
     @property
     def tolerance(self) -> float:
         """20 nats by which longer runs may be below a fit that is called converged."""
-        return _mean_field.TOLERANCE
+        return _mean_field.ARRIVED
 
     def _again(self, steps: int, learning_rate: float, **changes: Any) -> Fit:
         """Fit the same problem, on the whole data."""

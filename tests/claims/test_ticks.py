@@ -1,4 +1,4 @@
-"""What a fit says of itself, by five longer runs of its own, is held to four of 10,000 steps."""
+"""What a fit says of itself, by longer runs of its own, is held to eight of 10,000 steps."""
 
 from typing import Any
 
@@ -31,16 +31,20 @@ class Toy(Variational):
 
 
 @pytest.mark.parametrize(
-    ("long", "lowest", "arrived", "knows", "mistaken"),
+    ("long", "unlike", "lowest", "arrived", "knows", "mistaken"),
     [
-        (85.0, 85.0, 1.0, 1.0, 0.0),
-        (85.0, 75.0, 1.0, 0.0, 0.0),  # too strict: by the runs of 10,000 steps it has arrived
-        (75.0, 85.0, 0.0, 0.0, 1.0),
-        (75.0, 75.0, 0.0, 1.0, 0.0),
+        (85.0, 85.0, 85.0, 1.0, 1.0, 0.0),
+        (85.0, 85.0, 75.0, 1.0, 0.0, 0.0),  # too strict: by the runs of 10,000 steps it has arrived
+        (75.0, 85.0, 85.0, 0.0, 0.0, 1.0),
+        (75.0, 75.0, 75.0, 0.0, 1.0, 0.0),
+        (85.0, 75.0, 75.0, 0.0, 1.0, 0.0),  # found from another kind of start alone
+        (85.0, 75.0, 85.0, 0.0, 0.0, 1.0),
+        (85.0, None, 85.0, 1.0, 1.0, 0.0),  # those diverge
     ],
 )
 def test_what_a_fit_says_is_held_to_runs_that_it_did_not_ask(
     long: float,
+    unlike: float | None,
     lowest: float,
     arrived: float,
     knows: float,
@@ -48,11 +52,24 @@ def test_what_a_fit_says_is_held_to_runs_that_it_did_not_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[int] = []
+    seeds: list[int] = []
+    kinds: list[tuple[float | None, float]] = []
 
-    def fit(*_: Any, steps: int = 1500, **settings: Any) -> Toy:
-        return Toy(long if steps == 10_000 else 100.0, lowest, asked)
+    def fit(*_: Any, steps: int = 1500, seed: int, **settings: Any) -> Toy:
+        if steps != 10_000:
+            return Toy(100.0, lowest, asked)
+        seeds.append(seed)
+        kind = settings.get("start_scale", 0.3), settings.get("initial_rho", -1.0)
+        kinds.append(kind)
+        if kind == (0.3, -1.0):
+            return Toy(long, 0.0, [])
+        if unlike is None:
+            raise DivergedError(3, "begin elsewhere")
+        return Toy(unlike, 0.0, [])
 
     monkeypatch.setattr(ticks.local_reparam, "fit", fit)
     found = ticks.anywhere(World(0))
     assert found == {"arrived": arrived, "knows": knows, "mistaken": mistaken}
     assert asked == ticks.N_SETTINGS * [0, 1, 2, 3, 4]
+    assert len(set(seeds)) == 8 == len(seeds) / ticks.N_SETTINGS
+    assert len(set(kinds)) == 5, "the usual one, and four that are unlike it"

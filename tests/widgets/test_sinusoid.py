@@ -179,8 +179,8 @@ def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.Monkey
         kinds.append(len(result.runs))
         stages.append(str(result.stage))
         assert result.runs[-1] is result.fit
-    assert kinds == [2, 1, 1, 1, 1, 2]
-    assert stages[:3] == ["quick fit", "longer run 1 of 6", "longer run 2 of 6"]
+    assert kinds == [2, 1, 1, 1, 1, 1, 1, 2]
+    assert stages[:3] == ["quick fit", "longer run 1 of 8", "longer run 2 of 8"]
     assert stages[-1] in ("refined", "not converged")
 
 

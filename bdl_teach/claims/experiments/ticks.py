@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets, densities
+from bdl_teach._support.errors import DivergedError
 from bdl_teach.claims.claim import Claim, Experiment, World, above, below
 from bdl_teach.methods import bbb, local_reparam
-from bdl_teach.methods._mean_field import TOLERANCE
+from bdl_teach.methods._mean_field import ARRIVED
 from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
 from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, refit
 
-N_LONG = 4  # long runs from as many starts
+N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
+# Other kinds of start: the scale of the means, ρ. From these some minima are found, 10 to 1000 nats
+# lower, that none of those finds.
+UNLIKE = ((1.0, -5.0), (None, -2.0), (1.0, -2.0), (None, -5.0))
 N_SETTINGS = 4  # of the sliders, in each world
 CHANGES = (-0.003, -0.002, 0.002, 0.003)  # of y, relative
 # The explorer's own settings, but for what is drawn beside the fit and what ``refit`` is given.
@@ -50,16 +55,29 @@ def tick(world: World) -> dict[str, float]:
 
 def long_runs(data: datasets.Regression1D, world: World, **problem: Any) -> list[float]:
     """F after 10,000 quiet steps from each of several starts, in nats."""
+    return [_long_run(data, world.seed(10 + k), **problem) for k in range(N_LONG)]
+
+
+def unlike_runs(data: datasets.Regression1D, world: World, **problem: Any) -> list[float]:
+    """The same from other kinds of start; of a run that diverges, nothing."""
+    found = []
+    for k, (scale, rho) in enumerate(UNLIKE):
+        with suppress(DivergedError):
+            begins = {"start_scale": scale, "initial_rho": rho}
+            found.append(_long_run(data, world.seed(20 + k), **problem, **begins))
+    return found
+
+
+def _long_run(data: datasets.Regression1D, seed: int, **given: Any) -> float:
     plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*LONG_ROOM)}
-    seeds = (world.seed(10 + k) for k in range(N_LONG))
-    return [local_reparam.fit(data.x, data.y, seed=s, **problem, **plan).free_energy for s in seeds]
+    return local_reparam.fit(data.x, data.y, seed=seed, **given, **plan).free_energy
 
 
 def anywhere(world: World) -> dict[str, float]:
     """Quiet fits at random settings of the sliders: the shares that arrive, and that say so.
 
-    A fit has arrived if no run of 10,000 steps is lower by more than 20 nats; none of these is a
-    run that ``converged`` asks. ``mistaken`` says converged of a fit that has not arrived.
+    A fit has arrived if none of eight runs of 10,000 steps is lower by more than 20 nats; none of
+    these is a run that ``converged`` asks. ``mistaken`` says converged of one that has not arrived.
     """
     rng = np.random.default_rng(world.seed(2))
     found = np.array([_arrives_and_says_so(world, rng) for _ in range(N_SETTINGS)])
@@ -86,7 +104,8 @@ def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, 
         data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*LONG_ROOM), **problem,
         **local_reparam.QUIET,
     )  # fmt: skip
-    arrived = fit.free_energy - min(long_runs(data, world, **problem)) <= TOLERANCE
+    long = long_runs(data, world, **problem) + unlike_runs(data, world, **problem)
+    arrived = fit.free_energy - min(long) <= ARRIVED
     return arrived, fit.converged
 
 
@@ -140,16 +159,16 @@ ANYWHERE = Experiment(
         Claim(
             "converged-knows",
             "At random settings of the sliders, what a fit says of its own convergence agrees with "
-            "the lowest of four runs of 10,000 steps (20 nats) in more than 85 of a hundred cases.",
+            "the lowest of eight runs of 10,000 steps (20 nats) in more than nine of ten cases.",
             "share of four settings at which it agrees",
             "",
-            above(0.85),
+            above(0.9),
             lambda f: f["knows"],
         ),
         Claim(
             "some-fits-have-not-arrived",
             "At random settings of the sliders more than one fit in fifty ends more than 20 nats "
-            "above the lowest of four runs of 10,000 steps.",
+            "above the lowest of eight runs of 10,000 steps.",
             "share of four settings at which it has not arrived",
             "",
             above(0.02),
@@ -165,5 +184,5 @@ ANYWHERE = Experiment(
             lambda f: f["mistaken"],
         ),
     ),
-    seconds=20.0,
+    seconds=30.0,
 )
