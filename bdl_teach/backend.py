@@ -20,10 +20,6 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support import memory, xla_cache
 
-# Small matrices lose more to XLA's thread hand-over than a second core gives back: with this
-# flag a refit of the 1-20-20-1 network takes 27 ms instead of 45 (two cores, TF 2.21).
-_XLA_FLAG = "--xla_cpu_multi_thread_eigen=false"
-
 # What is left of a compiled loop's threads wait for each other in a busy loop, which takes the
 # second core, and lose their places in every pause: with one thread the quiet fit takes 22 ms
 # instead of 28, after a tenth of a second's rest 23 instead of 38; NUTS 5.6 s instead of 8.8 to
@@ -95,8 +91,6 @@ class _Late:
 memory.keep_heap_small()
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault(_THREADS, "1")
-if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_FLAG}".strip()
 xla_cache.prepare()
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 

@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,7 +146,21 @@ def run_lab(options: argparse.Namespace, _: list[str]) -> int:
         notebooks.copy(root)
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
+    begin_first_programs(python)
     return hand_over(lab_command(python, port, root, first, browser=not options.no_browser))
+
+
+def begin_first_programs(python: Path) -> None:
+    """Compile what the first picture needs beside JupyterLab, where nothing is kept yet."""
+    with suppress(OSError):  # the kernel then compiles it
+        subprocess.Popen(
+            [str(python), "-m", "bdl_teach._commands.first_programs"],
+            cwd=ROOT if environment.is_checkout(ROOT) else None,
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 def interpreter() -> Path:

@@ -841,6 +841,7 @@ class Calls(list[list[str]]):
     """The commands that the launcher would have run, all of them successful."""
 
     codes: dict[str, int]
+    beside: list[list[str]]  # those that it would not have waited for
 
     def __call__(self, command: list[str], cwd: Path | None = None, **_: object) -> int:
         assert cwd == ROOT
@@ -851,10 +852,11 @@ class Calls(list[list[str]]):
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     made = Calls()
-    made.codes = {}
+    made.codes, made.beside = {}, []
     monkeypatch.setattr(environment, "ensure", lambda root: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: made(command, cwd=ROOT))
     monkeypatch.setattr(subprocess, "call", made)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: made.beside.append(command))
     return made
 
 
@@ -871,6 +873,24 @@ def test_lab_opens_the_notebooks_on_the_loopback_only(calls: Calls) -> None:
     (contents,) = (word for word in command if "contents_manager_class" in word)
     module, _, name = contents.partition("=")[2].rpartition(".")
     assert hasattr(importlib.import_module(module), name)
+
+
+def test_lab_compiles_what_the_first_picture_needs_and_no_other_command_does(calls: Calls) -> None:
+    assert launcher.main(["lab", "--no-browser"]) == 0
+    assert calls.beside == [["PY", "-m", "bdl_teach._commands.first_programs"]]
+    assert launcher.main(["test", "tests/test_elbo.py"]) == launcher.main(["doctor"]) == 0
+    assert len(calls) == 3 and len(calls.beside) == 1
+
+
+def test_lab_opens_where_nothing_can_run_beside_it(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    assert launcher.main(["lab", "--no-browser"]) == 0
+    assert len(calls) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there is no root on Windows")
@@ -892,6 +912,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(launcher, "ROOT", tmp_path / "site")
     monkeypatch.setattr(environment, "missing", lambda: [])
     monkeypatch.setattr(launcher, "hand_over", lambda command: pytest.fail("it was started"))
+    monkeypatch.setattr(launcher, "begin_first_programs", lambda python: None)
     monkeypatch.setattr(os, "environ", dict(os.environ))
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "site"
