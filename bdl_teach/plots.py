@@ -191,6 +191,8 @@ class Room(Artists):
 
     Attributes:
         held: Whether the height stays as it is, whatever comes.
+        frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
+            which those of its grid must not cover.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
@@ -201,6 +203,7 @@ class Room(Artists):
             fontsize=LETTERS, zorder=7,
         )  # fmt: skip
         self.artists = [self._words]
+        self.frame = [ax.yaxis, *ax.spines.values()]
 
     def hold(self, curves: Mapping[str, ArrayLike], at_least: float = 0.0) -> bool:
         """Make room for curves, by their names, and for a height that other panels have.

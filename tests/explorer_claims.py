@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 from PIL import Image
@@ -62,9 +63,33 @@ def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Exp
 
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
-    blitted = pixels(explorer)
-    explorer._canvas.redraw_background()
-    assert (pixels(explorer) == blitted).all()
+    with RENDER_LOCK:  # a still is always drawn from scratch
+        blitted = live(explorer)
+        explorer._canvas.redraw_background()
+        assert (live(explorer) == blitted).all()
+
+
+def live(explorer: Explorer) -> Any:
+    """The pixels that a page would be sent ``[height, width, 3]``."""
+    return np.asarray(explorer._canvas.render().convert("RGB")).copy()
+
+
+def assert_a_step_of_the_limits_draws_the_axis_alone(explorer: Explorer, **far: Any) -> None:
+    """From where the explorer is to ``far``, where the first panel has another height."""
+    canvas, here = explorer._canvas, explorer.state()
+    near, there = (explorer._compute({**here, **values}) for values in ({}, far))
+    panel = canvas.figure.axes[0]
+    with RENDER_LOCK, pytest.MonkeyPatch.context() as patch:
+        explorer._draw(near)
+        first, height = live(explorer), panel.get_ylim()
+        patch.setattr(canvas, "_draw_background", lambda: pytest.fail("all panels are drawn"))
+        explorer._draw(there)
+        stepped = live(explorer)
+        assert panel.get_ylim() != height and (stepped != first).any()
+        patch.undo()
+        assert_the_picture_is_not_stale(explorer)
+        explorer._draw(near)
+        assert (live(explorer) == first).all()
 
 
 def held(explorer: Explorer) -> list[Any]:

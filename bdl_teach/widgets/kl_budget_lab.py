@@ -219,6 +219,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         plots.legend_above(ax, columns=4)
         self._band_axes = ax
         canvas.animate([*self._band.artists, self._points, *self._room.artists])
+        canvas.settle(self._room.frame)
 
     def _touch_panels(self) -> list[touch.Panel]:
         return [touch.Panel(self._band_axes, self._room, columns=4)]
@@ -284,7 +285,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         self._history.update(result.fit.history)
         self._band.update(result.prediction)
         if self._room.hold(plots.edges(result.prediction)):
-            self._canvas.redraw_background()
+            self._canvas.redraw_settled()
 
     def _describe(self, result: KLBudgetResult) -> str:
         m = len(result.shares)

@@ -307,6 +307,7 @@ class PBPStepper(Explorer[StepperResult]):
         plots.legend_above(ax, columns=4, markers=0.7)
         points = [self._waiting, self._seen, self._last, *self._room.artists]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
+        canvas.settle(self._room.frame)
 
     def _touch_panels(self) -> list[touch.Panel]:
         stays = (self._truth, self._waiting, self._seen, self._last)
@@ -345,7 +346,7 @@ class PBPStepper(Explorer[StepperResult]):
         x, y, replay = result.data.x[:, 0], result.data.y[:, 0], result.replay
         self._band.update(result.prediction)
         if self._room.hold(plots.edges(result.prediction)):
-            self._canvas.redraw_background()
+            self._canvas.redraw_settled()
         self._old.set_data(X_GRID[:, 0], result.before.mean)
         learned = np.isin(np.arange(len(x)), result.learned)
         self._seen.set_data(x[learned], y[learned])

@@ -12,6 +12,7 @@ import pytest
 from explorer_claims import (
     PRESET_RULE,
     as_printed,
+    assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
@@ -189,6 +190,11 @@ def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
 
 def test_the_lab_s_minibatches_are_of_one_size() -> None:
     assert kl_budget_lab._BATCHES == (1, 2, 4, 8, 16, 32)
+
+
+def test_where_the_height_steps_one_axis_is_drawn_and_not_three_panels(lab: KLBudgetLab) -> None:
+    lab.reset()
+    assert_a_step_of_the_limits_draws_the_axis_alone(lab, kl_weight=0.01)
 
 
 def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:

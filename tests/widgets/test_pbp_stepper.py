@@ -12,6 +12,7 @@ import pytest
 from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     PRESET_RULE,
+    assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     pixels,
@@ -180,6 +181,11 @@ def test_the_status_has_the_figures_of_the_state(moved: PBPStepper) -> None:
         *(v["step"], epoch + 1, *where, fit.alpha, fit.beta, fit.noise_std, v["noise_std"]),
         *(sd[INSIDE].mean(), (sd[0] + sd[-1]) / 2),
     )
+
+
+def test_where_the_height_steps_one_axis_is_drawn_and_not_all_panels(stepper: PBPStepper) -> None:
+    stepper.reset()
+    assert_a_step_of_the_limits_draws_the_axis_alone(stepper, step=1000)
 
 
 def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:

@@ -16,6 +16,7 @@ from explorer_claims import (
     PRESET_RULE,
     artist,
     as_printed,
+    assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
@@ -167,6 +168,13 @@ def test_the_replay_of_what_was_trained_on_begins_where_all_began(
     explorer._draw(on)
     np.testing.assert_array_equal(line(panel(explorer, "How the"), "F")[0], whole["step"])
     explorer._draw(quick)
+
+
+def test_where_the_height_steps_one_axis_is_drawn_and_not_three_panels(
+    explorer: SinusoidExplorer,
+) -> None:
+    explorer.preset("article").set(nuts=False)
+    assert_a_step_of_the_limits_draws_the_axis_alone(explorer, kl_weight=0.01)
 
 
 def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,8 @@
-"""A figure at the size of its place in the page, drawn once and then only blitted."""
+"""A figure at the size of its place in the page, drawn once and then only blitted.
+
+Over what never moves lies what seldom does, an axis whose limits go in steps, and over that what
+moves at each tick. The whole figure takes ten times as long to draw as one axis.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +55,10 @@ class Canvas:
         self._arranger = ConstrainedLayoutEngine()  # not the figure's: drawings would ask it
         self._agg: Any = FigureCanvasAgg(self.figure)  # matplotlib leaves it half typed
         self._backgrounds: dict[Place, Any] = {}
+        self._grounds: dict[Place, Any] = {}  # the same with what seldom moves over it
         self._arranged: tuple[float, float] | None = None  # the size that the panels stand for
         self._moving: list[Artist] = []
+        self._seldom: list[Artist] = []
         self._ghost: Ghost | None = None
         self._resize()
 
@@ -78,6 +84,12 @@ class Canvas:
             artist.set_animated(True)
             artist.set_in_layout(False)  # what moves must not move the panels
             self._moving.append(artist)
+
+    def settle(self, artists: Iterable[Artist]) -> None:
+        """Mark artists that seldom move: see :meth:`redraw_settled`."""
+        for artist in artists:
+            artist.set_animated(True)
+            self._seldom.append(artist)
 
     def pin(self) -> None:
         """Keep what moves as it stands now, in grey; call with ``RENDER_LOCK`` held."""
@@ -105,14 +117,19 @@ class Canvas:
             arrange: Whether the panels must be placed anew, too: a legend takes other room.
         """
         self._backgrounds.clear()
+        self._grounds.clear()
         if arrange:
             self._arranged = None
+
+    def redraw_settled(self) -> None:
+        """Draw anew for the next picture what seldom moves, and nothing else of the background."""
+        self._grounds.clear()
 
     def fit(self, place: Place) -> None:
         """Draw the next pictures for ``place``; call with ``RENDER_LOCK`` held."""
         if place != self._place:
             if (place.width, place.height) != (self._place.width, self._place.height):
-                self._backgrounds.clear()
+                self.redraw_background()
             self._place = place
             self._resize()
 
@@ -128,22 +145,37 @@ class Canvas:
     def render(self) -> Image.Image:
         """Draw the moving artists over the background; call with ``RENDER_LOCK`` held."""
         self._follow()
-        background = self._backgrounds.get(self._place)
-        if background is None:
-            background = self._draw_background()
+        ground = self._grounds.get(self._place)
+        if ground is None:
+            ground = self._draw_ground()
         else:
             self._agg.get_renderer()  # of this size
-        self._agg.restore_region(background)
-        for artist in self._moving:
-            if artist.axes is None:
-                self.figure.draw_artist(artist)
-            elif artist.axes.get_visible():
-                artist.axes.draw_artist(artist)
+        self._agg.restore_region(ground)
+        self._draw_over(self._moving)
         return Image.frombuffer("RGBX", self.pixels, self._agg.buffer_rgba(), "raw", "RGBX", 0, 1)
 
     def _follow(self) -> None:
         if self._ghost is not None and self._ghost.follow():
             self.redraw_background()
+
+    def _draw_over(self, artists: Iterable[Artist]) -> None:
+        """Draw artists over what is there, but those of panels that are hidden."""
+        for artist in artists:
+            if artist.axes is None:
+                self.figure.draw_artist(artist)
+            elif artist.axes.get_visible():
+                artist.axes.draw_artist(artist)
+
+    def _draw_ground(self) -> Any:
+        background = self._backgrounds.get(self._place)
+        if background is None:
+            background = self._draw_background()
+        else:
+            self._agg.get_renderer()
+        self._agg.restore_region(background)
+        self._draw_over(self._seldom)
+        self._grounds[self._place] = self._agg.copy_from_bbox(self.figure.bbox)
+        return self._grounds[self._place]
 
     def _draw_background(self) -> Any:
         self._arrange()
@@ -183,7 +215,7 @@ class Canvas:
         self.fit(self._still)
         self._follow()
         self._arrange()
-        for artist in self._moving:
+        for artist in self._moving:  # a figure leaves out those of its own; panels do not
             artist.set_animated(False)
         try:
             self.figure.savefig(out, format="svg", dpi=self.figure.dpi)

@@ -307,6 +307,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas.animate(self._before.artists)
         canvas.animate([*self._band.artists, truth, *self._gold.artists, self._points])
         canvas.animate(self._room.artists)
+        canvas.settle(self._room.frame)
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
         plots.tidy(ax, "Prior and fitted weights", "weight w", "density (log)")
@@ -374,7 +375,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             plots.legend_above(self._function_axes, columns=6)
             self._canvas.redraw_background(arrange=True)
         if self._room.hold(_curves(result)):
-            self._canvas.redraw_background()
+            self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 

@@ -55,6 +55,61 @@ def test_the_background_is_drawn_anew_when_asked_for(canvas: Canvas) -> None:
     assert (shown(canvas) != before).any()
 
 
+def panels(*, settled: bool) -> Canvas:
+    """Two panels with axes and a line each; of the first the height may go in steps."""
+    made = Canvas(300, 150)
+    made.fit(Place(300, 150))
+    first, second = made.figure.subplots(1, 2)
+    for ax in (first, second):
+        ax.grid(True)
+        made.animate(ax.plot([0, 1], [0, 1], lw=8))
+    if settled:
+        made.settle([first.yaxis, *first.spines.values()])
+    return made
+
+
+def test_of_limits_that_step_the_axis_is_drawn_anew_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, whole = panels(settled=True), panels(settled=False)
+    assert (shown(one) == shown(whole)).all()
+    for canvas in (one, whole):
+        canvas.figure.axes[0].set_ylim(0, 0.5)
+    drawn: list[int] = []
+    monkeypatch.setattr(one, "_draw_background", lambda: drawn.append(1))
+    one.redraw_settled()
+    whole.redraw_background()
+    assert (shown(one) == shown(whole)).all()
+    assert drawn == []
+
+
+def test_what_seldom_moves_is_kept_under_what_moves_until_it_is_asked_for_anew() -> None:
+    canvas = panels(settled=True)
+    before = shown(canvas)
+    canvas.figure.axes[0].yaxis.grid(False)
+    assert (shown(canvas) == before).all(), "it is kept"
+    canvas.redraw_settled()
+    without = shown(canvas)
+    assert (without != before).any()
+    canvas.figure.axes[0].yaxis.grid(True)
+    canvas.redraw_background()
+    assert (shown(canvas) == before).all(), "the whole is drawn with it"
+    canvas.fit(Place(200, 100))
+    canvas.figure.axes[0].yaxis.grid(False)
+    shown(canvas)
+    canvas.fit(Place(300, 150))
+    assert (shown(canvas) == without).all(), "another size has another axis"
+    canvas.figure.axes[0].set_visible(False)
+    canvas.redraw_background()
+    assert (shown(canvas)[:, :150] == 255).all(), "nothing of a panel that is hidden"
+
+
+def test_a_drawing_in_vectors_holds_what_seldom_moves_and_leaves_it_settled() -> None:
+    canvas, whole = panels(settled=True), panels(settled=False)
+    assert canvas.as_svg().count(b"<path") == whole.as_svg().count(b"<path")
+    assert canvas.figure.axes[0].yaxis.get_animated()
+
+
 def test_a_png_loses_nothing_and_the_address_holds_a_jpeg(canvas: Canvas) -> None:
     canvas.animate(canvas.figure.axes[0].plot([0, 1], [0, 1]))
     picture = canvas.render()
