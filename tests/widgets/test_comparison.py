@@ -238,7 +238,14 @@ def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
         seen.append(explorer._notice.get_visible())
         return original(picture)
 
-    explorer._show_failure(DivergedError(7, "lower the learning rate"))
+    def diverge(*_: Any, **__: Any) -> Any:
+        raise DivergedError(7, "lower the learning rate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bbb, "fit", diverge)
+        with pytest.raises(DivergedError):
+            explorer.set(seed=50)
+    assert explorer._notice.get_visible()  # and after a failure the worker draws nothing more
     monkeypatch.setattr(live, "as_data_url", look)
     monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
     explorer._fits.clear()
