@@ -136,14 +136,17 @@ def test_what_builds_the_environment_never_needs_it() -> None:
     assert {"bdl_teach._commands.environment", "bdl_teach._support.report"} <= set(needed)
 
 
-def test_importing_the_package_is_instant_and_needs_nothing_installed() -> None:
+def test_importing_the_package_loads_little_and_needs_nothing_installed() -> None:
+    """163 modules take some .06 s: a count does not depend on how busy the machine is."""
     code = (
-        f"import sys, time; sys.path.insert(0, {str(ROOT)!r}); start = time.process_time(); "
-        "import bdl_teach, bdl_teach._commands.launcher; print(time.process_time() - start)"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); before = set(sys.modules); "
+        "import bdl_teach, bdl_teach._commands.launcher; print(*set(sys.modules) - before)"
     )
     command = [sys.executable, "-I", "-S", "-c", code]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(3)]
-    assert min(float(run.stdout) for run in runs) < 0.1
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "bdl_teach._commands.launcher" in loaded and len(loaded) < 190
+    assert loaded & {"asyncio", "http.client", "logging", "ssl", "xml", "multiprocessing"} == set()
 
 
 def test_the_tests_mirror_the_package() -> None:
