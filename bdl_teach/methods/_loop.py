@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -275,27 +276,54 @@ def row_noise(n: int, plan: Plan, widths: Callable[[MLP], Sequence[int]]) -> Ten
     if not large:
         return ()
     # A long run has a start, and so a table, of its own: one to keep would displace a tick's.
-    draw = _row_table if plan.n_rows <= _ROOMS[0] else _row_table.__wrapped__
-    return draw(small, large, n, plan.capacity, plan.n_rows, plan.seed)
+    table = _row_table if plan.n_rows <= _ROOMS[0] else RowTable
+    return table(small, large, plan.capacity, plan.n_rows, plan.seed).up_to(n)
 
 
-@lru_cache(maxsize=1)
-def _row_table(
-    small: Sequence[int], large: Sequence[int], n: int, capacity: Capacity, n_rows: int, seed: int
-) -> Tensor:
-    """Draw the table of ζ, for :func:`row_noise`."""
-    starts = np.cumsum([0, *large[:-1]])
-    units = np.concatenate([at + np.arange(k) for at, k in zip(starts, small, strict=True)])
-    rows = capacity.chunk or capacity.n
-    chunks = -(-capacity.n // rows)
-    most = max(64, _TABLE // (sum(large) * chunks * rows))
-    room, n_rows = min(_room(n_rows, capacity), most), min(n_rows, most)
-    rng = np.random.default_rng([seed, 0x10CA1])
-    table = np.zeros((room, chunks, sum(large), rows), np.float32)
-    for i in range(n):  # so that more data points keep the noise of the first ones
-        draws = rng.standard_normal((n_rows, len(units)), np.float32)
-        table[:n_rows, i // rows, units, i % rows] = draws
-    return tf.constant(table)
+class RowTable:
+    """A table of ζ, drawn for as many data points as have been asked for so far.
+
+    So more points keep the noise of the first ones, and moving their number by one draws one
+    more. What fewer points find behind their own is the noise of rows that do not count.
+    """
+
+    def __init__(
+        self, small: Sequence[int], large: Sequence[int], capacity: Capacity, n_rows: int, seed: int
+    ) -> None:
+        self._rows = capacity.chunk or capacity.n
+        chunks = -(-capacity.n // self._rows)
+        most = max(64, _TABLE // (sum(large) * chunks * self._rows))
+        room, self._steps = min(_room(n_rows, capacity), most), min(n_rows, most)
+        self._values = np.zeros((room, chunks, sum(large), self._rows), np.float32)
+        starts = np.cumsum([0, *large[:-1]])
+        self._layers = [slice(at, at + units) for at, units in zip(starts, small, strict=True)]
+        self._rng = np.random.default_rng([seed, 0x10CA1])
+        self._n, self._tensor = 0, tf.constant(0.0)
+        self._lock = Lock()
+
+    def up_to(self, n: int) -> Tensor:
+        """The table ``[table, chunks, units, rows]``, with noise for n points at least."""
+        with self._lock:
+            if n > self._n:
+                self._draw(n)
+                self._tensor = tf.constant(self._values)  # a copy
+            return self._tensor
+
+    def _draw(self, n: int) -> None:
+        """Draw the noise of the points up to n, one point after the other."""
+        first, self._n = self._n, n
+        widths = [layer.stop - layer.start for layer in self._layers]
+        drawn = self._rng.standard_normal((n - first, self._steps, sum(widths)), np.float32)
+        by_layer = np.split(drawn.transpose(1, 2, 0), np.cumsum(widths)[:-1], axis=1)
+        for chunk in range(first // self._rows, -(-n // self._rows)):
+            at = chunk * self._rows
+            begin, end = max(first, at), min(n, at + self._rows)
+            into = self._values[: self._steps, chunk, :, begin - at : end - at]
+            for layer, noise in zip(self._layers, by_layer, strict=True):
+                into[:, layer] = noise[..., begin - first : end - first]
+
+
+_row_table = lru_cache(maxsize=1)(RowTable)
 
 
 def _room(n_rows: int, capacity: Capacity) -> int:

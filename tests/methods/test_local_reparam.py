@@ -263,11 +263,30 @@ def test_the_noise_differs_from_step_to_step_and_within_a_step():
     assert frozen(n_samples=4).history["likelihood_cost"].std() < 0.7 * costs.std()
 
 
-def test_one_more_data_point_keeps_the_noise_of_the_others():
-    room = Capacity(9, (3,), 1)
-    few, more = (_loop._row_table((3, 1), (3, 1), n, room, 64, 0) for n in (8, 9))
-    np.testing.assert_array_equal(few[..., :8], more[..., :8])
-    assert not few[..., 8].numpy().any()
+@pytest.mark.parametrize("chunk", [None, 4])
+def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
+    """Whoever comes from fewer points has the table of whoever had more at once."""
+    arguments = (2, 1), (3, 4), Capacity(10, (3,), 1, chunk), 64, 0
+    table, at_once = _loop.RowTable(*arguments), _loop.RowTable(*arguments).up_to(9).numpy()
+    assert table.up_to(3) is table.up_to(2)
+    assert not np.moveaxis(table.up_to(3).numpy(), 2, 0).reshape(7, 2048, -1)[..., 3:].any()
+    for n in (4, 9, 5):
+        seen = table.up_to(n).numpy()
+    np.testing.assert_array_equal(seen, at_once)
+    used = np.moveaxis(at_once, 2, 0).reshape(7, 2048, -1)[:, :64, :9]  # [units, steps, points]
+    padding = [2, 4, 5, 6]
+    assert np.delete(used, padding, axis=0).all() and not used[padding].any()
+    assert len(np.unique(np.delete(used, padding, axis=0))) > 0.99 * 3 * 64 * 9
+
+
+def test_what_fewer_points_find_behind_their_own_counts_nothing():
+    """A table that another fit has drawn on leaves a fit what it was, to the last bit."""
+    room = Capacity(8, (3,), 1)
+    few = local_reparam.fit(DATA.x[:5], DATA.y[:5], **SMALL, capacity=room)
+    small(capacity=room)
+    again = local_reparam.fit(DATA.x[:5], DATA.y[:5], **SMALL, capacity=room)
+    np.testing.assert_array_equal(again.mean, few.mean)
+    np.testing.assert_array_equal(again.std, few.std)
 
 
 # Capacity
