@@ -443,7 +443,7 @@ found = claims.show("bbb-scores-lower-than-mle-among-the-data", "bbb-beats-mle-o
 assert not any(finding.falls for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Outside the data Bayes by Backprop scores higher than one network, on average by more than three nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. In most worlds it scores a little *lower* than one network among the data, <!-- claim: bbb-scores-lower-than-mle-among-the-data --> and higher once it is trained on, <!-- claim: trained-on-bbb-scores-higher-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
+# Outside the data Bayes by Backprop scores higher than one network, on average by more than three nats a point: <!-- claim: bbb-beats-mle-outside --> one network is sure of itself everywhere. On most data sets it scores a little *lower* than one network among the data, <!-- claim: bbb-scores-lower-than-mle-among-the-data --> and higher once it is trained on, <!-- claim: trained-on-bbb-scores-higher-among-the-data --> and a tenth of the KL scores higher than the whole. <!-- claim: a-tenth-of-the-kl-scores-higher-among-the-data -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4.11 Play

@@ -278,14 +278,6 @@ BESIDE_NUTS = Experiment(
             lambda f: f["dropout-outside-error"] - f["map-outside-error"],
         ),
         Claim(
-            "dropout-scores-higher-outside-than-map",
-            "Outside the data MC dropout scores higher than one MAP network.",
-            "log score outside, MC dropout − MAP",
-            "nats a point",
-            above(0.0, share=0.6),
-            lead("dropout", "map", "outside"),
-        ),
-        Claim(
             "a-full-laplace-scores-higher-in-the-gap-than-its-mode",
             "In the gap a full Laplace scores higher than the MAP network that it stands round.",
             "log score in the gap, full Laplace − MAP",

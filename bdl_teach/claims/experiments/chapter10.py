@@ -229,16 +229,6 @@ COMPARED = Experiment(
             lead("eb", "local", "data"),
         ),
         Claim(
-            "eb-gains-nothing-outside",
-            "Outside the data, empirical Bayes, which learns the width of the prior, is on average "
-            "less than 0.3 nats a point above the quiet fit, which was given one, if it is above "
-            "at all.",
-            "log score outside, emp. Bayes − local, quiet",
-            "nats a point",
-            below(0.3),
-            lead("eb", "local", "outside"),
-        ),
-        Claim(
             "mle-trails-outside",
             "Outside the data, one network of least squares loses on average more than three nats "
             "a point against Bayes by Backprop.",
