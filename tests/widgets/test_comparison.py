@@ -192,10 +192,8 @@ def test_of_values_that_have_moved_on_no_further_method_is_fitted(
     assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
 
 
-def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = pixels(explorer.preset("start"))
+def fail_once(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Bayes by Backprop diverge in one tick; after it the worker draws nothing more."""
 
     def diverge(*_: Any, **__: Any) -> Any:
         raise DivergedError(7, "lower the learning rate")
@@ -204,7 +202,15 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
         patch.setattr(bbb, "fit", diverge)
         with pytest.raises(DivergedError):
             explorer.set(seed=50)
-        assert "diverged by step 7" in explorer.status
+
+
+def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = pixels(explorer.preset("start"))
+
+    fail_once(explorer, monkeypatch)
+    assert "diverged by step 7" in explorer.status
     assert (pixels(explorer.set(seed=0)) == before).all()
 
 
@@ -238,14 +244,8 @@ def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
         seen.append(explorer._notice.get_visible())
         return original(picture)
 
-    def diverge(*_: Any, **__: Any) -> Any:
-        raise DivergedError(7, "lower the learning rate")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(bbb, "fit", diverge)
-        with pytest.raises(DivergedError):
-            explorer.set(seed=50)
-    assert explorer._notice.get_visible()  # and after a failure the worker draws nothing more
+    fail_once(explorer, monkeypatch)
+    assert explorer._notice.get_visible()
     monkeypatch.setattr(live, "as_data_url", look)
     monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
     explorer._fits.clear()
