@@ -6,7 +6,6 @@ What a preset or an answer says of a method is looked at for five data seeds.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -328,14 +327,11 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(
     explorer.preset("start").set(nuts=True)
     assert explorer.result.nuts is None
     assert "NUTS is running" in explorer.status
-    for _ in range(900):
-        time.sleep(0.2)
-        if explorer.wait().result.nuts is not None:
-            break
+    until(lambda: "largest R-hat" in explorer.wait().status, "NUTS", seconds=180.0)
     result = explorer.result
     distance = calibration.distance(result.predictions["bbb"], result.nuts, result.regions["gap"])
     assert result.gap["bbb"]["gap"] == distance > result.gap["bbb"]["data"] > 0
-    assert "largest R-hat" in explorer.status and "gap to NUTS" in explorer.status
+    assert "gap to NUTS" in explorer.status
     assert 0.8 < result.coverage["nuts"]["gap"] <= 1
     with_nuts = pixels(explorer)
     assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
@@ -407,18 +403,14 @@ def nuts(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[
 # The replay
 
 
-def test_the_replay_leads_from_the_start_to_all_fits(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
+def test_the_replay_leads_from_the_start_to_all_fits(explorer: ComparisonExplorer) -> None:
     explorer.preset("all methods").set(noise_std=0.9)
     assert_the_replay_leads_to_the_fit(explorer)
 
 
 def test_every_method_is_at_the_same_share_of_its_training(
-    explorer: ComparisonExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    explorer: ComparisonExplorer, nuts: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
     explorer.preset("start").set(nuts=True, epochs=40)
     fits, steps = explorer.result.fits, explorer._frames(explorer.result)
     assert list(fits) == ["map", "bbb", "pbp"] and steps[-1] == 1500
@@ -467,10 +459,7 @@ def test_the_last_frame_of_repeated_rows_is_the_fit_in_every_number() -> None:
         np.testing.assert_array_equal(told.epistemic_std, whole.epistemic_std)
 
 
-def test_a_replay_says_of_each_method_what_it_is(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
+def test_a_replay_says_of_each_method_what_it_is(explorer: ComparisonExplorer) -> None:
     explorer.preset("start").set(laplace=True, infinite=True)
     words = ("; Laplace round the weights so far", "; ∞ width as at the end")
     for step, there in ((15, True), (None, False)):
@@ -650,10 +639,9 @@ def test_a_panel_that_is_not_shown_leaves_no_trace_over_those_that_are(
 
 
 def test_a_method_of_chapter_8_is_fitted_to_the_problem_in_a_program_that_is_there(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+    explorer: ComparisonExplorer,
 ) -> None:
     """Its doubt is its own: Laplace's and the ensemble's widen in the gap."""
-    monkeypatch.setattr(live, "REST", 3600.0)
     for name in FURTHER:
         comparison_fits.warm(name)
     explorer.set(**{**START, **dict.fromkeys(METHODS, False), **dict.fromkeys(FURTHER, True)})
@@ -800,6 +788,7 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
 # Which have converged.
 
 
+@pytest.mark.usefixtures("improved_at_rest")
 def test_once_the_sliders_rest_the_status_says_which_methods_have_converged(
     explorer: ComparisonExplorer,
 ) -> None:
@@ -827,6 +816,7 @@ def rested(explorer: ComparisonExplorer) -> ComparisonResult:
     return explorer.result
 
 
+@pytest.mark.usefixtures("improved_at_rest")
 def test_a_fit_that_a_longer_run_leaves_behind_is_named_with_the_nats(
     explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,6 @@ from explorer_claims import (
 from bdl_teach import datasets, densities
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.widgets import EmpiricalBayesExplorer
-from bdl_teach.widgets._engine import live
 
 MOVES: dict[str, Any] = {
     "prior_std": 10**0.5,
@@ -71,9 +70,8 @@ def moved(explorer: EmpiricalBayesExplorer, request: Any) -> EmpiricalBayesExplo
 
 @pytest.mark.parametrize("prior", ["fixed", "per weight", "one for all"])
 def test_the_replay_leads_from_the_start_to_the_fit_and_its_prior(
-    explorer: EmpiricalBayesExplorer, monkeypatch: pytest.MonkeyPatch, prior: str
+    explorer: EmpiricalBayesExplorer, prior: str
 ) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
     explorer.set(**{**HOME, "prior": prior, "width": 19})
     assert_the_replay_leads_to_the_fit(explorer)
     start = explorer.result.fit.at(0)

@@ -29,7 +29,6 @@ from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.widgets import KLBudgetLab, kl_budget_lab
-from bdl_teach.widgets._engine import live
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
@@ -54,10 +53,7 @@ def lab() -> Iterator[KLBudgetLab]:
 # The replay
 
 
-def test_the_replay_leads_from_the_start_to_the_fit(
-    lab: KLBudgetLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
+def test_the_replay_leads_from_the_start_to_the_fit(lab: KLBudgetLab) -> None:
     lab.set(**{**START, "n_batches": 4})
     assert_the_replay_leads_to_the_fit(lab)
     start = lab.result.fit.at(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -384,9 +384,7 @@ def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
     values = {"step": 7, "play": True}
     stepper._assign({name: values[name] for name in names})
     assert stepper._controls["play"].description == "⏸ pause"
-    deadline = time.monotonic() + 60
-    while stepper.state()["step"] == 7 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: stepper.state()["step"] != 7, "a step")
     assert 7 < stepper.state()["step"] < 60
     assert stepper.state()["play"]
 
@@ -431,26 +429,19 @@ def test_the_speed_can_be_changed_while_it_plays(stepper: PBPStepper) -> None:
 
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     stepper.set(step=0, speed=100.0)
+    before = threading.enumerate()
     stepper.set(play=True)
-    deadline = time.monotonic() + 60
-    while stepper.state()["step"] < 20 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert stepper.state()["step"] >= 20
+    (player,) = set(threading.enumerate()) - set(before)
+    until(lambda: stepper.state()["step"] >= 20, "20 steps")
     stepper.set(play=False)
-    time.sleep(0.3)  # a step that was under way
-    stepper.wait()
-    there = stepper.state()["step"]
-    time.sleep(0.3)
-    assert stepper.state()["step"] == there
+    player.join(60)
+    assert not player.is_alive() and stepper.wait().state()["step"] < MOST_STEPS
 
 
 def test_play_ends_by_itself(stepper: PBPStepper) -> None:
     stepper.set(step=MOST_STEPS - 2, speed=100.0)
     stepper.set(play=True)
-    deadline = time.monotonic() + 60
-    while stepper.state()["play"] and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not stepper.state()["play"]
+    until(lambda: not stepper.state()["play"], "the end")
     assert stepper.wait().state()["step"] == MOST_STEPS
 
 

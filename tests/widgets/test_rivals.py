@@ -36,7 +36,6 @@ from bdl_teach.densities import Gaussian
 from bdl_teach.methods import ensemble, infinite_width, laplace, mc_dropout, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import RivalsExplorer
-from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.rivals import fits
@@ -100,9 +99,8 @@ def made() -> Iterator[RivalsExplorer]:
 
 
 @pytest.fixture
-def explorer(made: RivalsExplorer, monkeypatch: pytest.MonkeyPatch) -> RivalsExplorer:
+def explorer(made: RivalsExplorer) -> RivalsExplorer:
     """An explorer whose chains do not run on by themselves: what a tick shows stays."""
-    monkeypatch.setattr(live, "REST", 3600.0)
     return made.set(**START, data=None)
 
 

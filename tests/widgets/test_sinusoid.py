@@ -36,7 +36,6 @@ from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, exact, local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
-from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.fits import INSIDE, SinusoidResult
@@ -104,19 +103,15 @@ def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[st
 # The replay
 
 
-def test_the_replay_leads_from_the_start_to_the_fit(
-    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
+def test_the_replay_leads_from_the_start_to_the_fit(explorer: SinusoidExplorer) -> None:
     explorer.preset("article").set(sigma1=1.4)
     assert_the_replay_leads_to_the_fit(explorer)
 
 
 @pytest.mark.parametrize("frame", [0, 12])
 def test_a_frame_shows_and_says_what_the_fit_was_then(
-    explorer: SinusoidExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, frame: int
+    explorer: SinusoidExplorer, nuts: dict[str, Any], frame: int
 ) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
     explorer.preset("article").set(n_predictions=10**1.5, nuts=True)
     whole = explorer.result.fit
     then, step = whole.at(frame), whole.path.steps[frame]
@@ -143,10 +138,9 @@ def test_a_frame_shows_and_says_what_the_fit_was_then(
 
 
 def test_the_replay_of_what_was_trained_on_begins_where_all_began(
-    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
+    explorer: SinusoidExplorer,
 ) -> None:
     """Else it would begin where next to nothing is left to move."""
-    monkeypatch.setattr(live, "REST", 3600.0)
     explorer.preset("article")
     quick = explorer.result
     on = replace(quick, fit=quick.fit.refined(), runs=(quick.fit, quick.fit.refined()))

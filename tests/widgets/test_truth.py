@@ -6,7 +6,6 @@ a claim, and in a slow test for one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -33,6 +32,7 @@ from explorer_claims import (
 )
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
+from waiting import until
 
 from bdl_teach import DivergedError, calibration, datasets
 from bdl_teach._support.compiled import trace_count
@@ -40,7 +40,6 @@ from bdl_teach.densities import Gaussian
 from bdl_teach.methods import exact, local_reparam, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import TruthExplorer
-from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
@@ -96,9 +95,8 @@ def made() -> Iterator[TruthExplorer]:
 
 
 @pytest.fixture
-def explorer(made: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> TruthExplorer:
+def explorer(made: TruthExplorer) -> TruthExplorer:
     """An explorer that does not search on by itself: what a tick shows stays."""
-    monkeypatch.setattr(live, "REST", 3600.0)
     return made.set(**START)
 
 
@@ -376,15 +374,13 @@ def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplo
     assert lagging.over and str(lagging) == "not converged, the last round gained 7 nats"
 
 
+@pytest.mark.usefixtures("improved_at_rest")
 def test_while_the_sliders_rest_the_search_runs(made: TruthExplorer) -> None:
     made.set(**{**START, "seed": 9})
     assert made.result.search.tried == 0
-    for _ in range(600):
-        time.sleep(0.1)
-        if made.result.search.over:
-            break
+    ends = ("refined: free energy", "not converged")
+    until(lambda: made.status.startswith(ends), "the end of the search", seconds=180.0)
     assert made.result.search.over and made.result.search.tried == 8
-    assert made.status.startswith(("refined: free energy", "not converged"))
 
 
 def test_nuts_is_asked_for_the_posterior_of_the_sliders(
@@ -476,7 +472,6 @@ def test_every_control_moves_the_picture(explorer: TruthExplorer) -> None:
 def test_the_state_rebuilds_the_explorer(
     made: TruthExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "REST", 3600.0)
     monkeypatch.setattr(TruthExplorer, "_replace_the_one_before", lambda self: None)
     before = pixels(made.set(**MOVES))
     rebuilt = TruthExplorer(**made.state()).wait()
@@ -629,14 +624,13 @@ def test_a_curve_as_high_as_the_peak_is_improbable_under_the_narrow_prior() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("improved_at_rest")
 def test_nuts_comes_beside_and_is_kept(made: TruthExplorer) -> None:
     made.set(**{**START, "n": 8, "width": 2, "nuts": True})
     assert made.result.nuts is None and "NUTS is running" in made.status
-    for _ in range(900):
-        time.sleep(0.2)
-        if made.wait().result.nuts is not None and made.result.search.over:
-            break
-    assert made.result.family > 0 and "largest R-hat" in made.status
+    until(lambda: "largest R-hat" in made.wait().status, "NUTS", seconds=180.0)
+    until(lambda: made.result.family, "what the family costs", seconds=180.0)
+    assert made.result.family > 0 and made.result.nuts is not None
     assert made.set(nuts=False).result.nuts is None
     assert made.set(nuts=True).result.nuts is not None, "cached, shown at once"
     assert made.set(prior_std=1.0).result.nuts is None, "the gold standard of other values"

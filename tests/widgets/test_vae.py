@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -182,13 +181,12 @@ def test_the_progress_counts_the_steps_of_the_model_asked_for(trained: Any, said
     assert result.progress == said and result.name == "VAE, β = 0.5" and not result.finished
 
 
+@pytest.mark.usefixtures("improved_at_rest")
 def test_once_the_sliders_rest_the_status_says_whether_the_vae_has_converged(
     looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def status_when_known() -> str:
-        deadline = time.monotonic() + 60
-        while "onverged" not in looking.status and time.monotonic() < deadline:
-            time.sleep(0.05)  # nothing moves
+        until(lambda: "onverged" in looking.status, "what the look further finds")
         return looking.status
 
     gains = {
@@ -208,6 +206,7 @@ def test_once_the_sliders_rest_the_status_says_whether_the_vae_has_converged(
         assert words in looking.set(z1=0.1 * seed + 0.5).status, "found once, and kept"
 
 
+@pytest.mark.usefixtures("improved_at_rest")
 def test_nobody_is_kept_waiting_while_it_is_found_out(
     looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,9 +328,7 @@ def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its
     assert begun.wait(60)
     assert made.get(finished).order == finished  # back, while the other's first stage runs
     go_on.set()
-    deadline = time.monotonic() + 60
-    while made.bar.layout.visibility != "hidden" and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: made.bar.layout.visibility == "hidden", "the end of the training")
     assert made.newest.order == finished
     assert len(asked) == 8 + 1
 
@@ -527,15 +524,9 @@ def test_beta_trades_kl_against_reconstruction_until_the_code_falls_silent(explo
     assert explorer.preset("collapse").result.trained.scores[2] < 0.05
 
 
-def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch) -> None:
-    before = explorer.preset("VAE").result.trained.fit
-    slow = vae_trainer._stage
-
-    def stage(*arguments: Any) -> Any:
-        time.sleep(0.3)
-        return slow(*arguments)
-
-    monkeypatch.setattr(vae_trainer, "_stage", stage)
+def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> None:
+    before = explorer.preset("VAE").wait().result.trained.fit
+    _, go_on = gate
     explorer._controls["beta"].value = 10**-0.5
     explorer._controls["z1"].value = 2.0
     Explorer.wait(explorer)  # the picture, not the training
@@ -543,10 +534,11 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, monkeypatch
     assert not explorer.result.finished and "training with seed 0, step" in explorer.status
     said = explorer._progress.get_text()  # the picture itself says so, on the first tick
     assert said.startswith("VAE, β = 0.316: training with seed 0, step")
-    assert explorer.result.trained.fit is before or explorer.result.trained.stage < 8
+    assert explorer.result.trained.fit is before
     explorer._controls["seed"].value = 7  # and another seed, while this one is being trained
     Explorer.wait(explorer)
     assert "training with seed 7" in explorer._progress.get_text()
+    go_on.set()
     explorer.wait()
     assert explorer.result.finished and explorer.result.order[1:] == (10**-0.5, 7)
     assert not explorer._progress.get_text()

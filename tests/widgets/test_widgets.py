@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import psutil
 import pytest
 from explorer_claims import PRESET_RULE, assert_every_control_moves_the_picture, pixels
 from PIL import Image
+from waiting import until
 
 from bdl_teach import DivergedError, widgets
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
@@ -341,12 +341,8 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(
     explorer.preset("article").set(n=8, width=2, nuts=True)
     assert explorer.result.nuts is None
     assert "NUTS is running" in explorer.status
-    for _ in range(600):
-        time.sleep(0.2)
-        if explorer.wait().result.nuts is not None:
-            break
+    until(lambda: "largest R-hat" in explorer.wait().status, "NUTS", seconds=180.0)
     assert explorer.result.gap > 0 and explorer.result.gap_outside > 0
-    assert "largest R-hat" in explorer.status
     with_nuts = pixels(explorer)
     assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
     assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
