@@ -43,6 +43,10 @@ ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
 }"""
 KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells
     .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length === n"""
+IDLE = """from bdl_teach import widgets
+from bdl_teach.widgets._engine.live import Explorer
+Explorer._begin_chores = lambda *_, **__: None  # minutes, for programs that nothing here asks for
+"""
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 
@@ -51,7 +55,7 @@ ALL_BOXES = ".jp-OutputArea .bdl-explorer"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A JupyterLab that has a notebook with a cell for each explorer."""
     folder = tmp_path_factory.mktemp("page")
-    sources = ["from bdl_teach import widgets", *(f"widgets.{name}()" for name in NAMES)]
+    sources = [IDLE, *(f"widgets.{name}()" for name in NAMES)]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
