@@ -38,6 +38,10 @@ class World:
         """Seed of the fit: its starting point and its noise. Fits that are compared share it."""
         return self.seed(1)
 
+    def parts(self, n: int) -> list[World]:
+        """The n worlds of which this is made, where one data set says little; no other has them."""
+        return [World(n * self.number + k) for k in range(n)]
+
     def seed(self, k: int) -> int:
         """Seed k of this world, for what else is drawn: 0 is the data's, 1 the start's.
 

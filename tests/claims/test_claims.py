@@ -125,6 +125,12 @@ def test_worlds_share_no_seed_with_each_other_or_with_what_was_tuned_on() -> Non
             world.seed(k)
 
 
+def test_the_parts_of_a_world_are_those_of_no_other() -> None:
+    assert World(3).parts(4) == [World(12), World(13), World(14), World(15)]
+    parts = [part for n in range(20) for part in World(n).parts(6)]
+    assert parts == [World(n) for n in range(120)]
+
+
 def test_a_seed_for_both_would_make_the_start_the_noise() -> None:
     """Why a world has two: what the docstring of World says."""
     noise = np.random.default_rng(7).standard_normal((32, 1))

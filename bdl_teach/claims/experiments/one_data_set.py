@@ -15,7 +15,7 @@ def six(world: World) -> dict[str, float]:
     the gap that its 95 % interval holds.
     """
     lead, covered = [], []
-    for one in (World(N_SETS * world.number + k) for k in range(N_SETS)):
+    for one in world.parts(N_SETS):
         data = chapter10.problem(one)
         f = {
             name: chapter10.scored(p, data, one.seed(3))

@@ -45,7 +45,7 @@ def _score(fit: Fitted, data: datasets.Regression1D, world: World) -> Array:
 def lower(world: World) -> dict[str, float]:
     """Share of ten data sets on which BBB scores less than ½ nat a point below one network."""
     leads = []
-    for one in (World(N_SETS * world.number + k) for k in range(N_SETS)):
+    for one in world.parts(N_SETS):
         data = datasets.sinusoid(n=32, noise_std=1.0, seed=one.data_seed)
         bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=one.start_seed)
         network = point.fit(data.x, data.y, seed=one.start_seed)
