@@ -11,7 +11,7 @@ _REST = live.REST
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_improved_at_rest() -> Iterator[None]:
-    """It would change under a test that looks at it, and take a core from all the others."""
+    """It would change under a test that looks at it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live, "REST", 3600.0)
         yield

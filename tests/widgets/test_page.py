@@ -45,7 +45,7 @@ KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cell
     .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length === n"""
 IDLE = """from bdl_teach import widgets
 from bdl_teach.widgets._engine.live import Explorer
-Explorer._begin_chores = lambda *_, **__: None  # minutes, for programs that nothing here asks for
+Explorer._begin_chores = lambda *_, **__: None  # a minute, for programs that nothing here asks for
 """
 CONTENT = "() => window.jupyterapp.shell.currentWidget.context.model.toJSON()"
 ALL_BOXES = ".jp-OutputArea .bdl-explorer"
