@@ -100,7 +100,7 @@ def made() -> Iterator[RivalsExplorer]:
 
 @pytest.fixture
 def explorer(made: RivalsExplorer) -> RivalsExplorer:
-    """An explorer whose chains do not run on by themselves: what a tick shows stays."""
+    """The explorer at its start, with the points of the course."""
     return made.set(**START, data=None)
 
 

@@ -96,7 +96,7 @@ def made() -> Iterator[TruthExplorer]:
 
 @pytest.fixture
 def explorer(made: TruthExplorer) -> TruthExplorer:
-    """An explorer that does not search on by itself: what a tick shows stays."""
+    """The explorer at its start."""
     return made.set(**START)
 
 

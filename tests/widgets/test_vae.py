@@ -525,8 +525,10 @@ def test_beta_trades_kl_against_reconstruction_until_the_code_falls_silent(explo
 
 
 def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> None:
-    before = explorer.preset("VAE").wait().result.trained.fit
     _, go_on = gate
+    go_on.set()
+    before = explorer.preset("VAE").result.trained.fit
+    go_on.clear()
     explorer._controls["beta"].value = 10**-0.5
     explorer._controls["z1"].value = 2.0
     Explorer.wait(explorer)  # the picture, not the training

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from bdl_teach.widgets._engine import nuts
 from bdl_teach.widgets._engine.nuts import NutsRunner
+from tests.waiting import until
 
 
 class Fit:
@@ -133,9 +133,7 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert begun.wait(60)
     assert asked(runner, wanted, "there", job) == (there if wanted else nuts.GoldStandard())
     go_on.set()
-    deadline = time.monotonic() + 60
-    while runner.row.layout.visibility != "hidden" and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
     assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
     assert not ended
     asked_for_a_picture = runner.done.acquire(blocking=False)  # type: ignore[attr-defined]
