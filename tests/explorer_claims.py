@@ -28,6 +28,10 @@ PRESET_RULE = (
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 
+# What shows in the picture that a page is sent, and in no still, which is drawn from scratch.
+every_picture_is_drawn = pytest.mark.usefixtures("drawn_unseen")
+
+
 def pixels(explorer: Explorer) -> Any:
     """The picture that an explorer shows ``[height, width, 3]``."""
     return np.asarray(Image.open(io.BytesIO(explorer.png())))

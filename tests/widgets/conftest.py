@@ -1,12 +1,20 @@
-"""What the tests of explorers share: a picture at rest stays, unless a test wants it improved."""
+"""What the tests of explorers share: a picture at rest stays, unless a test wants it improved.
+
+And it is drawn where something looks at it: a page that has said its place, or a test.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bdl_teach.widgets._engine import live
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
+HERE = Path(__file__).parent
 _REST = live.REST
+_SHOW_PICTURE = live.Explorer._show_picture
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -21,3 +29,27 @@ def nothing_is_improved_at_rest() -> Iterator[None]:
 def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """What moves from now on is improved once it rests, as in a page."""
     monkeypatch.setattr(live, "REST", _REST)
+
+
+def _show_picture_in_a_page(explorer: live.Explorer[Any], *, sharp: bool) -> None:
+    if explorer._shown_at is not None:
+        _SHOW_PICTURE(explorer, sharp=sharp)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_picture_is_drawn_for_nobody(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Artists are moved all the same; to draw them is half of an explorer's time in the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent == HERE:  # what makes the pictures is tested below it
+            patch.setattr(live.Explorer, "_show_picture", _show_picture_in_a_page)
+        yield
+
+
+@pytest.fixture
+def drawn_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every picture is drawn, as outside the tests: that before the first movement, too."""
+    monkeypatch.setattr(live.Explorer, "_show_picture", _SHOW_PICTURE)
+    for name in {"explorer", "lab"} & set(request.fixturenames):
+        explorer = request.getfixturevalue(name)
+        with RENDER_LOCK:
+            explorer._canvas.render()

@@ -24,6 +24,7 @@ from explorer_claims import (
     assert_the_picture_is_not_stale,
     assert_the_replay_leads_to_the_fit,
     band,
+    every_picture_is_drawn,
     line,
     names_over_the_panels,
     panel,
@@ -213,6 +214,7 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
     assert (pixels(explorer.set(seed=0)) == before).all()
 
 
+@every_picture_is_drawn
 def test_a_picture_before_all_are_fitted_says_which_are_still_to_come(
     explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +234,7 @@ def test_a_picture_before_all_are_fitted_says_which_are_still_to_come(
     assert seen[:3] == [["bbb", "pbp"], ["pbp"], []]
 
 
+@every_picture_is_drawn
 def test_the_notice_of_a_failure_is_gone_from_the_first_picture_after_it(
     explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +361,7 @@ def assert_it_is_the_stored_run(made: Predictive) -> None:
 # Points by hand
 
 
+@every_picture_is_drawn
 def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonExplorer) -> None:
     explorer.preset("start")
     before = explorer.result
@@ -491,6 +495,7 @@ def distance(a: Predictive, b: Predictive, mask: Any) -> float:
     return float(np.sqrt(squared[mask].mean())) if mask.any() else float("nan")
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize(
     "values",
     [
@@ -556,6 +561,7 @@ def test_the_legend_over_the_panels_names_what_is_drawn_and_is_not_cut(
     explorer.set(data=None)
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize("gap", [0.0, 0.3])
 def test_coverage_is_that_of_each_region_in_the_marks_and_in_the_words(
     explorer: ComparisonExplorer, nuts: dict[str, Any], gap: float
@@ -620,6 +626,7 @@ def test_the_chosen_methods_share_the_place_and_each_letter_is_in_the_picture(
     explorer.preset("start").set(seed=1)
 
 
+@every_picture_is_drawn
 def test_without_a_method_one_panel_says_that_it_is_not_chosen(
     explorer: ComparisonExplorer,
 ) -> None:
@@ -672,6 +679,7 @@ def counted(prediction: Predictive, gap: float, noise_std: float, seed: int, lev
     return float(np.sort(off / np.interp(x, X, sd))[round(100 * level) - 1])
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize(("level", "gap"), [(0.5, 0.0), (0.99, 0.3)])
 def test_a_conformal_band_ends_at_the_score_of_its_rank_and_nothing_is_fitted(
     explorer: ComparisonExplorer,

@@ -19,6 +19,7 @@ from explorer_claims import (
     assert_the_replay_leads_to_the_fit,
     band,
     bars,
+    every_picture_is_drawn,
     legend_labels,
     line,
     panel,
@@ -70,6 +71,7 @@ def geometric(m: int) -> Any:
     return np.array([2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)])
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize(
     ("m", "scheme", "shares"),
     [
@@ -97,6 +99,7 @@ def test_the_bars_are_what_each_minibatch_pays(
     assert_the_picture_is_not_stale(lab)
 
 
+@every_picture_is_drawn
 def test_the_fit_s_panels_hold_the_fit(lab: KLBudgetLab) -> None:
     result = lab.set(n_batches=4, scheme="geometric", kl_weight=0.5).result
     ax, history = panel(lab, "How the free energy F fell"), result.fit.history

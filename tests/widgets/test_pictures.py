@@ -13,6 +13,7 @@ from explorer_claims import (
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
     assert_the_picture_is_not_stale,
+    every_picture_is_drawn,
     line,
     panel,
 )
@@ -84,6 +85,7 @@ def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
 # What is shown
 
 
+@every_picture_is_drawn
 def test_every_control_moves_the_picture(explorer: PicturesExplorer) -> None:
     assert_every_control_moves_the_picture(explorer, MOVES)
     assert_the_picture_is_not_stale(explorer)

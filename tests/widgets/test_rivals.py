@@ -23,6 +23,7 @@ from explorer_claims import (
     assert_the_picture_is_not_stale,
     band,
     curves,
+    every_picture_is_drawn,
     line,
     names_over_the_panels,
     panel,
@@ -127,6 +128,7 @@ def spread(explorer: RivalsExplorer, place: str, region: str) -> float:
 # What the picture holds.
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize("values", [{}, {"first": "laplace", "second": "infinite", "gap": 0.0}])
 def test_both_panels_hold_their_method_the_data_and_the_truth(
     explorer: RivalsExplorer, values: dict[str, Any]

@@ -24,6 +24,7 @@ from explorer_claims import (
     band,
     bars,
     curves,
+    every_picture_is_drawn,
     legend_labels,
     line,
     panel,
@@ -198,6 +199,7 @@ def outputs(weights: Any, width: int, x: Any) -> Any:
 # What the picture holds.
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize("values", SETTINGS)
 def test_the_function_panel_holds_the_predictive_the_data_and_the_truth(
     explorer: SinusoidExplorer, values: dict[str, Any]
@@ -248,6 +250,7 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("weight w", "density (log)")
 
 
+@every_picture_is_drawn
 def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidExplorer) -> None:
     prior = {"sigma1": 0.7, "sigma2": 10**-0.5, "pi": 0.3, "seed": 4, "width": 6}
     explorer.preset("article").set(**prior, prior_functions=True)
@@ -271,6 +274,7 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: SinusoidEx
 ALWAYS = {"±2 sd total", "±2 sd epistemic", "some draws", "mean", "truth", "data"}
 
 
+@every_picture_is_drawn
 def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[str, Any]) -> None:
     ax = panel(explorer, "What the network believes about y")
     gold, prior = {"NUTS mean", "NUTS ±2 sd epistemic"}, {"10 prior functions"}

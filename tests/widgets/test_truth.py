@@ -24,6 +24,7 @@ from explorer_claims import (
     assert_the_replay_leads_to_the_fit,
     band,
     curves,
+    every_picture_is_drawn,
     legend_labels,
     line,
     panel,
@@ -176,6 +177,7 @@ def rms_distance(a: Predictive, b: Predictive, mask: Any = IN_GAP) -> float:
 # What the picture holds.
 
 
+@every_picture_is_drawn
 @pytest.mark.parametrize("values", SETTINGS)
 def test_the_function_panel_holds_the_fit_the_data_the_truth_and_the_gap(
     explorer: TruthExplorer, values: dict[str, Any]
@@ -200,6 +202,7 @@ def test_the_function_panel_holds_the_fit_the_data_the_truth_and_the_gap(
     assert_the_picture_is_not_stale(explorer)
 
 
+@every_picture_is_drawn
 def test_best_fit_and_nuts_come_beside_with_their_spreads(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
@@ -249,6 +252,7 @@ def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:
     return dict(zip(names, zip(lengths, words, strict=True), strict=True))
 
 
+@every_picture_is_drawn
 def test_the_bars_are_the_parts_of_the_result(
     explorer: TruthExplorer, nuts: dict[str, Any]
 ) -> None:
@@ -483,6 +487,7 @@ def test_the_state_rebuilds_the_explorer(
     assert (pixels(made.set(**MOVES)) == before).all(), "there and back is the same picture"
 
 
+@every_picture_is_drawn
 def test_limits_follow_what_is_shown(explorer: TruthExplorer, nuts: dict[str, Any]) -> None:
     for values in ({}, {"prior_std": 5.0, "n": 8, "gap": 0.4, "seed": 2}, {"nuts": True}):
         result = explorer.set(**values).result

@@ -19,7 +19,12 @@ import ipywidgets
 import numpy as np
 import psutil
 import pytest
-from explorer_claims import PRESET_RULE, assert_every_control_moves_the_picture, pixels
+from explorer_claims import (
+    PRESET_RULE,
+    assert_every_control_moves_the_picture,
+    every_picture_is_drawn,
+    pixels,
+)
 from PIL import Image
 from waiting import until
 
@@ -258,6 +263,7 @@ def test_the_output_holds_the_view_a_picture_and_a_sentence(
     assert "free energy" in bundle["text/plain"]
 
 
+@every_picture_is_drawn
 def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
     explorer = KLBudgetLab().wait()
     head, data = bytes(explorer._picture.value).split(b",")
@@ -350,6 +356,7 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(
     explorer.preset("article")
 
 
+@every_picture_is_drawn
 def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
     """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     explorer.preset("article")
