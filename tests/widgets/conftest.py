@@ -1,11 +1,10 @@
 """What the tests of explorers share: a picture at rest stays, unless a test wants it improved.
 
-And it is drawn where something looks at it: a page that has said its place, or a test.
+And it is drawn where a test looks at it: none of these has a page in its own process.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,17 +30,12 @@ def improved_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "REST", _REST)
 
 
-def _show_picture_in_a_page(explorer: live.Explorer[Any], *, sharp: bool) -> None:
-    if explorer._shown_at is not None:
-        _SHOW_PICTURE(explorer, sharp=sharp)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def no_picture_is_drawn_for_nobody(request: pytest.FixtureRequest) -> Iterator[None]:
     """Artists are moved all the same; to draw them is half of an explorer's time in the tests."""
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent == HERE:  # what makes the pictures is tested below it
-            patch.setattr(live.Explorer, "_show_picture", _show_picture_in_a_page)
+            patch.setattr(live.Explorer, "_show_picture", lambda *_, **__: None)
         yield
 
 
