@@ -145,7 +145,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "KL, and all the others together the whole KL once more.",
             (
                 "The KL is paid twice over; which shares give half of it to one batch?",
-                "Take “batches M” to 16, “shares” to geometric and “KL weight” to 1.995: the "
+                "Take “batches M” to 16, “shares” to geometric and “KL weight” to 2.00: the "
                 "first of the halving shares is nearly ½.",
             ),
             _first_pays_once,
@@ -171,7 +171,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
                 "batches M", d["n_batches"], _BATCHES, "minibatches in an epoch of 32 points"
             ),
             "kl_weight": controls.log_slider(
-                "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+                "KL weight", d["kl_weight"], -3, 1, ".3g", "factor on the complexity cost"
             ),
             "scheme": ipywidgets.ToggleButtons(
                 options=["uniform", "geometric"],

@@ -36,7 +36,7 @@ _TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
 _SIX = math.log10(6.0)  # α of the paper: its slider can stand there
 _DEFAULTS: controls.Values = {
     "step": 33,
-    "speed": 10**0.9,  # where its slider can stand: 8
+    "speed": 10.0,
     "n": 32,
     "noise_std": 1.0,
     "alpha": 6.0,
@@ -234,7 +234,9 @@ class PBPStepper(Explorer[StepperResult]):
             "step": controls.count_slider(
                 "steps", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
             ),
-            "speed": controls.log_slider("a second", d["speed"], 0, 2, ".0f", "how fast play goes"),
+            "speed": controls.log_slider(
+                "a second", d["speed"], 0, 2, ".0f", "how fast play goes", step=0.2
+            ),
             "n": controls.count_slider("points N", d["n"], 4, 32, "points on [−½, ½]"),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 5.0, 0.1, "sd of the noise in the data"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets
+import numpy as np
 import pytest
 from explorer_claims import (
     all_parts,
@@ -45,6 +46,18 @@ def idle(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
 
 def test_every_control_is_in_one_group_and_every_preset_in_the_menu(idle: Explorer[Any]) -> None:
     assert_every_control_and_preset_is_on_the_page_once(idle)
+
+
+def test_every_place_of_a_slider_reads_differently(idle: Explorer[Any]) -> None:
+    """Or a key would move its handle, and nothing else."""
+    sliders = [c for c in idle._controls.values() if getattr(c, "step", None)]
+    for slider in sliders:
+        places = np.arange(slider.min, slider.max + slider.step / 2, slider.step)
+        kind, base = type(slider.value), getattr(slider, "base", None)
+        values = [kind(at if base is None else base**at) for at in places]
+        read = [controls.written(slider, value) for value in values]
+        assert len({*read}) == len(read) > 2, (slider.description, read)
+    assert sliders
 
 
 def test_no_picture_is_set_by_the_parser_that_cells_use_meanwhile(

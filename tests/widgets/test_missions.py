@@ -62,7 +62,7 @@ def said(control: Any, value: Any) -> set[str]:
     if isinstance(value, bool):
         return {control.description}
     if isinstance(value, float):
-        return {f"{value:g}", f"{value:{getattr(control, 'readout_format', '.2f')}}"}
+        return {f"{value:g}", controls.written(control, value)}
     if isinstance(control, ipywidgets.Dropdown):  # as its menu has it
         return {label for label, named in control.options if named == value}
     return {str(value)}

@@ -38,7 +38,7 @@ MOVES: dict[str, Any] = {
 
 HOME: dict[str, Any] = {
     "step": 33,
-    "speed": 10**0.9,
+    "speed": 10.0,
     "n": 32,
     "noise_std": 1.0,
     "alpha": 6.0,

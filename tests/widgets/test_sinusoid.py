@@ -52,7 +52,7 @@ ARTICLE: dict[str, Any] = {
     "noise_std": 1.0,
     "kl_weight": 1.0,
     "n_samples": 1,
-    "n_predictions": 10**2.3,
+    "n_predictions": 10**2.4,
     "width": 20,
     "n": 32,
     "seed": 0,

@@ -35,10 +35,12 @@ def count_slider(label: str, value: int, low: int, high: int, hint: str) -> Widg
     )  # fmt: skip
 
 
-def log_slider(label: str, value: float, low: float, high: float, form: str, hint: str) -> Widget:
-    """A slider over powers of ten, from 10^low to 10^high in tenths of a decade."""
+def log_slider(
+    label: str, value: float, low: float, high: float, form: str, hint: str, step: float = 0.1
+) -> Widget:
+    """A slider over powers of ten, from 10^low to 10^high in tenths of a decade, or ``step``."""
     return ipywidgets.FloatLogSlider(
-        value=value, base=10, min=low, max=high, step=0.1, description=label, tooltip=hint,
+        value=value, base=10, min=low, max=high, step=step, description=label, tooltip=hint,
         continuous_update=True, readout_format=form, style=_STYLE, layout=_WIDE,
     )  # fmt: skip
 

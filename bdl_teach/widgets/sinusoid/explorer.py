@@ -40,7 +40,7 @@ _DEFAULTS: controls.Values = {
     "noise_std": 1.0,
     "kl_weight": 1.0,
     "n_samples": 1,
-    "n_predictions": 10**2.3,  # where its slider can stand: 200
+    "n_predictions": 10**2.4,  # where its slider can stand: 251
     "width": 20,
     "n": 32,
     "seed": 0,
@@ -226,10 +226,10 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
             ),
             "kl_weight": controls.log_slider(
-                "KL weight", d["kl_weight"], -3, 1, ".3f", "factor on the complexity cost"
+                "KL weight", d["kl_weight"], -3, 1, ".3g", "factor on the complexity cost"
             ),
             "n_predictions": controls.log_slider(
-                "draws", d["n_predictions"], 0, 3, ".0f", "networks in the average"
+                "draws", d["n_predictions"], 0, 3, ".0f", "networks in the average", step=0.2
             ),
             # Which data, how many, how large a network, how calm its gradients.
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),

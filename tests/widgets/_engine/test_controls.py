@@ -47,6 +47,11 @@ def test_a_log_slider_goes_over_powers_of_ten_in_tenths_of_a_decade() -> None:
         assert made.value == pytest.approx(end)
 
 
+def test_a_log_slider_of_counts_steps_further_where_a_tenth_is_less_than_one() -> None:
+    made = controls.log_slider("draws", 10.0, 0, 3, ".0f", "", step=0.2)
+    assert (made.min, made.max, made.step) == (0, 3, 0.2)
+
+
 def test_a_choice_slider_takes_the_given_values_in_their_order() -> None:
     made = MADE["choice"]
     assert (made.value, list(made.options)) == (4, [1, 4, 16])
