@@ -211,15 +211,6 @@ COMPARED = Experiment(
             lambda f: f["pbp-noise"],
         ),
         Claim(
-            "map-beats-bbb-among-the-data",
-            "Among the data the one MAP network scores higher than Bayes by Backprop at its "
-            "defaults.",
-            "log score among the data, MAP − BBB",
-            "nats a point",
-            above(0.0, share=0.6),
-            lead("map", "bbb", "data"),
-        ),
-        Claim(
             "eb-gains-nothing-among-the-data",
             "Among the data, empirical Bayes, which learns the width of the prior, scores on "
             "average less than 0.3 nats a point above the quiet fit, which was given one.",

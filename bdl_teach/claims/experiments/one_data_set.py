@@ -12,9 +12,10 @@ def six(world: World) -> dict[str, float]:
     """MAP and BBB on six data sets with a gap: the least and the greatest of two figures.
 
     ``lead`` is how many nats a new point MAP scores higher in the gap, ``covered`` the share of
-    the gap that its 95 % interval holds.
+    the gap that its 95 % interval holds. ``ahead`` is in which share of the six MAP scores higher
+    among the data: once in some fifty it is some nats lower, which would rule a mean.
     """
-    lead, covered = [], []
+    lead, covered, ahead = [], [], []
     for one in world.parts(N_SETS):
         data = chapter10.problem(one)
         f = {
@@ -23,11 +24,13 @@ def six(world: World) -> dict[str, float]:
         }
         lead.append(f["bbb"]["gap-lost"] - f["map"]["gap-lost"])
         covered.append(f["map"]["gap-covered"])
+        ahead.append(f["map"]["data-lost"] < f["bbb"]["data-lost"])
     return {
         "least-lead": min(lead),
         "greatest-lead": max(lead),
         "least-covered": min(covered),
         "most-covered": max(covered),
+        "ahead": sum(ahead) / N_SETS,
     }
 
 
@@ -52,6 +55,15 @@ SIX = Experiment(
             "",
             above(0.5, share=0.7),
             lambda f: f["most-covered"] - f["least-covered"],
+        ),
+        Claim(
+            "map-beats-bbb-among-the-data",
+            "Among the data the one MAP network scores higher than Bayes by Backprop at its "
+            "defaults, on more than three data sets of five.",
+            "share of six data sets on which MAP scores higher among the data",
+            "",
+            above(0.6),
+            lambda f: f["ahead"],
         ),
     ),
     seconds=2.0,
