@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import importlib
 import io
 import os
@@ -17,7 +16,6 @@ from typing import Any
 
 import ipywidgets
 import numpy as np
-import psutil
 import pytest
 from explorer_claims import (
     PRESET_RULE,
@@ -25,6 +23,7 @@ from explorer_claims import (
     every_picture_is_drawn,
     pixels,
 )
+from heap import in_use
 from PIL import Image
 from waiting import until
 
@@ -365,16 +364,15 @@ def test_nuts_comes_beside_with_the_gap_as_a_number(
 def test_ticks_leave_nothing_behind(explorer: SinusoidExplorer) -> None:
     """What leaks does so in every round; what fills a cache, or is given back late, in one."""
     explorer.preset("article")
-    resident, ticks, leak = [], explorer.ticks, 30 * 5e3  # bytes
+    used, ticks, leak = [], explorer.ticks, 30 * 2e3  # bytes
     for _ in range(8):  # in the first, caches fill; others' last compilations end meanwhile
         for k in range(30):
             explorer.set(sigma1=0.5 + 0.1 * k, pi=0.05 * (k % 20), seed=k % 6)
             if k % 6 == 0:
                 explorer.replay(40 * k)
-        gc.collect()
-        resident.append(psutil.Process().memory_info().rss)
-        if len(resident) > 1 and resident[-1] - resident[-2] < leak:
+        used.append(in_use())
+        if len(used) > 1 and used[-1] - used[-2] < leak:
             break
-    assert explorer.ticks - ticks == 30 * len(resident)
+    assert explorer.ticks - ticks == 30 * len(used)
     assert explorer.result.prior.sigma1 == explorer.state()["sigma1"]
-    assert resident[-1] - resident[-2] < leak, np.diff(resident)
+    assert used[-1] - used[-2] < leak, np.diff(used)
