@@ -362,6 +362,32 @@ def test_keys_alone_choose_move_add_and_remove_a_point(hand: Hand) -> None:
     hand.says(f"8 points {OWN}")
 
 
+FRAMES_STAND_STILL = """() => {
+    const [real, waiting] = [window.requestAnimationFrame, []];
+    window.requestAnimationFrame = (call) => waiting.push(call);
+    window.framesGoOn = () => {
+        window.requestAnimationFrame = real;
+        waiting.forEach(real);
+    };
+}"""
+
+
+def test_where_frames_are_late_no_point_that_was_moved_is_forgotten(hand: Hand) -> None:
+    """A hand is at the next point, and adds one, before a frame has come."""
+    hand.box.locator(".bdl-hand").focus()
+    keys, before = hand.page.keyboard, hand.dots()
+    hand.page.evaluate(FRAMES_STAND_STILL)
+    for key in ("Shift+ArrowUp", "PageDown", "Shift+ArrowUp", "PageDown", "Shift+ArrowUp"):
+        keys.press(key)
+    keys.press("Insert")
+    hand.page.evaluate("() => window.framesGoOn()")
+    hand.says(f"9 points {OWN}")
+    hand.page.wait_for_timeout(2 * SETTLE_MS)  # the kernel's answer is in the page, too
+    after = hand.dots()
+    higher = [y1 < y0 - 5 for (_, y0), (_, y1) in zip(before, after, strict=False)]
+    assert sum(higher) == 3, (before, after)
+
+
 def test_a_table_is_pasted_and_what_is_none_is_refused_where_it_stands(hand: Hand) -> None:
     hand.box.get_by_role("button", name="my data").click()
     dialog = hand.box.locator("dialog.bdl-table")

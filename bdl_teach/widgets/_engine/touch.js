@@ -39,7 +39,8 @@ class Hand {
     this.kind = ""; // of the points: "edges" of a band that is drawn move up and down only
     this.chosen = -1;
     this.held = null; // what the pointer holds: {i, id, moved}
-    this.frame = 0;
+    this.frame = 0; // in which a place that was gone to is sent
+    this.followed = -1; // the point that waits for the frame, if it is one
     this.sent = 0; // number of the newest message: points that are older are not taken
     this.read = () => this.take();
     this.draw = () => this.show();
@@ -61,6 +62,7 @@ class Hand {
     this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("focus", () => this.choose(Math.max(this.chosen, 0)));
+    this.svg.addEventListener("blur", () => this.sendNow()); // before the button that is pressed
     this.sizes = new ResizeObserver(() => this.show());
     this.sizes.observe(el);
     this.take();
@@ -204,6 +206,7 @@ class Hand {
   // A point comes and goes at once: the next key may be for the one that has just been added.
   add(x, y) {
     if (this.kind || this.points.length >= this.main.panel.most) return;
+    this.sendNow();
     this.points.push([x, y]);
     this.send("add", { x, y });
     this.choose(this.points.length - 1);
@@ -211,6 +214,7 @@ class Hand {
 
   remove(i) {
     if (this.kind || this.points.length < 2) return;
+    this.sendNow();
     this.points.splice(i, 1);
     this.send("remove", { i });
     this.choose(Math.min(i, this.points.length - 1));
@@ -237,13 +241,26 @@ class Hand {
     this.send(touch, { x, y, panel: this.stages.indexOf(stage) });
   }
 
-  // At most one message a frame, the last of them for sure.
+  // At most one message a frame and point, the last of each for sure: on a slow page a hand is at
+  // the next point before the frame has come.
   follow(i) {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      this.report(i);
-    });
+    if (this.followed === i) return;
+    this.sendNow();
+    this.followed = i;
+    this.frame = requestAnimationFrame(() => this.sendNow());
+  }
+
+  // What waits for the frame does not wait.
+  sendNow() {
+    const i = this.followed;
+    if (i < 0) return;
+    this.forget();
+    this.report(i);
+  }
+
+  forget() {
+    cancelAnimationFrame(this.frame);
+    [this.frame, this.followed] = [0, -1];
   }
 
   report(i) {
@@ -305,8 +322,8 @@ class Hand {
     const held = this.held;
     const at = this.at(event);
     if (held?.id === event.pointerId) {
-      cancelAnimationFrame(this.frame);
-      this.frame = 0;
+      if (this.followed !== held.i) this.sendNow(); // of the keys, before
+      this.forget();
       this.held = null;
       if (held.i < 0) this.go("up", held.stage, at);
       else if (held.moved) {
