@@ -72,7 +72,7 @@ class Hand {
     this.sizes.disconnect();
     this.model.off("change:points", this.read);
     this.model.off("change:panels", this.draw);
-    cancelAnimationFrame(this.frame);
+    this.forget();
   }
 
   // Where things are.
