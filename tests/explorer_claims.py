@@ -30,7 +30,7 @@ NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 # What shows in the picture that a page is sent, and in no still, which is drawn from scratch.
 every_picture_is_drawn = pytest.mark.usefixtures("drawn_unseen")
-_SHOW_PICTURE = Explorer._show_picture  # as outside the tests
+SHOW_PICTURE = Explorer._show_picture  # as outside the tests
 
 
 def pixels(explorer: Explorer) -> Any:
@@ -68,7 +68,7 @@ def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Exp
 
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
-    drawn = Explorer._show_picture is _SHOW_PICTURE
+    drawn = Explorer._show_picture is SHOW_PICTURE
     assert drawn, "mark the test every_picture_is_drawn: one never drawn hides what stays behind"
     with RENDER_LOCK:
         _assert_blitting_draws_the_same(explorer)

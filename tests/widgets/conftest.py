@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from explorer_claims import SHOW_PICTURE
 
 from bdl_teach.widgets._engine import live
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 
 HERE = Path(__file__).parent
 _REST = live.REST
-_SHOW_PICTURE = live.Explorer._show_picture
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,7 +42,7 @@ def no_picture_is_drawn_for_nobody(request: pytest.FixtureRequest) -> Iterator[N
 @pytest.fixture
 def drawn_unseen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every picture is drawn, as outside the tests: that before the first movement, too."""
-    monkeypatch.setattr(live.Explorer, "_show_picture", _SHOW_PICTURE)
+    monkeypatch.setattr(live.Explorer, "_show_picture", SHOW_PICTURE)
     for name in {"explorer", "lab"} & set(request.fixturenames):
         explorer = request.getfixturevalue(name)
         with RENDER_LOCK:
