@@ -741,7 +741,7 @@ panel(ax, "Who is unsure in the gap finds what is there", "round", "regret (± 1
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# BBB and MC dropout are sure of themselves in the gap, and wrong: with them Thompson sampling gains nothing on a greedy network: with BBB it most often loses no less, with MC dropout on average more. <!-- claim: bbb-explores-too-little, dropout-explores-too-little --> An anchored ensemble loses less than two thirds of what BBB does, <!-- claim: anchored-members-find-the-peak --> and Laplace loses less than BBB, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. One problem, again; on others the order may differ (Riquelme et al. 2018).
+# BBB and MC dropout are sure of themselves in the gap, and wrong: Thompson sampling with BBB most often loses no less than a greedy network, with MC dropout on average more. <!-- claim: bbb-explores-too-little, dropout-explores-too-little --> An anchored ensemble loses less than two thirds of what BBB does, <!-- claim: anchored-members-find-the-peak --> and Laplace loses less than BBB, <!-- claim: laplace-finds-the-peak --> too wide or not: a band that is too wide costs trials; one that is too narrow may never make the one that is needed. One problem, again; on others the order may differ (Riquelme et al. 2018).
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 10.9 A level that is counted: conformal bands
