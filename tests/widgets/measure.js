@@ -6,6 +6,11 @@
     const { left, top, right, bottom } = e.getBoundingClientRect();
     return { left, top, right, bottom };
   };
+  const wide = (e) => {  // what is written, to a fraction of a pixel: less is cut, too
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    return range.getBoundingClientRect().width;
+  };
   const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || e.title || e.className;
   const parts = {};
   for (const part of ["head", "question", "stage", "film", "controls", "status"]) {
@@ -23,8 +28,10 @@
     box: place(box),
     tracks: all(".noUi-target").map((e) => e.getBoundingClientRect().width),
     controls: controls.map((e) => ({ name: name(e), ...place(e) })),
-    cut: all(written).filter((e) => seen(e) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
-      .map((e) => `${name(e)}: ${e.scrollWidth} in ${e.clientWidth}`),
+    cut: all(written).filter((e) => seen(e) && e.clientWidth)
+      .filter((e) => wide(e) > e.getBoundingClientRect().width + 0.01)
+      .map((e) => `${name(e)}: ${wide(e)} in ${e.getBoundingClientRect().width}`),
+    beyond: all("*").filter((e) => seen(e) && place(e).right > place(box).right + 1).map(name),
     sliders: all("[role=slider]").map((e) => ({
       name: e.getAttribute("aria-label"),
       value: e.getAttribute("aria-valuetext"),

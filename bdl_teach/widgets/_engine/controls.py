@@ -15,7 +15,7 @@ Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
 Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says where to look, values
 
-_STYLE = {"description_width": "6.2em"}
+_STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
 
 
