@@ -69,25 +69,26 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, markers: float = 1.0) -> None:
+def legend_above(ax: Axes, columns: int, markers: float = 1.0, wrapped: int = 4) -> None:
     """Put the legend of the visible artists between a panel's title and its frame.
 
     Args:
         ax: The panel.
-        columns: Entries in a row; where one row does not hold all, at most four.
+        columns: Entries in a row.
         markers: Size of the legend's markers, in those of the panel.
+        wrapped: Entries in a row where one does not hold all, if they are fewer.
     """
     shown = [
         (handle, label)
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
         if handle.get_visible()
     ]
-    columns = columns if len(shown) <= columns else min(columns, 4)
+    columns = columns if len(shown) <= columns else min(columns, wrapped)
     rows = -(-len(shown) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
         *zip(*shown, strict=True), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
-        fontsize=LETTERS, frameon=False, columnspacing=0.5, handlelength=1.0, borderpad=0.1,
+        fontsize=LETTERS, frameon=False, columnspacing=0.4, handlelength=0.8, borderpad=0.1,
         handletextpad=0.3, labelspacing=0.15, markerscale=markers,
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
@@ -130,7 +131,7 @@ class FigureLegend:
             [handle for handle, _ in entries],
             [label.replace("NUTS ±2 sd epistemic", "NUTS ±2 sd") for _, label in entries],
             loc="outside upper left", ncols=len(names) if len(names) <= self._in_a_row else 4,
-            fontsize=LETTERS, frameon=False, columnspacing=0.9, handlelength=1.3,
+            fontsize=LETTERS, frameon=False, columnspacing=0.7, handlelength=1.1,
         )  # fmt: skip
         return True
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
@@ -191,18 +193,53 @@ def legend_labels(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def names_over_the_panels(explorer: Explorer) -> set[str]:
-    """What the figure's legend names, which may not be cut off: 1024 wide, file browser open."""
-    figure = explorer._canvas.figure
+# Where pictures stand in narrow pages, file browser open: 1024 × 768 with a replay's row under
+# them and without, and 1280 at 150 %.
+TABLET = (Place(569.0, 371.0), Place(569.0, 399.0))
+NARROW = (*TABLET, Place(398.0, 272.0, 1.5), Place(398.0, 300.0, 1.5))
+
+
+def written(figure: Figure) -> list[Text]:
+    """All letters of what is shown."""
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    legends = [*figure.legends, *filter(None, (ax.get_legend() for ax in panels))]
+    texts = [text for legend in legends for text in legend.get_texts()] + figure.texts
+    for ax in panels:
+        names = [ax._left_title, ax.xaxis.label, ax.yaxis.label]  # type: ignore[attr-defined]
+        ticks = [tick for axis in (ax.xaxis, ax.yaxis) for tick in axis._update_ticks()]
+        texts += [*names, *ax.texts, *(tick.label1 for tick in ticks)]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+def smallest_letters(explorer: Explorer, place: Place) -> float:
+    """Draw the picture for a place, where nothing written may be cut off.
+
+    Returns:
+        The smallest size of what is written, in the page's pixels.
+    """
+    canvas, figure = explorer._canvas, explorer._canvas.figure
     with RENDER_LOCK:
-        explorer._canvas.fit(Place(570.0, 350.0))
-        explorer._canvas.render()
-        (legend,) = figure.legends
-        assert all(handle.get_visible() for handle in legend.legend_handles)
-        for text in legend.get_texts():
+        before = canvas.place
+        canvas.fit(place)
+        canvas.render()
+        shown = written(figure)
+        for text in shown:
             box = text.get_window_extent()
-            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
-        return {text.get_text() for text in legend.get_texts()}
+            assert box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1, (place, text, box)
+            assert box.y0 >= -1 and box.y1 <= figure.bbox.y1 + 1, (place, text, box)
+        size = min(text.get_fontsize() for text in shown) * figure.dpi / 72 / place.ratio
+        canvas.fit(before)
+    assert len(shown) >= 6
+    return float(size)
+
+
+def names_over_the_panels(explorer: Explorer) -> set[str]:
+    """What the figure's legend names; nothing written is cut off, in narrow pages either."""
+    for place in NARROW:
+        smallest_letters(explorer, place)
+    (legend,) = explorer._canvas.figure.legends
+    assert all(handle.get_visible() for handle in legend.legend_handles)
+    return {text.get_text() for text in legend.get_texts()}
 
 
 def said(status: str, words: str) -> list[float]:

@@ -91,6 +91,9 @@ def test_the_legend_above_names_what_is_visible_and_leaves_the_title_room(ax: Ax
         assert title.y0 >= legend.y1 - 8, "the title stands above the legend"
         heights.append(title.y0)
     assert heights[0] < heights[1] == heights[2]
+    for columns, wrapped, expected in ((4, 2, 4), (3, 2, 2), (1, 2, 1)):
+        plots.legend_above(ax, columns, wrapped=wrapped)
+        assert ax.get_legend()._ncols == expected, "fewer, where one row does not hold all"
 
 
 def test_data_and_truth_are_what_they_are_called(ax: Axes) -> None:

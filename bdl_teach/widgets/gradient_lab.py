@@ -247,7 +247,7 @@ class GradientLab(Explorer[GradientResult]):
         canvas.animate([self._density, self._curve, self._drawn])
 
     def _make_cloud_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "250 estimates of the gradient", "", "error (far from 0 compressed)")
+        plots.tidy(ax, "250 gradient estimates", "", "error (far from 0 compressed)")
         ax.set_yscale("asinh", linear_width=3.0)  # both a bowl's clouds and a lifted one's fit
         ax.set(xlim=(-0.5, 1.5), ylim=(-100, 100))
         ticks = (-100, -30, -10, -3, 0, 3, 10, 30, 100)

@@ -16,15 +16,14 @@ import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
+    NARROW,
     all_parts,
     assert_every_control_and_preset_is_on_the_page_once,
+    smallest_letters,
 )
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 
 from bdl_teach import widgets
 from bdl_teach.widgets._engine import background, controls
@@ -81,31 +80,17 @@ def on_a_laptop(explorer: Explorer[Any]) -> Place:
     return Place(width, height - 28.0 * (explorer._film.row in all_parts(explorer)))
 
 
-def written(figure: Figure) -> list[Text]:
-    """All letters but the ticks': of these some are kept that are not drawn."""
-    legends = [child for child in figure.findobj(Legend) if isinstance(child, Legend)]
-    texts = [text for legend in legends for text in legend.get_texts()] + figure.texts
-    for ax in figure.axes:
-        names = [ax._left_title, ax.xaxis.label, ax.yaxis.label]  # type: ignore[attr-defined]
-        texts += [name for name in names if name.get_text()] + list(ax.texts)
-    return [text for text in texts if text.get_visible()]
-
-
 def test_on_a_laptop_letters_are_14_pixels_high_and_inside_the_picture(
     idle: Explorer[Any],
 ) -> None:
-    with RENDER_LOCK:
-        idle._canvas.fit(on_a_laptop(idle))
-        idle._canvas.render()
-        figure = idle._canvas.figure
-        shown = written(figure)
-        boxes = {t.get_text(): t.get_window_extent() for t in shown if t.get_text().strip()}
-    assert len(boxes) >= 6
-    for text in shown:
-        assert text.get_fontsize() * figure.dpi / 72 >= 14, text
-    for text, box in boxes.items():
-        assert box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1, (text, box)
-        assert box.y0 >= -1 and box.y1 <= figure.bbox.y1 + 1, (text, box)
+    assert smallest_letters(idle, on_a_laptop(idle)) >= 14
+
+
+@pytest.mark.parametrize("place", NARROW, ids=str)
+def test_in_a_narrow_page_nothing_written_is_cut_and_letters_stay_legible(
+    idle: Explorer[Any], place: Place
+) -> None:
+    assert smallest_letters(idle, place) * place.ratio >= 12
 
 
 def assert_stands_on_the_grid(control: Any, value: float, what: str) -> None:

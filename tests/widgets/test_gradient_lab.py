@@ -119,7 +119,7 @@ def test_an_estimate_is_the_mean_over_the_draws_that_are_shown(
 
 
 def test_the_clouds_hold_the_errors_each_over_its_own_name(moved: GradientLab) -> None:
-    v, ax = moved.state(), panel(moved, "250 estimates of the gradient", "", "error")
+    v, ax = moved.state(), panel(moved, "250 gradient estimates", "", "error")
     ticks = dict(zip(ax.get_xticks(), [t.get_text() for t in ax.get_xticklabels()], strict=True))
     assert set(ticks.values()) == set(NAMES.values())
     clouds = {drawn.get_color(): drawn for drawn in ax.get_lines() if len(drawn.get_xdata()) > 2}
@@ -186,7 +186,7 @@ def variances(lab: GradientLab, **values: Any) -> dict[str, float]:
 
 def width(lab: GradientLab, kind: str) -> float:
     """Standard deviation of a cloud on the picture."""
-    ax = panel(lab, "250 estimates of the gradient")
+    ax = panel(lab, "250 gradient estimates")
     colour = gradient_lab._COLOURS[kind]
     (cloud,) = (drawn for drawn in ax.get_lines() if drawn.get_color() == colour)
     return float(np.std(cloud.get_ydata()))
@@ -237,7 +237,7 @@ def test_16_draws_are_4_times_narrower_and_can_still_be_seen(lab: GradientLab) -
     for kind in NAMES:
         spread = np.sqrt(one[kind] / 16)
         assert width(lab, kind) == pytest.approx(spread, rel=4 * np.sqrt(0.5 / 250))
-    ax = panel(lab, "250 estimates of the gradient")
+    ax = panel(lab, "250 gradient estimates")
     to_pixels = ax.transData.transform
     heights = [to_pixels((0, width(lab, kind)))[1] - to_pixels((0, 0))[1] for kind in NAMES]
     assert min(heights) > 2 and heights[0] > 1.5 * heights[1]  # no flat line

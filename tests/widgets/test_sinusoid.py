@@ -13,6 +13,7 @@ import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
+    NARROW,
     PRESET_RULE,
     artist,
     as_printed,
@@ -29,6 +30,7 @@ from explorer_claims import (
     line,
     panel,
     said,
+    smallest_letters,
 )
 
 from bdl_teach import calibration, datasets
@@ -288,8 +290,8 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
     ):
         explorer.preset("article").set(**{"nuts": False, **values})  # which a preset leaves alone
         assert set(legend_labels(ax)) == ALWAYS | more
-        ends = [words.get_window_extent().x1 for words in ax.get_legend().get_texts()]
-        assert max(ends) <= ax.figure.bbox.width + 2, "cut off"  # behind a letter is some room
+        for place in NARROW:
+            smallest_letters(explorer, place)
         assert_the_picture_is_not_stale(explorer)
     ax = panel(explorer, "Prior and fitted")
     assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}

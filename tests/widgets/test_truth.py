@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
+    NARROW,
     PRESET_RULE,
     artist,
     as_printed,
@@ -30,6 +31,7 @@ from explorer_claims import (
     panel,
     pixels,
     said,
+    smallest_letters,
 )
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
@@ -220,6 +222,8 @@ def test_best_fit_and_nuts_come_beside_with_their_spreads(
         "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "NUTS mean",
         "NUTS ±2 sd epistemic",
     }  # fmt: skip
+    for place in NARROW:
+        smallest_letters(explorer, place)
     assert_the_picture_is_not_stale(explorer)
     explorer.set(nuts=False)
     assert np.isnan(line(below, "NUTS")[1]).all() and np.isnan(line(below, "best fit")[1]).all()

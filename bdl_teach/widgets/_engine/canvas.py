@@ -42,13 +42,19 @@ class Canvas:
     Args:
         width: Of the design, in pixels: where letters have the size that they were given.
         height: Likewise.
+        narrow: Width and height of another design, for places where letters are larger by it.
 
     Attributes:
         figure: The figure; give it axes before the first picture.
     """
 
-    def __init__(self, width: float = 580.0, height: float = 392.0) -> None:
-        self._design = width, height
+    def __init__(
+        self,
+        width: float = 580.0,
+        height: float = 392.0,
+        narrow: tuple[float, float] | None = None,
+    ) -> None:
+        self._designs = [(width, height), *([narrow] if narrow else [])]
         self._still = self._place = Place(width, height, _STILL)
         size = (width / _DPI, height / _DPI)
         self.figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
@@ -135,8 +141,8 @@ class Canvas:
 
     def _resize(self) -> None:
         """Give the figure the size and resolution of its place."""
-        place, (width, height) = self._place, self._design
-        scale = min(place.width / width, place.height / height)
+        place = self._place
+        scale = max(min(place.width / w, place.height / h) for w, h in self._designs)
         scale = min(max(scale, _SMALLEST), _LARGEST)
         self.figure.set_dpi(_DPI * scale * place.ratio)
         inches = place.width / (_DPI * scale), place.height / (_DPI * scale)

@@ -312,7 +312,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         }  # fmt: skip
 
     def _make_canvas(self) -> Canvas:
-        canvas = Canvas(900, 322)
+        canvas = Canvas(900, 322, narrow=(640, 412))
         self._halves = canvas.figure.add_gridspec(1, 2, width_ratios=(3, 1))
         truth = datasets.sinusoid().truth(X_GRID)
         self._panels = {

@@ -42,6 +42,7 @@ class MethodPanel:
         ax = self.axes = canvas.figure.add_subplot(place)
         plots.tidy(ax, name, "", "")
         ax.set_xlim(x[0], x[-1])
+        ax.set_xticks([-0.5, 0.0, 0.5], ["−0.5", "0", "0.5"])  # short: four may stand in a row
         self.room = plots.Room(ax, _LIMITS)
         ax.locator_params(axis="y", nbins=5)
         whole = ax.get_xaxis_transform()  # of the height, whatever the limits

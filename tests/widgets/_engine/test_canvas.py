@@ -163,6 +163,17 @@ def test_letters_grow_with_the_place_and_not_with_the_screen_s_pixels(labelled: 
     assert wide == pytest.approx(small, rel=0.1), "the narrower side counts"
 
 
+def test_of_two_designs_the_one_with_the_larger_letters_is_drawn() -> None:
+    """Wide above a page's controls, and less wide, with higher panels, in a narrow page."""
+    canvas = Canvas(900, 300, narrow=(600, 400))
+    found = {}
+    for place in (Place(900, 300), Place(600, 400), Place(300, 400), Place(1800, 600)):
+        canvas.fit(place)
+        found[place] = canvas.figure.dpi
+    wide, narrow, small, large = found.values()
+    assert (narrow, small, large) == pytest.approx((wide, 0.6 * wide, 2 * wide))
+
+
 def test_letters_stay_legible_in_a_small_place_and_end_growing_in_a_huge_one(
     labelled: Canvas,
 ) -> None:
