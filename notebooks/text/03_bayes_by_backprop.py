@@ -822,7 +822,7 @@ for k in range(1, 5):
           f"{ends[0.02]:+5.0f} at 0.02")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# What twenty worlds say: eight minibatches with uniform shares cost, in as many steps and on average, less than 35 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is lowered, with eight minibatches to less than nine tenths of its height. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
+# What twenty worlds say: eight minibatches with uniform shares cost, in as many steps and on average, less than 40 nats, <!-- claim: eight-minibatches-cost-little --> and geometric shares end within 40 of them; <!-- claim: shares-hardly-matter-at-eight --> with one point a step, $F$ ends more than a hundred nats higher in the same number of steps. <!-- claim: minibatches-of-one-end-higher --> With calm steps (rate 0.02) geometric shares end higher in most worlds. <!-- claim: geometric-ends-higher-at-32 --> And if you forget the $1/M$, the mean is lowered, with eight minibatches to less than nine tenths of its height. <!-- claim: whole-kl-in-each-batch-flattens-the-mean -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.12 Two uses of a weight's uncertainty

@@ -382,7 +382,7 @@ for structure in ("full", "diagonal"):
           f"{best.prior.sigma:.1f}, noise {best.noise_std:.1f}: {best.log_evidence:.0f} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it within a half. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it for more than four times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 40 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
+# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it to a factor of two. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it for more than four times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 40 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.6 Noisy steps: SGLD, SGHMC, temperature
@@ -591,7 +591,7 @@ ax.set(title="Dots: eight worlds; bar: their mean", xlabel="% of the gap inside 
 ax.invert_yaxis()
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Illusion of one run.** Of a plain ensemble some data sets show more than three quarters of the gap covered, <!-- claim: an-ensemble-covers-most-of-the-gap-in-some-worlds --> others less than half. <!-- claim: an-ensemble-covers-little-of-the-gap-in-others --> Both could be published.
+# > **Illusion of one run.** Of a plain ensemble some data sets show more than three quarters of the gap covered, <!-- claim: an-ensemble-covers-most-of-some-gaps --> others less than half. <!-- claim: an-ensemble-covers-little-of-others --> Both could be published.
 #
 # And covering is not all: a band that is wide everywhere covers, too. [Chapter 10](10_comparison_and_decisions.ipynb) compares all methods in pairs, by scores.
 

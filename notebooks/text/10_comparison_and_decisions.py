@@ -467,7 +467,7 @@ panel(ax, "Log score in the gap, MAP − BBB", "world", "nats a point", loc="low
 assert d.min() < -1 and d.max() > 1  # either winner, by more than a nat
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Which of the two is ahead depends on the data set: of six, most often each wins at least one. <!-- claim: map-and-bbb-trade-places-in-the-gap --> So does coverage: between the best and the worst of six data sets, the share of the gap inside the interval of the MAP network, which is nothing but noise, changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck --> A seed that shows either is easy to find. It is no property of MAP.
+# Which of the two is ahead depends on the data set: each wins at least one in ten. <!-- claim: map-and-bbb-trade-places-in-the-gap --> So does coverage: between the best and the worst of ten data sets, the share of the gap inside the interval of the MAP network, which is nothing but noise, changes by more than a half, as the line happens to bend. <!-- claim: map-covers-the-gap-by-luck --> A seed that shows either is easy to find. It is no property of MAP.
 #
 # What holds in most data sets, or on average, is worth a sentence. The interval of NUTS holds on average more than seven tenths of the gap, <!-- claim: nuts-covers-the-gap --> since its band is more than two and a half times as wide there as among the data. <!-- claim: nuts-widens-in-the-gap --> That of BBB does not become one and a half times as wide. <!-- claim: bbb-does-not-widen-in-the-gap -->
 

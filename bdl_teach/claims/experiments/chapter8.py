@@ -15,6 +15,7 @@ from bdl_teach.methods import ensemble, laplace, mc_dropout
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.mlp import MLP
 
+N_SETS = 6  # data sets a world, of a share that one data set cannot show
 PRIOR_STD = 3.0
 ON_THE_CUT = np.linspace(0.0, 1.0, 41)  # from one mode to the other
 SETTINGS: dict[str, Any] = {"prior": densities.Gaussian(PRIOR_STD), "hidden_units": (20,)}
@@ -50,7 +51,6 @@ def bands(world: World) -> dict[str, float]:
     members = ensemble.fit(data.x, data.y, seed=seed, **SETTINGS)
     fits: dict[str, Fitted] = {
         "plain": members,
-        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
         "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
         "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
     }
@@ -60,6 +60,28 @@ def bands(world: World) -> dict[str, float]:
         figures[f"{name}-coverage"] = coverage(prediction, data.truth(X)[:, 0])
         figures[f"{name}-among"] = float(prediction.epistemic_std[AMONG].mean())
     return figures
+
+
+def one_band_each(world: World) -> dict[str, float]:
+    """On six data sets: how often a plain ensemble covers most of the gap, and little of it.
+
+    ``gain`` is how much more of it an anchored one covers, on average.
+    """
+    plain, anchored = np.array([_covered(one) for one in world.parts(N_SETS)]).T
+    return {
+        "most": float((plain > 0.75).mean()),
+        "little": float((plain < 0.5).mean()),
+        "gain": float((anchored - plain).mean()),
+    }
+
+
+def _covered(world: World) -> tuple[float, float]:
+    """Share of the gap inside ±2 sd of a plain ensemble, and of an anchored one."""
+    data, shares = drawn(world), []
+    for anchored in (False, True):
+        fit = ensemble.fit(data.x, data.y, seed=world.start_seed, anchored=anchored, **SETTINGS)
+        shares.append(coverage(fit.predict(X), data.truth(X)[:, 0]))
+    return shares[0], shares[1]
 
 
 def more_points(world: World) -> dict[str, float]:
@@ -124,31 +146,6 @@ BANDS = Experiment(
             lambda f: f["laplace-coverage"],
         ),
         Claim(
-            "anchors-cover-more-of-the-gap",
-            "On average an anchored ensemble covers more of the gap than a plain one.",
-            "share of the gap covered, anchored − plain",
-            "",
-            above(0.0),
-            lambda f: f["anchored-coverage"] - f["plain-coverage"],
-        ),
-        Claim(
-            "an-ensemble-covers-most-of-the-gap-in-some-worlds",
-            "In some worlds more than three quarters of the gap is inside the ±2 sd of a plain "
-            "ensemble.",
-            "worlds in which that is so",
-            "",
-            above(0.05),
-            lambda f: float(f["plain-coverage"] > 0.75),
-        ),
-        Claim(
-            "an-ensemble-covers-little-of-the-gap-in-others",
-            "In some worlds less than half of the gap is inside the ±2 sd of a plain ensemble.",
-            "worlds in which that is so",
-            "",
-            above(0.05),
-            lambda f: float(f["plain-coverage"] < 0.5),
-        ),
-        Claim(
             "dropout-is-vague-among-the-data",
             "Among the data MC dropout is more than one and a half times as unsure as a full, "
             "linearised Laplace.",
@@ -159,6 +156,40 @@ BANDS = Experiment(
         ),
     ),
     seconds=0.4,
+)
+
+ONE_BAND_EACH = Experiment(
+    "gap-bands-of-many-data-sets",
+    one_band_each,
+    (
+        Claim(
+            "an-ensemble-covers-most-of-some-gaps",
+            "On one data set in ten, or more, more than three quarters of the gap is inside the "
+            "±2 sd of a plain ensemble.",
+            "share of six data sets on which that is so",
+            "",
+            above(0.1),
+            lambda f: f["most"],
+        ),
+        Claim(
+            "an-ensemble-covers-little-of-others",
+            "On one data set in ten, or more, less than half of the gap is inside the ±2 sd of "
+            "a plain ensemble.",
+            "share of six data sets on which that is so",
+            "",
+            above(0.1),
+            lambda f: f["little"],
+        ),
+        Claim(
+            "anchors-cover-more-of-the-gap",
+            "On average an anchored ensemble covers more of the gap than a plain one.",
+            "share of the gap covered, anchored − plain, mean of six data sets",
+            "",
+            above(0.0),
+            lambda f: f["gain"],
+        ),
+    ),
+    seconds=1.0,
 )
 
 POINTS = Experiment(
@@ -210,10 +241,11 @@ MODES = Experiment(
         ),
         Claim(
             "a-full-laplace-s-evidence-finds-the-noise",
-            "The noise of highest evidence of a full Laplace is within a half of the true one, 1.",
+            "The noise of highest evidence of a full Laplace is at least half and at "
+            "most twice the true one, 1.",
             "noise that the full evidence chooses",
             "units of y",
-            within(0.5, 1.5, share=0.6),
+            within(0.5, 2.0, share=0.6),
             lambda f: f["full-noise"],
         ),
         Claim(

@@ -54,7 +54,7 @@ ESTIMATORS = Experiment(
             "estimator ends at a lower free energy than local draws.",
             "F, quiet − local",
             "nats",
-            below(-5.0, share=0.8),
+            below(-5.0, share=0.6),
             lambda f: f["quiet-F"] - f["local-F"],
         ),
         Claim(

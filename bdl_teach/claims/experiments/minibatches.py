@@ -73,11 +73,11 @@ SHARES = Experiment(
         ),
         Claim(
             "eight-minibatches-cost-little",
-            "In the same number of steps, eight minibatches end less than 35 nats above whole "
+            "In the same number of steps, eight minibatches end less than 40 nats above whole "
             "batches on average.",
             "F, 8 minibatches − one",
             "nats",
-            below(35.0),
+            below(40.0),
             lambda f: f["eight-uniform"] - f["one"],
         ),
         Claim(

@@ -95,7 +95,7 @@ NETWORKS = Experiment(
             "what it loses with Bayes by Backprop.",
             "regret after 160 rounds, anchored ensemble over the sum of both",
             "",
-            below(0.4, share=0.6),
+            below(0.4, share=0.5),
             lambda f: f["anchored"] / (f["anchored"] + f["bbb"]),
         ),
         Claim(

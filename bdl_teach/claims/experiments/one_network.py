@@ -21,12 +21,9 @@ def scores(world: World) -> dict[str, float]:
     """Test log-likelihood in nats a point, among the data (|x| ≤ ½) and outside (to |x| = 1)."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
     seed = world.start_seed
-    shared = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
     fits: dict[str, Fitted] = {
         "mle": point.fit(data.x, data.y, seed=seed),
-        "bbb": shared,
-        "on": shared.refined(4000),
-        "cold": bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.1, seed=seed),
+        "bbb": bbb.fit(data.x, data.y, prior=PRIOR, seed=seed),
     }
     figures = {}
     for name, fit in fits.items():
@@ -42,16 +39,33 @@ def _score(fit: Fitted, data: datasets.Regression1D, world: World) -> Array:
     return _measure.test_log_likelihood(prediction, data, X, world.seed(3))
 
 
-def lower(world: World) -> dict[str, float]:
-    """Share of ten data sets on which BBB scores less than ½ nat a point below one network."""
-    leads = []
-    for one in world.parts(N_SETS):
-        data = datasets.sinusoid(n=32, noise_std=1.0, seed=one.data_seed)
-        bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=one.start_seed)
-        network = point.fit(data.x, data.y, seed=one.start_seed)
-        mine, other = (_score(fit, data, one)[AMONG].mean() for fit in (bayes, network))
-        leads.append(mine - other)
-    return {"a-little-lower": float(np.mean([-0.5 < lead < 0.0 for lead in leads]))}
+def leads(world: World) -> dict[str, float]:
+    """Who scores higher among the data, on ten data sets.
+
+    ``a-little-lower`` is the share of them on which BBB is less than ½ nat a point below one
+    network, ``higher-once-trained-on`` that on which 4000 more steps raise its score;
+    ``cold-lead`` is how many nats a point a tenth of the KL brings, on average.
+    """
+    network, bayes, on, cold = np.array([_among(one) for one in world.parts(N_SETS)]).T
+    lead = bayes - network
+    return {
+        "a-little-lower": float(((lead > -0.5) & (lead < 0.0)).mean()),
+        "higher-once-trained-on": float((on > bayes).mean()),
+        "cold-lead": float((cold - bayes).mean()),
+    }
+
+
+def _among(world: World) -> list[float]:
+    """Score among the data of one network, of BBB, of BBB trained on, and of a tenth of the KL."""
+    data, seed = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed), world.start_seed
+    bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=seed)
+    fits: list[Fitted] = [
+        point.fit(data.x, data.y, seed=seed),
+        bayes,
+        bayes.refined(4000),
+        bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.1, seed=seed),
+    ]
+    return [float(_score(fit, data, world)[AMONG].mean()) for fit in fits]
 
 
 SCORES = Experiment(
@@ -67,28 +81,12 @@ SCORES = Experiment(
             above(3.0, share=0.6),
             lambda f: f["bbb-outside"] - f["mle-outside"],
         ),
-        Claim(
-            "trained-on-bbb-scores-higher-among-the-data",
-            "In most worlds Bayes by Backprop scores higher among the data once it is trained on.",
-            "worlds in which that is so",
-            "",
-            above(0.5),
-            lambda f: float(f["on-among"] > f["bbb-among"]),
-        ),
-        Claim(
-            "a-tenth-of-the-kl-scores-higher-among-the-data",
-            "Among the data, a tenth of the KL scores higher than the whole of it.",
-            "test log-likelihood among the data, KL weight 0.1 − 1",
-            "nats a point",
-            above(0.0, share=0.6),
-            lambda f: f["cold-among"] - f["bbb-among"],
-        ),
     ),
     seconds=0.2,
 )
-LOWER = Experiment(
+LEADS = Experiment(
     "one-network-ten-sets",
-    lower,
+    leads,
     (
         Claim(
             "bbb-scores-lower-than-mle-among-the-data",
@@ -99,6 +97,23 @@ LOWER = Experiment(
             above(0.5),
             lambda f: f["a-little-lower"],
         ),
+        Claim(
+            "trained-on-bbb-scores-higher-among-the-data",
+            "On most data sets Bayes by Backprop scores higher among the data once it is trained "
+            "on.",
+            "share of ten data sets on which that is so",
+            "",
+            above(0.5),
+            lambda f: f["higher-once-trained-on"],
+        ),
+        Claim(
+            "a-tenth-of-the-kl-scores-higher-among-the-data",
+            "Among the data, a tenth of the KL scores higher than the whole of it.",
+            "test log-likelihood among the data, KL weight 0.1 − 1, mean of ten data sets",
+            "nats a point",
+            above(0.0, share=0.6),
+            lambda f: f["cold-lead"],
+        ),
     ),
-    seconds=1.0,
+    seconds=1.5,
 )
