@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first-world", type=_number, default=0, metavar="N", help="number of the first; default 0"
     )
+    parser.add_argument(
+        "--chance",
+        action="store_true",
+        help="say, too, how often 20 worlds like these would not bear a claim out",
+    )
     reproduce.add_running(parser)
 
 
@@ -80,7 +85,7 @@ def _count(text: str) -> int:
 
 def as_arguments(options: argparse.Namespace) -> list[str]:
     """The command line that gives these options."""
-    return [*options.ids, *reproduce.as_flags(options, "table", "worlds", "first_world")]
+    return [*options.ids, *reproduce.as_flags(options, "table", "worlds", "first_world", "chance")]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bdl_teach.claims.claim import Claim
 from bdl_teach.reproduce.table import mean_and_error
 
 HOLDS, FALLS, OPEN, TOO_FEW = "holds", "does not hold", "open", "too few worlds"
 ERRORS = 2.0  # standard errors between the mean and a limit
 ENOUGH = 20  # worlds after which what is still open does not hold
+RESAMPLED = 1000  # times 20 worlds, for the chance that a claim fails
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,10 @@ def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     """Hold a claim against the effects of some worlds.
 
     Two standard errors are a limit that a claim *at* its limit fails in half of all runs, and that
-    one whose true mean is two standard errors away passes in half of them. Of many claims some
-    will therefore fail by chance unless they have a margin: give a claim a limit that lies three
-    standard errors and more (of 20 worlds) from what was measured, or do not state it.
+    one whose true mean is two standard errors away passes in half of them; at three, one run in
+    six fails. Of many claims some will therefore fail by chance unless they have a margin: give a
+    claim a limit that lies five standard errors (of 20 worlds) from what was measured, or measure
+    more in each world, or do not state it; :func:`chance` says how often it would fail.
     """
     n_met = sum(map(claim.rule.met_by, effects))
     if len(effects) < 2:
@@ -57,6 +61,16 @@ def judge(claim: Claim, effects: Sequence[float]) -> Finding:
     mean, error = mean_and_error(effects)
     verdict = _verdict(claim, effects, mean, ERRORS * error, n_met / len(effects))
     return Finding(claim, tuple(effects), mean, error, n_met, verdict)
+
+
+def chance(finding: Finding) -> float:
+    """How often 20 worlds, drawn from those of a finding with replacement, do not bear it out.
+
+    A bootstrap: it knows of no tail that these worlds do not have. Ask sixty of them, or more.
+    """
+    rng = np.random.default_rng(0)
+    draws = rng.choice(np.array(finding.effects), (RESAMPLED, ENOUGH))
+    return float(np.mean([judge(finding.claim, list(one)).verdict != HOLDS for one in draws]))
 
 
 def _verdict(

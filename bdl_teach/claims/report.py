@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 from bdl_teach._support import report
+from bdl_teach.claims import judge
 from bdl_teach.claims.judge import Finding
 from bdl_teach.reproduce.report import figure
 
@@ -30,13 +31,22 @@ def effect(finding: Finding) -> str:
     return text.replace("-", "−")
 
 
-def as_text(findings: Sequence[Finding]) -> str:
-    """A table, one claim a line, and below it the sentences that may not be said."""
+def as_text(findings: Sequence[Finding], *, chance: bool = False) -> str:
+    """A table, one claim a line, and below it the sentences that may not be said.
+
+    Args:
+        findings: What came of the claims.
+        chance: Whether to say, too, how often 20 worlds like these would not bear a claim out.
+    """
     heads = ["claim", "effect ± SE", "asked for", "worlds", "verdict"]
     body = [
         [f.claim.id, effect(f), f.claim.rule.in_words(f.claim.unit), met(f), f.verdict]
         for f in findings
     ]
+    if chance:
+        heads.append("fails by chance")
+        for row, finding in zip(body, findings, strict=True):
+            row.append(f"{100 * judge.chance(finding):.1f} %")
     fallen = [f'{f.claim.id}, {f.verdict}: "{f.claim.sentence}"' for f in findings if f.falls]
     return "\n".join([report.table(heads, body), *([""] if fallen else []), *fallen])
 

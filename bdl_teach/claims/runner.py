@@ -52,7 +52,7 @@ def run_all(ids: Collection[str], options: argparse.Namespace) -> int:
     jobs = [job for one in chosen for job in jobs_of(one, numbers, options)]
     done, faults = runner.finish(jobs, options)
     findings = judge_all(chosen, ids, numbers, done)
-    print(report.as_text(findings))
+    print(report.as_text(findings, chance=options.chance))
     if options.csv:
         write_whole(options.csv, report.as_csv(findings))
     words = " ".join(["claims", *sorted(ids), *_worlds(options)])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from bdl_teach import claims
 from bdl_teach._commands import launcher
@@ -198,6 +199,18 @@ def test_a_finding_has_the_mean_and_its_standard_error() -> None:
     )
 
 
+@pytest.mark.parametrize("ups", [0, 10, 13, 16, 20])
+def test_the_chance_of_a_claim_is_how_often_twenty_of_its_worlds_would_fail(ups: int) -> None:
+    """Of worlds at −1 and 3 the number of the latter in twenty is binomial."""
+    claim = Claim("a", "A.", "height", "", above(0.5), lambda f: 0.0)
+    finding = judge.judge(claim, [3.0] * ups + [-1.0] * (20 - ups))
+    k = np.arange(21)
+    mean = (3 * k - (20 - k)) / 20
+    error = np.sqrt((k * (3 - mean) ** 2 + (20 - k) * (1 + mean) ** 2) / 19 / 20)
+    expected = binom.pmf(k, 20, ups / 20)[mean - 2 * error <= 0.5].sum()
+    assert judge.chance(finding) == pytest.approx(expected, abs=0.04)
+
+
 # The command.
 
 
@@ -212,6 +225,13 @@ def test_each_claim_has_its_line_and_what_does_not_hold_its_sentence(here: Here)
     assert 'toy-down, does not hold: "It is down."' in result.out
     assert '"It is even."' not in result.out and '"It is up."' not in result.out
     assert "12/12" in result.err
+
+
+def test_asked_for_chances_each_line_has_one(here: Here) -> None:
+    result = here("--worlds", "6", "--chance")
+    assert line(result, "toy-up").endswith("6 of 6 holds 0.0 %")
+    assert line(result, "toy-down").endswith("does not hold 100.0 %")
+    assert "fails by chance" in result.out
 
 
 def test_the_code_is_0_if_every_claim_may_be_said_and_1_if_twenty_worlds_left_one_open(
@@ -334,7 +354,15 @@ def test_the_launcher_hands_on_every_option(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(launcher.environment, "ensure", lambda root: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: calls.append(command) or 0)
-    argv = ["toy-up", "other-*", "--worlds=7", "--first-world=5000", "--jobs=2", "--fresh"]
+    argv = [
+        "toy-up",
+        "other-*",
+        "--worlds=7",
+        "--first-world=5000",
+        "--jobs=2",
+        "--fresh",
+        "--chance",
+    ]
     assert launcher.main(["claims", *argv, "--csv=a.csv", "--store=s"]) == 0
     python, flag, code, name, *rest = calls[0]
     assert (python, flag, code, name) == ("PY", "-c", launcher.INSIDE, "claims")
