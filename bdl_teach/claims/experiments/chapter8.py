@@ -51,6 +51,7 @@ def bands(world: World) -> dict[str, float]:
     members = ensemble.fit(data.x, data.y, seed=seed, **SETTINGS)
     fits: dict[str, Fitted] = {
         "plain": members,
+        "anchored": ensemble.fit(data.x, data.y, seed=seed, anchored=True, **SETTINGS),
         "dropout": mc_dropout.fit(data.x, data.y, seed=seed, **SETTINGS),
         "laplace": laplace.fit(data.x, data.y, seed=seed, **SETTINGS),
     }
