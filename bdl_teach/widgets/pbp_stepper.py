@@ -385,7 +385,8 @@ class PBPStepper(Explorer[StepperResult]):
         slider.value = min(max(slider.value + steps, 0), MOST_STEPS)
 
     def _next_epoch(self) -> None:
-        length = self._controls["n"].value + 1
+        own = self._controls["data"].value
+        length = (self._controls["n"].value if own is None else len(own[0])) + 1
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:

@@ -480,3 +480,8 @@ def test_pictures_are_trained_on_as_they_were(still):
     on = still.refined()
     np.testing.assert_allclose(on.mean, still.mean, atol=1e-6)
     assert on.history["likelihood_cost"][-1] == pytest.approx(still.cost().likelihood, rel=1e-3)
+
+
+def test_the_cost_is_that_of_the_draws_of_its_seed(fit):
+    one, again, other = (fit.cost(3, seed=seed).likelihood for seed in (1, 1, 2))
+    assert one == again != other

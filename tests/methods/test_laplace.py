@@ -335,3 +335,8 @@ def test_no_value_compiles_again():
 def test_nonsense_is_refused(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()
+
+
+def test_another_prior_keeps_the_noise_that_the_fit_has_by_now():
+    fit = network().with_prior(Gaussian(1.0), 0.4)
+    assert fit.with_prior(Gaussian(2.0)).noise_std == 0.4 != network_mode()[1].noise_std

@@ -263,3 +263,7 @@ def test_no_value_of_swag_compiles_again():
 def test_a_rank_that_a_path_cannot_give_is_refused(rank):
     with pytest.raises(ValueError, match=r"^rank: expected.*got"):
         swag(rank=rank)
+
+
+def test_training_on_keeps_the_weight_of_the_kl():
+    assert small(kl_weight=0.2).refined(steps=1).problem.kl_weight == 0.2

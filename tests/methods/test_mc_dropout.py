@@ -195,3 +195,12 @@ def test_a_divergence_names_step_and_remedy():
 def test_a_rate_outside_of_0_to_1_is_refused(wrong):
     with pytest.raises(ValueError, match=r"^rate: expected.*got"):
         small(rate=wrong)
+
+
+def test_a_capacity_for_two_wider_layers_leaves_the_prior_where_it_is():
+    options = {"hidden_units": (3, 3), "steps": 20, "prior": Gaussian(0.5), "rate": 0.4}
+    exactly = small(**options)
+    roomy = small(**options, capacity=mc_dropout.Capacity(11, (5, 5), 1))
+    np.testing.assert_allclose(
+        roomy.history["prior_cost"], exactly.history["prior_cost"], rtol=1e-4
+    )

@@ -122,3 +122,8 @@ def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
 def test_sites_of_another_name_are_refused():
     with pytest.raises(ValueError, match="^sites: expected one of none, average, got 'each'"):
         pbp.fit(X, Y, sites="each")
+
+
+def test_averaged_sites_count_no_point_twice_in_the_second_epoch():
+    one, two = (linear("average", epochs).state.var[0][0] for epochs in (1, 2))
+    np.testing.assert_allclose(two, one, rtol=0.1)

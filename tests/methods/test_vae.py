@@ -573,3 +573,11 @@ def test_a_vae_has_converged_when_training_on_gains_no_more_than_half_a_nat_an_e
 def test_a_plain_autoencoder_has_no_free_energy():
     with pytest.raises(ValueError, match="expected a VAE, got a plain autoencoder"):
         _ = autoencoder().free_energy
+
+
+def test_training_on_keeps_the_noise_of_the_decoder_and_the_kind_of_kl():
+    x = np.random.default_rng(0).uniform(size=(40, 3))
+    given = {"likelihood": "gaussian", "decoder_std": 0.3, "kl": "sampled"}
+    fit = vae.fit(x, hidden_units=(), steps=5, **given)
+    on = fit.refined(steps=1)
+    assert (on.decoder_std, on.problem.kl) == (0.3, "sampled")

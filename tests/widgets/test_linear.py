@@ -29,6 +29,7 @@ from bdl_teach import datasets, features
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import LinearRegressionExplorer, linear
+from bdl_teach.widgets._engine.link import STEPS, nearest_function
 from bdl_teach.widgets._engine.points import COURSE
 
 MOVES: dict[str, Any] = {
@@ -526,3 +527,45 @@ def test_points_that_a_slider_took_away_are_said_to_come_back_by_undo(
     explorer.redo()
     explorer.set(noise_std=2.0).wait()
     assert words not in explorer.status
+
+
+# What is marked, of what one points at.
+
+
+def test_a_pair_is_one_of_the_weights_that_there_are(explorer: LinearRegressionExplorer) -> None:
+    result = explorer.set(n_features=5, pair=(0, 5)).result
+    assert result.pair != (0, 5) and max(result.pair) < 5
+
+
+def test_a_click_on_a_dot_keeps_the_weight_that_was_chosen_last(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    explorer.set(pair=(2, 5))
+    reach = explorer._ellipses.reach
+    dots = explorer._ellipses._all.get_xdata()  # in shares of the panel
+    explorer._point_at(1, (2 * dots[8] - 1) * reach, 0.99 * reach, True)
+    assert explorer.wait().result.pair == (5, 8)
+
+
+def test_a_marked_weight_stands_at_its_mean_and_so_many_sds_from_it(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    result = explorer.result
+    i = result.pair[0]
+    mark = linear._mark(result, "weight", i)
+    sd = result.posterior.cov[i, i] ** 0.5
+    expected = result.posterior.mean[i] + STEPS * sd
+    np.testing.assert_allclose(mark.weights[:, 0] * result.prior_std, expected)
+
+
+def test_a_draw_is_pointed_at_by_its_dot(explorer: LinearRegressionExplorer) -> None:
+    result = explorer.result
+    for k in (0, 7):
+        x, y = result.weights[k, list(result.pair)] / result.prior_std
+        assert explorer._linked(result, 1, x, y) == ("draw", k)
+
+
+def test_a_function_is_pointed_at_from_near_by_alone() -> None:
+    functions, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0.0, 1.0])
+    assert nearest_function(functions, x, (1.0, 1.01), 1.0) == 1
+    assert nearest_function(functions, x, (1.0, 0.5), 1.0) is None

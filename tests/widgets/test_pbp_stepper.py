@@ -490,3 +490,11 @@ def test_the_panel_of_the_noise_holds_a_loud_one(stepper: PBPStepper) -> None:
     assert panel(stepper, "Noise that").get_ylim()[1] >= result.replay.noise_std.max()
     stepper.set(data=None).preset("one epoch")
     assert panel(stepper, "Noise that").get_ylim() == (0, 15)
+
+
+def test_the_epoch_button_counts_the_points_that_one_has_brought(stepper: PBPStepper) -> None:
+    data = ((-0.4, -0.2, 0.0, 0.2, 0.4), (1.0, 2.0, 3.0, 2.0, 1.0), points.COURSE)
+    stepper.set(step=0, n=32, data=data)
+    stepper._next_epoch()
+    assert stepper.wait().state()["step"] == 6, "five points and the refinement"
+    stepper.set(data=None)

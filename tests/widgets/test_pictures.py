@@ -162,3 +162,12 @@ def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
     before = [kind.scores["accuracy"] for kind in explorer.result.kinds.values()]
     after = explorer.set(temperature=10**0.5).result.kinds.values()
     assert [kind.scores["accuracy"] for kind in after] == before
+
+
+def test_the_risk_is_the_share_wrong_among_the_surest(explorer: PicturesExplorer) -> None:
+    for share in (0.05, 0.5, 0.9, 1.0):
+        result = explorer.set(answered=share).result
+        known, labels = result.said.known, result.labels
+        surest = np.argsort(-known.max(axis=1), kind="stable")[: round(share * len(labels))]
+        wrong = known.argmax(axis=1)[surest] != labels[surest]
+        assert result.risk == pytest.approx(wrong.mean()), share

@@ -644,3 +644,17 @@ def test_nuts_comes_beside_and_is_kept(made: TruthExplorer) -> None:
     assert made.set(nuts=True).result.nuts is not None, "cached, shown at once"
     assert made.set(prior_std=1.0).result.nuts is None, "the gold standard of other values"
     made.set(**START)
+
+
+def test_the_search_tries_each_start_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    result = truth_fits.refit(Model(), 1)
+
+    def start(_model: Model, k: int) -> Any:
+        asked.append(k)
+        return result.fit, result.fit
+
+    monkeypatch.setattr(truth_fits, "_from_start", start)
+    for _ in range(truth_fits.N_STARTS):
+        result = truth_fits.improve(result)
+    assert asked == list(range(truth_fits.N_STARTS))

@@ -276,3 +276,19 @@ def test_powers_of_ten_are_written_in_letters() -> None:
     labels = {t.get_position()[0]: t.get_text() for t in ax.get_xticklabels()}
     assert {labels[x] for x in labels if 0.009 < x < 1001} >= {"10⁻²", "10⁰", "10²"}
     assert all("$" not in t.get_text() for t in ax.get_yticklabels())
+
+
+def test_a_still_arranges_the_panels_for_what_it_shows() -> None:
+    """Ticks of another width need another margin."""
+
+    def made(top: float) -> tuple[Canvas, Any]:
+        canvas = Canvas(400, 300)
+        ax = canvas.figure.add_subplot()
+        ax.set(title="t", xlabel="x", ylabel="y", ylim=(0, top))
+        return canvas, ax
+
+    canvas, ax = made(99999)
+    wide = canvas.still()
+    ax.set_ylim(0, 1)
+    canvas.redraw_background()
+    assert wide != canvas.still() == made(1)[0].still()

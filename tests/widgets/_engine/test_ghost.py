@@ -189,3 +189,15 @@ def test_two_artists_of_one_name_stay_only_together(scene: Scene) -> None:
     scene.canvas.pin()
     other[0].set_ydata(2 * X)
     assert not scene.canvas.ghost_verdicts()["truth"]
+
+
+def test_a_name_of_two_lines_stays_only_if_both_do() -> None:
+    canvas = Canvas(300, 200)
+    ax = canvas.figure.add_subplot()
+    ax.set(xlim=(0, 1), ylim=(0, 10))
+    first, second = (ax.plot(X, k + X, label="truth")[0] for k in (1, 2))
+    canvas.animate([first, second])
+    canvas.pin()
+    assert canvas.ghost_verdicts() == {"truth": True}
+    first.set_ydata(2 * X)
+    assert canvas.ghost_verdicts() == {"truth": False}

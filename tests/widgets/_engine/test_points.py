@@ -121,3 +121,9 @@ def test_touched_points_keep_the_truth_and_a_table_has_none() -> None:
     table = points.chosen(Points.normal(TABLE), 0.7, drawn)
     assert isinstance(table, OwnPoints) and table.units[0] == 20.0
     assert np.isnan(table.truth(d.x)).all()
+
+
+def test_a_first_line_with_one_number_is_no_header() -> None:
+    """It would be lost without a word."""
+    with pytest.raises(ValueError, match="^line 1: expected two numbers, got 1, one"):
+        points.parse("1,one\n2,3\n3,4")

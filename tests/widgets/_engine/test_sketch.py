@@ -69,3 +69,13 @@ def test_drawn_edges_stand_beside_the_fit_and_then_go(sketch: Sketch) -> None:
         sketch.advance()
         assert (sketch.stage, len(sketch.artists[0].get_xdata())) == (stage, n)
     assert sketch.handles()[3][1] == -FIRST, "a new drawing begins anew"
+
+
+def test_what_was_hidden_before_stays_hidden_afterwards(sketch: Sketch) -> None:
+    axes = matplotlib.figure.Figure().add_subplot()
+    shown, gone = (axes.plot([0, 1], [0, 1])[0] for _ in range(2))
+    gone.set_visible(False)
+    sketch.hide([shown, gone])
+    assert not shown.get_visible()
+    sketch.uncover()
+    assert shown.get_visible() and not gone.get_visible()
