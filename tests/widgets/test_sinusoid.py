@@ -298,6 +298,40 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
     assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}
 
 
+# What is marked, of what one points at.
+
+
+def test_while_a_band_is_drawn_no_function_is_marked(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    at = {"x": float(result.x_grid[60, 0]), "y": float(result.prediction.samples[0, 60])}
+    explorer._on_touch({"touch": "hover", "panel": 0, **at})
+    assert explorer._pointed is not None
+    explorer._on_touch({"touch": "hover", "panel": -1, "x": 0.0, "y": 0.0})
+    explorer._drawn.click()
+    explorer.wait()._on_touch({"touch": "hover", "panel": 0, **at})
+    assert explorer._pointed is None
+    explorer.reset()
+
+
+def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    mark = sinusoid_fits.mark(result, "draw", 3)
+    drawn = result.fit.evaluate(mark.weights[None], result.x_grid)
+    np.testing.assert_allclose(drawn, mark.functions, rtol=1e-4, atol=1e-4)
+
+
+def test_of_the_weights_at_a_place_the_least_certain_is_named(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    near = np.abs(result.fit.mean) < 0.02
+    kind, i = explorer._linked(result, 1, 0.0, 1.0)  # type: ignore[misc]
+    assert kind == "weight" and result.fit.std[i] >= result.fit.std[near].max()
+
+
+def test_a_weight_is_named_from_its_unit_to_the_next() -> None:
+    i = 3 + 3 + 1  # after the first layer's weights and biases, in the second's row of unit 1
+    assert sinusoid_fits._name(MLP(1, (3, 3)), i) == "layer 2, weight from unit 2 to 1"
+
+
 # What is fitted.
 
 
@@ -639,37 +673,3 @@ def test_an_explorer_starts_at_the_article_and_closing_it_ends_nuts() -> None:
     assert made.state() == ARTICLE
     made.close()
     assert made._nuts._closed
-
-
-# What is marked, of what one points at.
-
-
-def test_while_a_band_is_drawn_no_function_is_marked(explorer: SinusoidExplorer) -> None:
-    result = explorer.preset("article").result
-    at = {"x": float(result.x_grid[60, 0]), "y": float(result.prediction.samples[0, 60])}
-    explorer._on_touch({"touch": "hover", "panel": 0, **at})
-    assert explorer._pointed is not None
-    explorer._on_touch({"touch": "hover", "panel": -1, "x": 0.0, "y": 0.0})
-    explorer._drawn.click()
-    explorer.wait()._on_touch({"touch": "hover", "panel": 0, **at})
-    assert explorer._pointed is None
-    explorer.reset()
-
-
-def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
-    result = explorer.preset("article").result
-    mark = sinusoid_fits.mark(result, "draw", 3)
-    drawn = result.fit.evaluate(mark.weights[None], result.x_grid)
-    np.testing.assert_allclose(drawn, mark.functions, rtol=1e-4, atol=1e-4)
-
-
-def test_of_the_weights_at_a_place_the_least_certain_is_named(explorer: SinusoidExplorer) -> None:
-    result = explorer.preset("article").result
-    near = np.abs(result.fit.mean) < 0.02
-    kind, i = explorer._linked(result, 1, 0.0, 1.0)  # type: ignore[misc]
-    assert kind == "weight" and result.fit.std[i] >= result.fit.std[near].max()
-
-
-def test_a_weight_is_named_from_its_unit_to_the_next() -> None:
-    i = 3 + 3 + 1  # after the first layer's weights and biases, in the second's row of unit 1
-    assert sinusoid_fits._name(MLP(1, (3, 3)), i) == "layer 2, weight from unit 2 to 1"
