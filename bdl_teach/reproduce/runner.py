@@ -242,7 +242,9 @@ def backend(options: argparse.Namespace) -> Iterator[joblib.Parallel]:
     try:
         if options.scheduler is None:
             try:
-                yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
+                # Or a worker whose parent dies before its first task waits for it five minutes.
+                with joblib.parallel_config("loky", initializer=end_with, initargs=(os.getpid(),)):
+                    yield joblib.Parallel(n_jobs=options.jobs or 1, **settings)
             except KeyboardInterrupt:
                 if options.jobs not in (None, 1):
                     end_workers()

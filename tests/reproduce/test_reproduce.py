@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from joblib.externals.loky import _base as loky_base
 from joblib.externals.loky.process_executor import ShutdownExecutorError
@@ -458,6 +459,28 @@ def test_a_file_can_be_read_by_whom_other_files_can(tmp_path):
 
 
 # Stopped, killed, side by side.
+
+
+IDLE = """
+import argparse, time
+from joblib import delayed
+from bdl_teach.reproduce import runner
+with runner.backend(argparse.Namespace(jobs=2, scheduler=None)) as parallel:
+    list(parallel(delayed(time.sleep)(60) for _ in range(2)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_a_worker_without_a_task_of_ours_ends_with_its_parent():
+    """One that waits for its first would keep the pipes open for five minutes."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", IDLE], **pipes) as process:
+        end = time.monotonic() + 60
+        while len(psutil.Process(process.pid).children()) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=30)
 
 
 @pytest.mark.slow
