@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,7 +111,7 @@ def finish(
     if waiting:
         with backend(options) as parallel:
             with children_deaf_to_ctrl_c():
-                outcomes = parallel(calls(waiting, options))
+                outcomes = parallel(calls(waiting))
             faults = collect(outcomes, jobs, done)
     return done, faults
 
@@ -152,12 +151,11 @@ def write_figures(
         write_whole(options.figures, kept.as_csv(kept.Kept(kept.made_by(command), figures)))
 
 
-def calls(jobs: Sequence[Job], options: argparse.Namespace) -> list[Any]:
-    """Wrap each job for joblib; workers on this machine are told whose children they are."""
-    parent = os.getpid() if options.scheduler is None else None
+def calls(jobs: Sequence[Job]) -> list[Any]:
+    """Wrap each job for joblib."""
     return [
         joblib.delayed(execute)(
-            job.run, job.module, job.version, job.task.key, dict(job.task.arguments), parent
+            job.run, job.module, job.version, job.task.key, dict(job.task.arguments)
         )
         for job in jobs
     ]
@@ -181,11 +179,8 @@ def execute(
     version: str,
     key: str,
     arguments: dict[str, Any],
-    parent: int | None = None,
 ) -> Outcome:
     """Run one task, here or in another process; no exception leaves it, only a sentence."""
-    if parent is not None and parent != os.getpid():
-        end_with(parent)
     if fingerprint(module) != version:
         return Outcome(key, None, OTHER_CODE)
     try:
@@ -197,7 +192,6 @@ def execute(
     return Outcome(key, figures)
 
 
-@lru_cache(maxsize=1)
 def end_with(parent: int) -> None:
     """End this worker process soon after its parent: one that was killed cannot say goodbye."""
 
