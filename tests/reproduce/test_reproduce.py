@@ -476,10 +476,8 @@ def test_a_worker_without_a_task_of_ours_ends_with_its_parent():
     """One that waits for its first would keep the pipes open for five minutes."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", IDLE], **pipes) as process:
-        me, end = psutil.Process(process.pid), time.monotonic() + 60
-        while not any("popen_loky" in " ".join(child.cmdline()) for child in me.children()):
-            assert time.monotonic() < end, "no worker was started"
-            time.sleep(0.01)
+        me = psutil.Process(process.pid)
+        until(lambda: any("popen_loky" in " ".join(c.cmdline()) for c in me.children()), "a worker")
         time.sleep(0.3)
         process.kill()
         process.communicate(timeout=30)
