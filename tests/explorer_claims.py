@@ -233,10 +233,15 @@ def smallest_letters(explorer: Explorer, place: Place) -> float:
     return float(size)
 
 
-def names_over_the_panels(explorer: Explorer) -> set[str]:
-    """What the figure's legend names; nothing written is cut off, in narrow pages either."""
+def assert_nothing_is_cut_where_it_is_narrow(explorer: Explorer) -> None:
+    """Draw the picture for each narrow place; what is cut off fails there."""
     for place in NARROW:
         smallest_letters(explorer, place)
+
+
+def names_over_the_panels(explorer: Explorer) -> set[str]:
+    """What the figure's legend names; nothing written is cut off, in narrow pages either."""
+    assert_nothing_is_cut_where_it_is_narrow(explorer)
     (legend,) = explorer._canvas.figure.legends
     assert all(handle.get_visible() for handle in legend.legend_handles)
     return {text.get_text() for text in legend.get_texts()}

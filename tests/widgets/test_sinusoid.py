@@ -13,13 +13,13 @@ import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
-    NARROW,
     PRESET_RULE,
     artist,
     as_printed,
     assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
+    assert_nothing_is_cut_where_it_is_narrow,
     assert_the_picture_is_not_stale,
     assert_the_replay_leads_to_the_fit,
     band,
@@ -30,7 +30,6 @@ from explorer_claims import (
     line,
     panel,
     said,
-    smallest_letters,
 )
 
 from bdl_teach import calibration, datasets
@@ -291,8 +290,7 @@ def test_the_legend_names_what_is_there(explorer: SinusoidExplorer, nuts: dict[s
     ):
         explorer.preset("article").set(**{"nuts": False, **values})  # which a preset leaves alone
         assert set(legend_labels(ax)) == ALWAYS | more
-        for place in NARROW:
-            smallest_letters(explorer, place)
+        assert_nothing_is_cut_where_it_is_narrow(explorer)
         assert_the_picture_is_not_stale(explorer)
     ax = panel(explorer, "Prior and fitted")
     assert set(legend_labels(ax)) == {"prior", "fitted μ", "fitted q"}

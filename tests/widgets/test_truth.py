@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_claims import (
-    NARROW,
     PRESET_RULE,
     artist,
     as_printed,
@@ -21,6 +20,7 @@ from explorer_claims import (
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_nothing_is_cut_where_it_is_narrow,
     assert_the_picture_is_not_stale,
     assert_the_replay_leads_to_the_fit,
     band,
@@ -31,7 +31,6 @@ from explorer_claims import (
     panel,
     pixels,
     said,
-    smallest_letters,
 )
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
@@ -222,8 +221,7 @@ def test_best_fit_and_nuts_come_beside_with_their_spreads(
         "fit ±2 sd epistemic", "fit mean", "best fit mean", "truth", "data", "NUTS mean",
         "NUTS ±2 sd epistemic",
     }  # fmt: skip
-    for place in NARROW:
-        smallest_letters(explorer, place)
+    assert_nothing_is_cut_where_it_is_narrow(explorer)
     assert_the_picture_is_not_stale(explorer)
     explorer.set(nuts=False)
     assert np.isnan(line(below, "NUTS")[1]).all() and np.isnan(line(below, "best fit")[1]).all()
