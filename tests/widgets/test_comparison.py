@@ -192,6 +192,23 @@ def test_of_values_that_have_moved_on_no_further_method_is_fitted(
     assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
 
 
+def test_another_place_for_the_picture_leaves_no_method_out(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page says how large it is while the first picture is made: no value has moved."""
+    explorer.preset("start")
+    explorer._fits.clear()
+    really = comparison_fits.fit
+
+    def resized(*given: Any) -> Any:
+        explorer._draw_again()
+        return really(*given)
+
+    monkeypatch.setattr(comparison_fits, "fit", resized)
+    explorer.set(seed=1).wait()
+    assert [*explorer.result.predictions] == ["map", "bbb", "pbp"]
+
+
 def fail_once(explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Bayes by Backprop diverge in one tick; after it the worker draws nothing more."""
 

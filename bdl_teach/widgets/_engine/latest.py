@@ -60,11 +60,6 @@ class LatestValue(Generic[T]):
             raise error
 
     @property
-    def waiting(self) -> bool:
-        """Whether a newer value waits to be taken."""
-        return self._put > self._taken
-
-    @property
     def closed(self) -> bool:
         """Whether the slot has been closed."""
         return self._closed

@@ -358,7 +358,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
-            if done and self._slot.waiting:  # the sliders moved on: their tick is next
+            if done and self._overtaken:  # the sliders moved on: their tick is next
                 break
             slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S
