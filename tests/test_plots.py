@@ -295,3 +295,13 @@ def test_each_connection_has_its_prior_and_its_posterior(ax: Axes) -> None:
         bell = np.exp(-((w / 1.5) ** 2) / 2)
         np.testing.assert_allclose(prior.get_ydata() - low, 0.5 * bell, atol=1e-12)
     assert all(a.get_xdata().max() < 1 < b.get_xdata().min() for a in lines[:2] for b in lines[2:])
+
+
+def test_narrow_posteriors_leave_the_prior_its_three_sd(ax: Axes) -> None:
+    plots.draw_beliefs(ax, np.zeros((2, 1)), np.full((2, 1), 0.1), prior_std=2.0)
+    for prior in (each for each in ax.lines if each.get_linestyle() == "--"):
+        heights = prior.get_ydata() - prior.get_ydata().min()
+        assert heights[[0, -1]] == pytest.approx(0.0)  # from foot
+        w = np.linspace(-6.0, 6.0, 301)  # to foot, three sd of the prior on each side
+        bell = 0.5 * (np.exp(-((w / 2.0) ** 2) / 2) - np.exp(-4.5))
+        np.testing.assert_allclose(heights, bell, atol=1e-12)

@@ -116,6 +116,17 @@ def test_several_starts_keep_the_one_of_the_lowest_loss():
     assert len(chosen) > 1  # else the first might have been kept unseen
 
 
+def test_the_prior_counts_where_starts_are_compared():
+    options = {"steps": 100, "prior": Gaussian(0.3)}
+    alone = [small(seed=10**6 * k, **options) for k in range(3)]
+    losses, costs = (
+        [fit.history[name][-1] for fit in alone] for name in ("loss", "likelihood_cost")
+    )
+    assert np.argmin(losses) != np.argmin(costs)
+    best = small(starts=3, **options)
+    np.testing.assert_array_equal(best.weights, alone[int(np.argmin(losses))].weights)
+
+
 @pytest.mark.parametrize("starts", [0, 1.5, True])
 def test_a_number_of_starts_that_is_none_is_refused(starts):
     with pytest.raises(ValueError, match=r"^starts: expected.*got"):

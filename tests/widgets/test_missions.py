@@ -257,8 +257,9 @@ def test_what_is_not_as_asked_is_said_with_how_large_it_is() -> None:
 
 
 def test_both_peaks_are_two() -> None:
-    x = X_GRID
-    for mean, found in ((x, True), (np.abs(x), False), (-np.abs(x), False), (x / 2, False)):
+    x, half = X_GRID, np.maximum(X_GRID, 0.0)
+    others = (np.abs(x), -np.abs(x), x / 2, half, half[::-1], -half[::-1], -half, -x)
+    for mean, found in ((x, True), *((other, False) for other in others)):
         result = SimpleNamespace(prediction=SimpleNamespace(mean=mean[:, 0]))
         assert mission_checks.finds_both_peaks(result, x, 0.2).holds == found
 

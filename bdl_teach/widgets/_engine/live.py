@@ -700,11 +700,6 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._acts["redo"].disabled = not self._past.ahead
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
-    @property
-    def _overtaken(self) -> bool:
-        """Whether newer values were asked for than those the worker is at; a resize has none."""
-        return self._asked > self._answered
-
     def _on_place(self, place: Place) -> None:
         """Have the worker draw the same again, for another size of its place."""
         self._shown_at = place

@@ -353,12 +353,12 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return X_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(X_GRID)))
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
-        problem, interval = _problem(values), _interval(values)
+        problem, interval, asked = _problem(values), _interval(values), self._asked
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
         for name in chosen:
-            if done and self._overtaken:  # the sliders moved on: their tick is next
+            if done and self._asked > asked:  # the sliders moved on: their tick is next
                 break
             slow, key = METHODS[name].pace == "slow", _key(name, problem, values)
             late = fitted and time.perf_counter() - shown > _PATIENCE_S

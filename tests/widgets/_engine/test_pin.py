@@ -17,6 +17,7 @@ from bdl_teach.widgets._engine import controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.picture import Place
+from bdl_teach.widgets._engine.points import COURSE, Points
 from tests.waiting import until
 
 
@@ -257,6 +258,8 @@ def test_values_are_written_as_their_controls_show_them() -> None:
         "4": (controls.choice_slider("", 4, (1, 4), ""), 4),
         "B": (ipywidgets.ToggleButtons(options=[("A", "a"), ("B", "b")]), "b"),
         "off": (controls.toggle("", ""), False),
+        "as drawn": (Points(), None),
+        "4 by hand": (Points(), ((0.1, 0.2, 0.3, 0.4), (1.0, 2.0, 3.0, 4.0), COURSE)),
     }
     for text, (control, value) in made.items():
         assert controls.written(control, value) == text

@@ -255,6 +255,15 @@ def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: To
     assert "truth" in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
 
 
+def test_a_panel_of_weights_keeps_its_units_beside_a_table() -> None:
+    panel = touch.Panel(Canvas(300, 200).figure.add_subplot(), kind="seen")
+    table = points.chosen(Points.normal(TABLE), 1.0, datasets.sinusoid)
+    assert points.units_of(table) != COURSE
+    before = [label.get_text() for label in panel.axes.get_xticklabels()]
+    assert not panel.label(table) and panel.place()["units"] == list(COURSE)
+    assert [label.get_text() for label in panel.axes.get_xticklabels()] == before
+
+
 def test_a_pasted_table_is_taken_or_refused_in_the_page(
     explorer: Touched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
