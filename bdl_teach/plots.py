@@ -237,6 +237,12 @@ def edges(prediction: Predictive) -> dict[str, Array]:
     return {"mean": mean, "band": np.stack([mean - reach, mean + reach])}
 
 
+def epistemic_edges(prediction: Predictive) -> Array:
+    """The edges of the ±2 sd epistemic band ``[2, m]``."""
+    reach = 2 * prediction.epistemic_std
+    return np.stack([prediction.mean - reach, prediction.mean + reach])
+
+
 class PredictiveArtists(Artists):
     """Mean, bands and some drawn functions of a predictive, updated in place.
 
@@ -327,10 +333,9 @@ class OverlayArtists(Artists):
         for artist in self.artists:
             artist.set_visible(prediction is not None)
         if prediction is not None:
-            mean, std = prediction.mean, prediction.epistemic_std
-            self._mean.set_data(self._x, mean)
-            self._low.set_data(self._x, mean - 2 * std)
-            self._high.set_data(self._x, mean + 2 * std)
+            curves = (prediction.mean, *epistemic_edges(prediction))
+            for artist, curve in zip((self._mean, self._low, self._high), curves, strict=True):
+                artist.set_data(self._x, curve)
         return changed
 
 

@@ -133,8 +133,9 @@ def reproduce(table: Table, options: argparse.Namespace) -> int:
     print(report.as_text(table, rows))
     if options.csv:
         write_whole(options.csv, report.as_csv(table, rows))
-    only = f" --only '{options.only}'" if options.only else ""
-    write_figures(jobs, done, f"reproduce {table.name}{only}", options)
+    asked = " --quick" * bool(options.quick)
+    asked += f" --only '{options.only}'" if options.only else ""
+    write_figures(jobs, done, f"reproduce {table.name}{asked}", options)
     return tell(faults, len(tasks), jobs[0].store.folder)
 
 

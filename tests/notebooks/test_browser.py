@@ -271,8 +271,8 @@ def test_the_driver_presses_a_toggle_and_a_row_of_choices(sample: Notebook) -> N
 
 def test_the_driver_floods_a_slider(sample: Notebook) -> None:
     sample.focus(0, 0)
-    flood = sample.flood(0, 0, seconds=0.5)
-    assert flood.sent >= 25
+    flood = sample.flood(0, 0, seconds=2.0)
+    assert 25 <= flood.sent <= 121, "60 a second, and fewer on a busy machine"
     assert flood.paints > 1
     assert sample.flood(0, 1, seconds=0.2).paints == 0
 

@@ -6,6 +6,7 @@ import errno
 import math
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -165,6 +166,14 @@ def test_the_csv_holds_the_same_figures_with_all_digits(here, tmp_path):
         "agrees",
     )
     assert row["label"] in result.out
+
+
+@pytest.mark.parametrize("asked", ["", " --quick", " --only 'even'", " --quick --only 'even'"])
+def test_the_figures_of_tasks_say_what_made_them(here, tmp_path, asked):
+    file = tmp_path / "figures.csv"
+    here(*shlex.split(asked), "--figures", str(file))
+    words = f"# Made by: python3 -m bdl_teach reproduce toy{asked} --figures FILE. "
+    assert file.read_text().startswith(words)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -13,6 +14,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
+from bdl_teach.predictive import Predictive
 from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
@@ -29,6 +31,10 @@ PANELS: dict[str, Callable[[Any], Axes]] = {
     "PBPStepper": lambda e: e._room._ax,
     "TruthExplorer": lambda e: e._functions.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
+}
+WITH_NUTS: dict[str, Callable[[Any], Axes]] = {
+    **{name: PANELS[name] for name in ("SinusoidExplorer", "TruthExplorer", "RivalsExplorer")},
+    "ComparisonExplorer": lambda e: e._panels["map"].axes,
 }
 SLOW = {"n_samples": 1, "starts": 1, "play": False, "nuts": False}  # what only costs time
 
@@ -86,6 +92,20 @@ def test_mean_and_band_are_inside_the_frame_or_the_edge_says_so(explorer: Explor
             if (curve.min() < low or curve.max() > high) and f"{name} leaves" not in said:
                 hidden.append((values, name, float(curve.min()), float(curve.max()), (low, high)))
     assert hidden == []
+
+
+@pytest.mark.parametrize("name", list(WITH_NUTS))
+def test_nuts_has_room_or_the_edge_says_that_it_leaves(name: str) -> None:
+    explorer = getattr(widgets, name)().wait()
+    ax, m = WITH_NUTS[name](explorer), len(explorer._doubt(explorer.result)[0])
+    assert ax.get_ylim()[1] < 60
+    for far, words in ((60.0, []), (999.0, ["▼ NUTS leaves, to −999"])):
+        nuts = Predictive(np.zeros(m), np.full(m, far / 2), np.ones(m), None)
+        with RENDER_LOCK:
+            explorer._draw(replace(explorer.result, nuts=nuts))
+        assert ax.get_ylim()[1] > 60
+        assert [t.get_text() for t in ax.texts if "leaves" in t.get_text()] == words
+    explorer.close()
 
 
 @pytest.fixture

@@ -115,7 +115,11 @@ class MethodPanel:
         self._ends.show(ends)
         self._gold.show(nuts)
         curves = {} if prediction is None else plots.edges(prediction)
-        return self.room.hold(curves if ends is None else {**curves, "conformal": ends}, height)
+        if ends is not None:
+            curves["conformal"] = ends
+        if nuts is not None:
+            curves["NUTS"] = plots.epistemic_edges(nuts)
+        return self.room.hold(curves, height)
 
 
 class IntervalArtists(plots.Artists):

@@ -67,6 +67,8 @@ class RivalPanel(plots.Artists):
         changed = self.axes.get_title(loc="left") != name
         self.axes.set_title(name, fontsize=11, loc="left")
         curves = plots.edges(rival.prediction)
+        if nuts is not None:
+            curves["NUTS"] = plots.epistemic_edges(nuts)
         return self.room.hold(curves, height) or changed
 
 

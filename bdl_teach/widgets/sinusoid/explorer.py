@@ -416,8 +416,7 @@ def _curves(result: SinusoidResult) -> dict[str, Array]:
     """What the function panel has room for; prior functions may leave it."""
     curves = plots.edges(result.prediction)
     if result.nuts is not None:
-        reach = 2 * result.nuts.epistemic_std
-        curves["NUTS"] = np.stack([result.nuts.mean - reach, result.nuts.mean + reach])
+        curves["NUTS"] = plots.epistemic_edges(result.nuts)
     return curves
 
 

@@ -80,7 +80,7 @@ class FunctionPanel(plots.Artists):
         """Move everything; says whether something changed that does not move."""
         self._points.set_data(*data)
         self._gap.update(self._x, gap)
-        self._band.set_data(self._x, *_reach(fit))
+        self._band.set_data(self._x, *plots.epistemic_edges(fit))
         self._mean.set_data(self._x, fit.mean)
         changed = self._best.get_visible() != (best is not None)
         self._best.set_visible(best is not None)
@@ -93,16 +93,11 @@ class FunctionPanel(plots.Artists):
 
     def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
         """Let the bands have room, and of prior functions the middle ones."""
-        curves = {"mean": fit.mean, "band": _reach(fit)}
+        curves = {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
         if nuts is not None:
-            curves["NUTS"] = _reach(nuts)
+            curves["NUTS"] = plots.epistemic_edges(nuts)
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
         return self.room.hold(curves, float(middle))
-
-
-def _reach(prediction: Predictive) -> Array:
-    """The edges of the ±2 sd epistemic band ``[2, m]``."""
-    return np.asarray(prediction.mean + 2 * np.array([[-1.0], [1.0]]) * prediction.epistemic_std)
 
 
 class PartsPanel(plots.Artists):
