@@ -1,6 +1,6 @@
 """Laplace: exact where the model is linear; elsewhere what its structures and draws are worth."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
@@ -203,12 +203,16 @@ def test_a_spread_is_the_inverse_of_its_precision():
 # Predictions
 
 
-def test_pushed_through_a_linear_network_the_draws_predict_the_same():
+@pytest.mark.parametrize(
+    ("fit", "x"),
+    [(linear, LINEAR_X), (partial(network, "last_layer"), GRID)],
+    ids=["linear network", "last layer"],
+)
+def test_pushed_through_what_is_linear_the_draws_predict_the_same(fit, x):
     one, other = (
-        linear(linearised=linearised).predict(LINEAR_X, n_samples=4000)
-        for linearised in (True, False)
+        fit(linearised=linearised).predict(x, n_samples=4000) for linearised in (True, False)
     )
-    assert other.samples.shape == (4000, 20)
+    assert other.samples.shape == (4000, len(x))
     assert (np.abs(one.mean - other.mean) < 4.5 * other.mc_error).all()
     np.testing.assert_allclose(other.epistemic_std, one.epistemic_std, rtol=0.06)
 
