@@ -21,6 +21,7 @@ from explorer_claims import (
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.widgets import PicturesExplorer
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets.pictures import fits
 
 START: dict[str, Any] = {"temperature": 1.0, "answered": 1.0, "seed": 0, "kind": "ordinary"}
@@ -127,6 +128,19 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
     mosaic = np.asarray(explorer._mosaic.get_array())
     for k in range(8):
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
+
+
+def test_the_largest_probabilities_stand_below_their_columns(explorer: PicturesExplorer) -> None:
+    """On white, whatever the classes: in the strip between the last class and the frame."""
+    explorer.set(kind="ordinary")
+    ax, rows = explorer._columns_axes, explorer._columns.get_array().shape[0]
+    with RENDER_LOCK:
+        explorer._canvas.figure.draw_without_rendering()
+        for k, text in enumerate(explorer._largest):
+            box = text.get_window_extent().transformed(ax.transData.inverted())
+            assert (box.x0 + box.x1) / 2 == pytest.approx(k, abs=0.05)
+            top, bottom = sorted((box.y0, box.y1))
+            assert rows - 0.5 <= top < bottom <= ax.get_ylim()[0]
 
 
 def test_the_status_says_what_was_counted(explorer: PicturesExplorer) -> None:

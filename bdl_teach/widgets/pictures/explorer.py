@@ -268,13 +268,11 @@ class PicturesExplorer(Explorer[PicturesResult]):
         self._columns = ax.imshow(
             np.zeros((8, 2 * _EACH)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
         )
-        ax.set(xticks=[], ylim=(7.5, -0.5))
+        ax.set(xticks=[], ylim=(10.0, -0.5))  # below the classes there is room for a number each
         ax.set_yticks(range(0, 8, 2), fits.split(_WORLD).names[::2])
         border = ax.axvline(_EACH - 0.5, color=plots.RED, lw=1.5)
         self._largest: list[Text] = [
-            ax.text(
-                k + 0.47, 0.0, "", ha="right", va="center", fontsize=plots.LETTERS, color=plots.RUST
-            )
+            ax.text(k, 8.8, "", ha="center", va="center", fontsize=plots.LETTERS, color=plots.RUST)
             for k in range(2 * _EACH)
         ]
         canvas.animate([self._columns, border, *self._largest])
@@ -316,7 +314,6 @@ class PicturesExplorer(Explorer[PicturesResult]):
         self._columns.set_data(p.T)
         for text, row in zip(self._largest, p, strict=True):
             text.set_text(f"{row.max():.2f}")
-            text.set_y(float(row.argmax()) + (1.0 if row.argmax() < 7 else -1.0))
         for name, (reliability, risk) in self._curves.items():
             bins, chosen = result.kinds[name].reliability, name == result.kind
             full = bins.size > 0
