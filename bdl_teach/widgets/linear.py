@@ -230,7 +230,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
             "data": Points(),
-            "pair": Unseen(_read_pair),
+            "pair": Unseen(_read_pair, _said_pair),
             "kind": ipywidgets.ToggleButtons(
                 options=features.KINDS,
                 description="features",
@@ -416,6 +416,10 @@ def _read_pair(given: Any) -> tuple[int, int] | None:
     if first == second or not all(0 <= k < COUNTS[-1] for k in (first, second)):
         raise ValueError(f"pair: expected None or two different numbers of weights, got {given!r}")
     return first, second
+
+
+def _said_pair(pair: tuple[int, int] | None) -> str:
+    return "not chosen" if pair is None else f"{pair[0]} and {pair[1]}"
 
 
 def _chosen_pair(pair: tuple[int, int] | None, n_features: int) -> tuple[int, int] | None:

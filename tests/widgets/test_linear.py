@@ -565,6 +565,17 @@ def test_a_draw_is_pointed_at_by_its_dot(explorer: LinearRegressionExplorer) -> 
         assert explorer._linked(result, 1, x, y) == ("draw", k)
 
 
+def test_the_answer_beside_a_pinned_picture_names_the_weights_that_a_hand_chose(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    explorer.pin()._pin._answer.value = True
+    explorer.set(pair=(0, 9))
+    assert "pair not chosen → 0 and 9;" in explorer._pin._words.value
+    explorer.pin().set(pair=None)
+    assert "pair 0 and 9 → not chosen;" in explorer._pin._words.value
+    explorer.unpin()
+
+
 def test_a_function_is_pointed_at_from_near_by_alone() -> None:
     functions, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0.0, 1.0])
     assert nearest_function(functions, x, (1.0, 1.01), 1.0) == 1

@@ -120,7 +120,7 @@ def _range(control: Widget) -> str:
 def written(control: Widget, value: Any) -> str:
     """A value of a control, as the page shows it."""
     if isinstance(control, Unseen):
-        return "as drawn" if value is None else f"{len(value[0])} by hand"
+        return control.words(value)
     if isinstance(value, bool):
         return "on" if value else "off"
     if hasattr(control, "options"):

@@ -34,13 +34,14 @@ class Unseen(traitlets.HasTraits):
 
     Args:
         read: Returns a value as the control will hold it, or raises ``ValueError``.
+        words: Says such a value in words.
     """
 
     value = traitlets.Any(None, allow_none=True)
 
-    def __init__(self, read: Callable[[object], Any]) -> None:
+    def __init__(self, read: Callable[[object], Any], words: Callable[[Any], str]) -> None:
         super().__init__()
-        self.read = read
+        self.read, self.words = read, words
 
 
 class Points(Unseen):
@@ -51,7 +52,7 @@ class Points(Unseen):
     """
 
     def __init__(self, most: int = MOST) -> None:
-        super().__init__(self._within)
+        super().__init__(self._within, _how_many)
         self.most = most
 
     def _within(self, given: object) -> Value | None:
@@ -84,6 +85,10 @@ class Points(Unseen):
         if len(x) > MOST:
             raise ValueError(f"data: expected at most {MOST} points, got {len(x)}")
         return _value(x, y, standard(x, y) if len(given) == 2 else _units(given[2]))
+
+
+def _how_many(value: Value | None) -> str:
+    return "as drawn" if value is None else f"{len(value[0])} by hand"
 
 
 def _words(given: object) -> str:
