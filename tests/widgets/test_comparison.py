@@ -782,6 +782,20 @@ def test_a_conformal_band_is_inside_the_frame_or_the_edge_says_that_it_leaves(
     explorer.preset("start").set(seed=1)
 
 
+@pytest.mark.parametrize("widest", ["map", "bbb", "nuts"])
+def test_all_panels_have_the_height_of_the_widest(
+    explorer: ComparisonExplorer, widest: str
+) -> None:
+    reach = {name: 60.0 if name == widest else 5.0 for name in ("map", "bbb", "nuts")}
+    wide = {n: Predictive(np.zeros(71), np.zeros(71), np.full(71, r / 2)) for n, r in reach.items()}
+    nuts = wide.pop("nuts")
+    with RENDER_LOCK:
+        explorer._draw(comparison._result(GapProblem(), wide, Interval(0.95), nuts))
+    heights = {panel(explorer, name).get_ylim()[1] for name in ("MAP", "BBB")}
+    assert len(heights) == 1 and 60 <= heights.pop() < 120
+    explorer.preset("start").set(seed=1)
+
+
 def percents(shares: Mapping[str, float]) -> str:
     return "/".join("–" if np.isnan(s) else f"{100 * s:.0f}" for s in shares.values()) + "%"
 

@@ -66,6 +66,12 @@ def test_the_replay_leads_from_the_start_to_the_fit(lab: KLBudgetLab) -> None:
     assert lab.status.startswith("Step 0 of 1500: 4 minibatches")
 
 
+def test_other_seeds_that_a_mission_asks_for_have_data_of_their_own(lab: KLBudgetLab) -> None:
+    for seed in (0, 3):
+        data = lab._compute({**lab.state(), "data": None, "seed": seed}).data
+        np.testing.assert_array_equal(data.y, datasets.sinusoid(seed=seed).y)
+
+
 def geometric(m: int) -> Any:
     """π_i = 2^(M−i)/(2^M − 1), in whole numbers up to the division."""
     return np.array([2 ** (m - i) / (2**m - 1) for i in range(1, m + 1)])
