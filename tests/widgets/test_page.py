@@ -43,6 +43,7 @@ ALL_AT_ONCE = """() => {  // or the page would hold the cells in view alone
 }"""
 KEPT = """n => window.jupyterapp.shell.currentWidget.context.model.toJSON().cells
     .flatMap((cell) => cell.outputs ?? []).filter((o) => o.data?.["image/png"]).length === n"""
+NAMED = "boxes => !document.querySelector(`:is(${boxes}) [role=slider]:not([aria-label])`)"
 IDLE = """from bdl_teach import widgets
 from bdl_teach.widgets._engine.live import Explorer
 Explorer._begin_chores = lambda *_, **__: None  # a minute, for programs that nothing here asks for
@@ -190,10 +191,16 @@ def test_what_trains_has_a_replay_under_its_picture(
 
 
 def test_axe_finds_nothing_that_is_serious(seen: dict[str, Any], notebook: Notebook) -> None:
-    """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours."""
+    """axe-core's rules, of what each explorer brings along; JupyterLab's own page is not ours.
+
+    It makes each explorer's boxes anew when their still is kept, without names for a frame or two.
+    """
+    page = notebook.page
     resize(notebook, *LAPTOP)
-    notebook.page.evaluate(AXE)
-    found = notebook.page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
+    page.wait_for_function(KEPT, arg=len(NAMES), timeout=PATIENCE_MS)
+    page.wait_for_function(NAMED, arg=ALL_BOXES)
+    page.evaluate(AXE)
+    found = page.evaluate("where => axe.run({ include: [where] })", ALL_BOXES)
     assert len(found["passes"]) > 10, "it has looked at something"
     serious = [
         (rule["id"], rule["help"], [node["html"][:160] for node in rule["nodes"][:3]])
