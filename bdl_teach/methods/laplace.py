@@ -419,6 +419,17 @@ class Fit:
         )
         return at(found.x)
 
+    def draw(self, n_samples: int, seed: int = 1) -> Array:
+        """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.
+
+        Raises:
+            ValueError: A count is out of range.
+        """
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        steps = self.spread.draw(n_samples, seed)
+        fixed = len(self.mean) - steps.shape[1]  # weights of the layers before
+        return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
+
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average over the weights: in closed form where all is linear and Gaussian.
 
@@ -438,9 +449,7 @@ class Fit:
         n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         likelihood = self.problem.mode.likelihood
         if not self.problem.linearised:
-            steps = self.spread.draw(n_samples, seed)
-            weights = self.mean + np.pad(steps, ((0, 0), (len(self.mean) - steps.shape[1], 0)))
-            outputs = predictive.evaluate_weights(self.network, weights, x)
+            outputs = predictive.evaluate_weights(self.network, self.draw(n_samples, seed), x)
             return likelihoods.predict(likelihood, outputs, self.noise_std)
         f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         if likelihood == "bernoulli":

@@ -234,7 +234,7 @@ def test_dropout_and_rank_are_the_slider_s() -> None:
     assert float(shown("sghmc", temperature=0.4).fit.inputs.temperature) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("structure", ["full", "diagonal"])
+@pytest.mark.parametrize("structure", laplace.STRUCTURES)
 @pytest.mark.parametrize("linearised", [True, False])
 def test_laplace_predicts_as_the_package_s_does(structure: str, linearised: bool) -> None:
     found = shown("laplace", structure=structure, linearised=linearised)
@@ -245,7 +245,8 @@ def test_laplace_predicts_as_the_package_s_does(structure: str, linearised: bool
     problem = found.fit.problem
     assert (problem.structure, problem.linearised) == (structure, linearised)
     mode = point.fit(DATA.x, DATA.y, **GIVEN)
-    np.testing.assert_allclose(found.fit.mean, mode.weights, rtol=0.02, atol=0.02)
+    kept = slice(40 if structure == "last_layer" else 61)  # its own layer is solved exactly
+    np.testing.assert_allclose(found.fit.mean[kept], mode.weights[kept], rtol=0.02, atol=0.02)
 
 
 def test_a_last_layer_keeps_its_network_while_the_prior_moves() -> None:

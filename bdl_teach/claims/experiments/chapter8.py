@@ -102,7 +102,7 @@ def around_modes(world: World) -> dict[str, float]:
     for layers in (1, 2):
         settings = {**SETTINGS, "hidden_units": (20,) * layers}
         fit = laplace.fit(data.x, data.y, seed=world.start_seed, **settings)
-        draws = fit.mean + fit.spread.draw(200, 1)
+        draws = fit.draw(200)
         outputs = predictive.evaluate_weights(fit.network, draws, X[AMONG])
         straight = fit.predict(X[AMONG]).epistemic_std
         figures[f"explosion-{layers}"] = float(outputs.std(axis=0).mean() / straight.mean())

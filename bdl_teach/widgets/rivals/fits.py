@@ -218,9 +218,7 @@ def _of_laplace(model: Model, fit: laplace.Fit) -> Shown:
         _, rows = laplace.jacobian(fit.network, fit.mean, X_GRID, fit.problem.n_layers)
         steps = fit.spread.draw(N_FUNCTIONS, 1)
         return Shown(fit, prediction, prediction.mean + steps @ rows.T)
-    steps = fit.spread.draw(N_PREDICTIONS, 1)
-    weights = fit.mean + np.pad(steps, ((0, 0), (len(fit.mean) - steps.shape[1], 0)))
-    outputs = model.evaluate(weights, X_GRID)
+    outputs = model.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
     return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
 
 
