@@ -206,12 +206,21 @@ class Room(Artists):
         self.artists = [self._words]
         self.frame = [ax.yaxis, *ax.spines.values()]
 
-    def hold(self, curves: Mapping[str, ArrayLike], at_least: float = 0.0) -> bool:
+    def hold(
+        self,
+        curves: Mapping[str, ArrayLike],
+        at_least: float = 0.0,
+        nuts: Predictive | None = None,
+    ) -> bool:
         """Make room for curves, by their names, and for a height that other panels have.
+
+        ``nuts`` is the gold standard over them, where it is shown: its band needs room, too.
 
         Returns:
             Whether the height has changed.
         """
+        if nuts is not None:
+            curves = {**curves, "NUTS": epistemic_edges(nuts)}
         furthest = {}
         for name, curve in curves.items():
             flat = np.ravel(curve)

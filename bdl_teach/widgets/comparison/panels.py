@@ -117,9 +117,7 @@ class MethodPanel:
         curves = {} if prediction is None else plots.edges(prediction)
         if ends is not None:
             curves["conformal"] = ends
-        if nuts is not None:
-            curves["NUTS"] = plots.epistemic_edges(nuts)
-        return self.room.hold(curves, height)
+        return self.room.hold(curves, height, nuts)
 
 
 class IntervalArtists(plots.Artists):

@@ -66,10 +66,7 @@ class RivalPanel(plots.Artists):
         self._gold.show(nuts)
         changed = self.axes.get_title(loc="left") != name
         self.axes.set_title(name, fontsize=11, loc="left")
-        curves = plots.edges(rival.prediction)
-        if nuts is not None:
-            curves["NUTS"] = plots.epistemic_edges(nuts)
-        return self.room.hold(curves, height) or changed
+        return self.room.hold(plots.edges(rival.prediction), height, nuts) or changed
 
 
 def height_of(prediction: Predictive) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
-from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
@@ -374,7 +373,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         if self._gold.show(result.nuts) | self._before.show(result.prior_functions):
             plots.legend_above(self._function_axes, columns=6)
             self._canvas.redraw_background(arrange=True)
-        if self._room.hold(_curves(result)):
+        if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
@@ -410,14 +409,6 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Stop the worker, and NUTS with it, and take the widgets away."""
         self._nuts.close()
         super().close()
-
-
-def _curves(result: SinusoidResult) -> dict[str, Array]:
-    """What the function panel has room for; prior functions may leave it."""
-    curves = plots.edges(result.prediction)
-    if result.nuts is not None:
-        curves["NUTS"] = plots.epistemic_edges(result.nuts)
-    return curves
 
 
 def nuts_run(values: controls.Values) -> Run:

@@ -94,10 +94,8 @@ class FunctionPanel(plots.Artists):
     def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
         """Let the bands have room, and of prior functions the middle ones."""
         curves = {"mean": fit.mean, "band": plots.epistemic_edges(fit)}
-        if nuts is not None:
-            curves["NUTS"] = plots.epistemic_edges(nuts)
         middle = 0.0 if functions is None else np.quantile(np.abs(functions), 0.9, axis=0).max()
-        return self.room.hold(curves, float(middle))
+        return self.room.hold(curves, float(middle), nuts)
 
 
 class PartsPanel(plots.Artists):
