@@ -430,6 +430,25 @@ class Fit:
         fixed = len(self.mean) - steps.shape[1]  # weights of the layers before
         return np.asarray(self.mean + np.pad(steps, ((0, 0), (fixed, 0))))
 
+    def draw_linearised(self, x: ArrayLike, n_samples: int, seed: int = 1) -> Array:
+        """Draw functions of the model that is linear in the weights: f(x) + g(x)·(w − w*).
+
+        Args:
+            x: Inputs ``[m, d]``.
+            n_samples: Number of functions S, >= 1.
+            seed: Seed of the draws.
+
+        Returns:
+            Their values at x ``[s, m]``: of labels, the logits.
+
+        Raises:
+            ValueError: x does not fit the network, or a count is out of range.
+        """
+        x = checks.inputs("x", x, self.network.n_inputs)
+        n_samples, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
+        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
+        return np.asarray(f + self.spread.draw(n_samples, seed) @ rows.T)
+
     def predict(self, x: ArrayLike, n_samples: int = 500, seed: int = 1) -> Predictive:
         """Average over the weights: in closed form where all is linear and Gaussian.
 
@@ -451,8 +470,8 @@ class Fit:
         if not self.problem.linearised:
             outputs = predictive.evaluate_weights(self.network, self.draw(n_samples, seed), x)
             return likelihoods.predict(likelihood, outputs, self.noise_std)
-        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         if likelihood == "bernoulli":
-            logits = f + self.spread.draw(n_samples, seed) @ rows.T
+            logits = self.draw_linearised(x, n_samples, seed)
             return likelihoods.predict(likelihood, logits, self.noise_std)
+        f, rows = jacobian(self.network, self.mean, x, self.problem.n_layers)
         return Predictive(f, self.spread.std(rows), np.full(len(x), self.noise_std))

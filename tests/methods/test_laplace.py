@@ -226,6 +226,16 @@ def test_of_labels_either_way_pushes_the_same_logits_of_a_last_layer():
     assert one.samples.shape == (50, 30)
 
 
+@pytest.mark.parametrize("structure", laplace.STRUCTURES)
+def test_functions_of_the_linear_model_are_those_of_the_weights_drawn_with_that_seed(structure):
+    fit = network(structure)
+    f, rows = laplace.jacobian(fit.network, fit.mean, GRID)
+    moved = fit.draw(5, seed=2) - fit.mean
+    functions = fit.draw_linearised(GRID, 5, seed=2)
+    np.testing.assert_allclose(functions, f + moved @ rows.T, rtol=1e-9, atol=1e-9)
+    assert np.abs(functions - f).max() > 0.1
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_pushed_through_the_network_the_draws_say_next_to_nothing(seed):
     """Among its data the linear model's doubt is below the noise; that of the network itself,
@@ -334,6 +344,8 @@ def test_no_value_compiles_again():
         (lambda: laplace.around(linear_mode(), LABEL_X, LABELS), "x: expected 2 columns, got 1"),
         (lambda: linear(prior=ScaleMixture()).tuned(), "prior: expected a Gaussian to be tuned"),
         (lambda: labels().predict(LABEL_X, n_samples=0), "n_samples: expected"),
+        (lambda: network().draw_linearised(GRID, 0), "n_samples: expected"),
+        (lambda: network().draw_linearised([[1.0, 2.0]], 1), "x: expected"),
     ],
 )
 def test_nonsense_is_refused(call, message):

@@ -38,8 +38,7 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
 def functions(fit: Any, x: Array, seed: int) -> Array:
     """Draw a function for each row of x ``[m, 1]``, and take its value there ``[m]``."""
     if isinstance(fit, laplace.Fit):
-        f, rows = laplace.jacobian(fit.network, fit.mean, x)
-        drawn = f + fit.spread.draw(len(x), seed) @ rows.T
+        drawn = fit.draw_linearised(x, len(x), seed)
     else:
         drawn = fit.predict(x, n_samples=len(x), seed=seed).samples
     which = np.random.default_rng(seed).integers(0, len(drawn), len(x))

@@ -210,14 +210,10 @@ def _mode(model: Model) -> point.Fit:
 
 def _of_laplace(model: Model, fit: laplace.Fit) -> Shown:
     """Predict as ``fit.predict`` does, in a program that has room for every width."""
-    from bdl_teach.methods import laplace
     from bdl_teach.predictive import Predictive
 
     if fit.problem.linearised:
-        prediction = fit.predict(X_GRID)
-        _, rows = laplace.jacobian(fit.network, fit.mean, X_GRID, fit.problem.n_layers)
-        steps = fit.spread.draw(N_FUNCTIONS, 1)
-        return Shown(fit, prediction, prediction.mean + steps @ rows.T)
+        return Shown(fit, fit.predict(X_GRID), fit.draw_linearised(X_GRID, N_FUNCTIONS))
     outputs = model.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
     return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
 
