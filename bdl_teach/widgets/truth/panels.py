@@ -61,7 +61,7 @@ class FunctionPanel(plots.Artists):
         self.truth = plots.draw_truth(ax, self._x, truth)
         self._gold = plots.OverlayArtists(ax, self._x, "NUTS")
         self._points = plots.draw_data(ax, [], [])
-        plots.legend_above(ax, columns=4, wrapped=3)
+        self._name_what_is_shown()
         self.artists = [
             *self._gap.artists, *self._before.artists, self._band, self._mean, self._best,
             self.truth, *self._gold.artists, self._points, *self.room.artists,
@@ -88,8 +88,11 @@ class FunctionPanel(plots.Artists):
             self._best.set_data(self._x, best.mean)
         changed |= self._before.show(prior_functions) | self._gold.show(nuts)
         if changed:
-            plots.legend_above(self.axes, columns=4, wrapped=3)
+            self._name_what_is_shown()
         return self._make_room(fit, nuts, prior_functions) or changed
+
+    def _name_what_is_shown(self) -> None:
+        plots.legend_above(self.axes, columns=4, wrapped=3)
 
     def _make_room(self, fit: Predictive, nuts: Predictive | None, functions: Array | None) -> bool:
         """Let the bands have room, and of prior functions the middle ones."""

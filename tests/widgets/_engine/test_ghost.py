@@ -183,21 +183,14 @@ def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
     assert not scene.canvas.ghost_verdicts()["truth"], "it has gone"
 
 
-def test_two_artists_of_one_name_stay_only_together(scene: Scene) -> None:
-    other = scene.ax.plot(X, X, label="truth")
-    scene.canvas.animate(other)
-    scene.canvas.pin()
-    other[0].set_ydata(2 * X)
-    assert not scene.canvas.ghost_verdicts()["truth"]
-
-
-def test_a_name_of_two_lines_stays_only_if_both_do() -> None:
+@pytest.mark.parametrize("moved", [0, 1])
+def test_a_name_of_two_lines_stays_only_if_both_do(moved: int) -> None:
     canvas = Canvas(300, 200)
     ax = canvas.figure.add_subplot()
     ax.set(xlim=(0, 1), ylim=(0, 10))
-    first, second = (ax.plot(X, k + X, label="truth")[0] for k in (1, 2))
-    canvas.animate([first, second])
+    lines = [ax.plot(X, k + X, label="truth")[0] for k in (1, 2)]
+    canvas.animate(lines)
     canvas.pin()
     assert canvas.ghost_verdicts() == {"truth": True}
-    first.set_ydata(2 * X)
+    lines[moved].set_ydata(2 * X)
     assert canvas.ghost_verdicts() == {"truth": False}
