@@ -221,6 +221,20 @@ def test_the_variance_is_that_of_the_closed_form(kind):
         assert (np.abs(square.mean(axis=0) - exact) < 5 * square.std(axis=0) / np.sqrt(n)).all()
 
 
+def test_the_variance_of_the_score_function_is_the_integral_over_its_weight():
+    """Of one weight a fine sum over ε does it: a polynomial of degree 8 under a Gaussian."""
+    parts = {"mu": [0.4], "sigma": [0.9], "x": [[1.5], [-0.8]], "y": [0.3, 2.0]}
+    eps = np.linspace(-14.0, 14.0, 200_001)
+    density = np.exp(-0.5 * eps**2) / np.exp(-0.5 * eps**2).sum()
+    w = 0.4 + 0.9 * eps
+    cost = 5.0 * ((1.5 * w - 0.3) ** 2 + (-0.8 * w - 2.0) ** 2) / 0.7**2 / 2
+    found = estimators.gradient_variance("score", **parts, noise_std=0.7, n_data=10)
+    for exact, score in zip(found, (eps / 0.9, (eps**2 - 1.0) / 0.9), strict=True):
+        gradient = cost * score
+        wanted = gradient**2 @ density - (gradient @ density) ** 2
+        assert exact[0] == pytest.approx(wanted, rel=1e-9)
+
+
 def test_the_variances_of_one_weight_equal_the_oracle(oracle):
     truth = oracle("local_reparam")
     for case in truth["grad_variance"]:
@@ -386,3 +400,5 @@ def test_the_one_weight_model_takes_a_column_as_it_takes_a_row():
     np.testing.assert_array_equal(row, column)
     with pytest.raises(ValueError, match=r"\[n\] or \[n, 1\] both, got \(2, 1\) and \(3,\)"):
         estimators.bbb_gradients(*parts, [[1.0], [2.0]], [1.0, 1.5, 2.0], *settings)
+    with pytest.raises(ValueError, match=r"\[n\] or \[n, 1\] both, got \(3, 2\) and \(3, 2\)"):
+        estimators.bbb_gradients(*parts, np.ones((3, 2)), np.ones((3, 2)), *settings)

@@ -101,6 +101,12 @@ def test_data_that_do_not_fit_are_refused(likelihood, y, message):
         likelihoods.data(likelihood, [[0.0]], y)
 
 
+def test_of_labels_the_values_that_there_are_are_named():
+    y = [0, 1, 1, 0, 1, 0, 2, 1, 2]
+    with pytest.raises(ValueError, match=r"y: expected labels 0 and 1, got \[0. 1. 2.\]"):
+        likelihoods.data("bernoulli", np.zeros((9, 1)), y)
+
+
 @pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)
 def test_targets_leave_as_a_column(likelihood):
     x, y = likelihoods.data(likelihood, [[0.0], [1.0]], [0, 1])

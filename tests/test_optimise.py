@@ -247,6 +247,16 @@ def test_the_history_of_a_frame_ends_with_it():
         assert (list(until["step"]), list(until["loss"])) == (steps, losses)
 
 
+@pytest.mark.parametrize(("frame", "there"), [(0, 1), (40, 1), (-41, 1), (41, 0), (-42, 0)])
+def test_a_frame_that_there_is_not_is_refused(frame, there):
+    path = optimise.path(along(1500))
+    if there:
+        assert optimise.with_frame(path, frame) is path
+        return
+    with pytest.raises(ValueError, match=f"one of the 41 frames kept, got {frame}"):
+        optimise.with_frame(path, frame)
+
+
 # Several starts
 
 

@@ -250,6 +250,14 @@ def test_swag_has_the_free_energy_of_what_it_read_off():
     assert fit.free_energy > -EXACT.log_evidence
 
 
+def test_swag_of_few_points_takes_a_batch_of_each():
+    one, other = (
+        low_rank.swag(X[:3], Y[:3], **{**LINEAR, "rank": 2}, n_batches=n) for n in (None, 3)
+    )
+    np.testing.assert_array_equal(one.mean, other.mean)
+    np.testing.assert_array_equal(one.cov, other.cov)
+
+
 def test_no_value_of_swag_compiles_again():
     swag()
     before = compiled.trace_count()

@@ -840,6 +840,10 @@ def test_rows_of_the_kinds_are_means_and_paired_differences():
     one = rows["60,000 pictures, ordinary", "AUROC, entropy"]
     assert (one.published, one.verdict) == ("0.843", "+0.007, another network")
     assert (one.ours, one.n) == (pytest.approx(0.85), 2)
+    assert {at: row.published for at, row in rows.items() if row.published} == {
+        ("60,000 pictures, ordinary", "AUROC, entropy"): "0.843",
+        ("60,000 pictures, ensemble", "AUROC, entropy"): "0.861",
+    }
     more = rows["60,000 pictures, ensemble − ordinary", "NLL"]
     assert (more.ours, more.n, more.published) == (pytest.approx(0.05), 2, "")
     assert more.standard_error == pytest.approx(0.15)

@@ -162,6 +162,8 @@ def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
     ax = panel(moved, "KL by σ of one prior for all", "prior σ", "nats above")
     std, above = line(ax, "KL")
     lowest = best_of(result, np.zeros(len(result.fit.mean), int))[0]
+    left, right = ax.get_xlim()
+    assert std[0] <= left and std[-1] >= right and (np.diff(std) > 0).all()
     at = np.flatnonzero((std > 0.3) & (std < 30))[::9]
     expected = [kl(result, std[i]) - kl(result, lowest) for i in at]
     np.testing.assert_allclose(above[at], expected, rtol=1e-6, atol=1e-6)

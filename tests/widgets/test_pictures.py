@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from explorer_claims import (
     PRESET_RULE,
+    artist,
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -128,6 +129,25 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
     mosaic = np.asarray(explorer._mosaic.get_array())
     for k in range(8):
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
+
+
+def test_each_kind_has_its_own_curves_and_the_chosen_ones_are_strong(
+    explorer: PicturesExplorer,
+) -> None:
+    result = explorer.set(kind="ensemble", temperature=1.0, seed=3).result
+    for kind, own in result.kinds.items():
+        strong = 1.0 if kind == "ensemble" else 0.35
+        bins = calibration.reliability(own.known, result.labels, 5)
+        full = bins.size > 0
+        held = {
+            "How often right": (bins.confidence[full], bins.accuracy[full]),
+            "Wrong among": metrics.risk_coverage(own.known, result.labels),
+        }
+        for title, expected in held.items():
+            ax = panel(explorer, title)
+            np.testing.assert_allclose(line(ax, kind), expected)
+            assert artist(ax, kind).get_alpha() == strong
+    assert len({own.known.tobytes() for own in result.kinds.values()}) == 3
 
 
 def test_the_largest_probabilities_stand_below_their_columns(explorer: PicturesExplorer) -> None:

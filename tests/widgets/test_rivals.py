@@ -270,6 +270,19 @@ def test_drawn_functions_have_the_spread_of_the_band() -> None:
         assert 0.67 < ratio.mean() < 1.33, method
 
 
+def test_functions_of_the_process_vary_together_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not only as wide as the band: neighbours agree."""
+    monkeypatch.setattr(fits, "N_FUNCTIONS", 4000)
+    drawn = shown("infinite")
+    grid, given = X[:, None], {"prior": Gaussian(3.0), "hidden_units": (20,)}
+    noisy = infinite_width.kernel(DATA.x, **given) + np.eye(len(DATA.x))
+    across = infinite_width.kernel(DATA.x, grid, **given)
+    cov = infinite_width.kernel(grid, **given) - across.T @ np.linalg.solve(noisy, across)
+    sd = np.sqrt(np.diag(cov))
+    error = (np.cov(drawn.functions.T) - cov) / np.outer(sd, sd)
+    assert np.abs(error).max() < 0.1
+
+
 def test_infinite_width_is_the_limit_of_the_slider_s_width() -> None:
     found = fits.fit("infinite", Model(GapProblem(), 2.0, 7), Options()).shown
     expected = infinite_width.fit(DATA.x, DATA.y, prior=Gaussian(2.0), hidden_units=(7,))

@@ -42,6 +42,7 @@ from bdl_teach.densities import Gaussian
 from bdl_teach.methods import exact, local_reparam, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import TruthExplorer
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
@@ -239,6 +240,21 @@ def test_prior_functions_are_networks_drawn_from_this_prior(explorer: TruthExplo
     np.testing.assert_array_equal(again, drawn, "they have seen no data")
     explorer.set(prior_functions=False)
     assert not artist(ax, "10 prior functions").get_visible()
+
+
+def test_of_prior_functions_the_middle_nine_of_ten_at_each_x_have_room(
+    explorer: TruthExplorer,
+) -> None:
+    """One that runs away does not make the others small; one peak of nine does need its place."""
+    explorer.set(prior_std=3.0, width=20, seed=0, prior_functions=True)
+    result, ax = explorer.result, panel(explorer, "What each believes")
+    nine = np.linspace(-20.0, 20.0, 9)[:, None] * np.ones(len(X))
+    one_higher = np.vstack([nine, np.full(len(X), 39.0)])
+    peak = nine + 50.0 * np.sign(nine) * (np.abs(X - 0.2) < 0.03)
+    for functions, top in ((one_higher, 24.0), (np.vstack([peak, 0 * X]), 80.0)):
+        with RENDER_LOCK:
+            explorer._draw(replace(result, prior_functions=functions))
+        assert ax.get_ylim() == (-top, top)
 
 
 def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:

@@ -210,6 +210,17 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
     assert [0, 2.5] in ghosts(slope)
 
 
+def test_a_better_result_elsewhere_leaves_a_as_it_was(
+    slope: Slope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slope.pin()
+    monkeypatch.setattr(live, "REST", live.SHARPEN)
+    slope.set(times=5)
+    until(lambda: said(slope) == "Height 5.5 (+3.5 since A) after 1 step.", "an improvement")
+    assert [0, 2] in ghosts(slope)
+    monkeypatch.setattr(live, "REST", 1e6)
+
+
 # What stayed the same?
 
 
