@@ -32,6 +32,8 @@ _LATIN = str.maketrans(
     "\u0430\u0432\u0441\u0435" + "".join(map(chr, range(0xFF41, 0xFF5B))),
     "abce" + "abcdefghijklmnopqrstuvwxyz",
 )
+# A line of a function that TensorFlow made a graph of, as its errors have it.
+_IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
 _WRITTEN = 8  # of a longer array a message shows the ends
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
@@ -47,6 +49,10 @@ class Unreadable:
     """What a function returned when it is nothing that can be compared; ``text`` says what."""
 
     text: str
+
+
+class Changed(Exception):
+    """What a call came to whose arguments are no longer what they were."""
 
 
 Function = Callable[..., object]  # what an exercise asks for: numbers in, numbers out
@@ -188,6 +194,8 @@ class Exercise:
         if a.shape != b.shape:
             return False
         if self.compared is not None:
+            if _breaks(a, b):  # NaN is above no limit, and below none
+                return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
         return close(a, b, self.rtol, self.atol, equal_nan=breaks)
 
@@ -206,7 +214,8 @@ class Exercise:
     ) -> bool:
         """Whether a mistake would have given all these outcomes."""
         if mistake.recognises is not None:
-            return mistake.recognises(outcomes, expected)
+            broken = any(map(_breaks, outcomes, expected))
+            return not broken and mistake.recognises(outcomes, expected)
         return any(
             self.same(outcomes, given, breaks=mistake.breaks) for given in self._given[mistake.name]
         )
@@ -234,9 +243,10 @@ class Exercise:
     ) -> str:
         """Describe a difference that no known mistake explains."""
         where = f"for {self._arguments(case)}"
+        if isinstance(got, Changed):
+            return f"{where} your function changed its argument; work on a copy."
         if isinstance(got, BaseException):
-            said = f"{type(got).__name__}: {got}".rstrip(".: ")
-            return f"{where} your function raised {said}{_line(got)}."
+            return f"{where} your function raised {_error(got)}."
         if got is None:
             return f"{where} your function returned nothing: does every way through it return?"
         if isinstance(got, Unreadable):
@@ -245,7 +255,7 @@ class Exercise:
         got = _fit(got, want)
         if not isinstance(want, np.ndarray) or got.shape != want.shape:
             return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
-        if not np.isfinite(got).all() and np.isfinite(want).all():
+        if _breaks(got, want):
             return f"{where} your answer contains {_first_bad(got)}. {self.read}"
         if self.same([_negated(o) for o in outcomes], expected):
             return f"the sign is wrong everywhere. {self.read}"
@@ -393,7 +403,7 @@ def outcome(function: Function, case: Case) -> Outcome:
     except (Exception, SystemExit) as error:  # whatever a learner's code raises
         return error
     if not _unchanged(arguments, case):
-        return ValueError("it changed its argument; work on a copy")
+        return Changed()
     return read(value)
 
 
@@ -467,6 +477,19 @@ def _fit(got: Array, want: Outcome) -> Array:
     return got
 
 
+def _error(error: BaseException) -> str:
+    """An error's type and words, and the line of the learner's own code that raised it.
+
+    Of a ``tf.function`` TensorFlow gives the lines as text, and a file that it wrote itself.
+    """
+    if (in_graph := _IN_GRAPH.findall(str(error))) and "in user code:" in str(error):
+        said = str(error).strip().splitlines()[-1].strip()
+        number, text = in_graph[-1]
+        return f"{said.rstrip('.: ')}, in line {number}: `{text.strip()}`"
+    said = f"{type(error).__name__}: {error}".rstrip(".: ")
+    return f"{said}{_line(error)}"
+
+
 def _line(error: BaseException) -> str:
     """Say in which line of the learner's own code an error was raised."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -497,6 +520,13 @@ def _letters(answer: Any) -> set[str] | None:
     except TypeError:
         return None
     return {part for part in parts if part}
+
+
+def _breaks(got: Outcome, want: Outcome) -> bool:
+    """Whether something that is no finite number stands where one should."""
+    if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
+        return False
+    return bool(not np.isfinite(got).all() and np.isfinite(want).all())
 
 
 def _negated(value: Outcome) -> Outcome:

@@ -84,7 +84,7 @@ def test_a_mistake_that_another_explains_as_well_is_not_named() -> None:
         (lambda x: x**2 * np.where(x == 5.0, 1.1, 1.0), "for x=5 expected 25, got 27.5."),
         (lambda x: x**2 * (1 + 1e-4), "expected [0 4 9], got [0 4.0004 9.0009]."),
         (lambda: 1.0, "your function raised TypeError"),
-        (lambda x: x.__imul__(2.0), "your function raised ValueError: it changed its argument"),
+        (lambda x: x.__imul__(2.0), "your function changed its argument; work on a copy"),
         (3.0, "expected a function, got 3.0."),
     ],
 )
@@ -132,6 +132,48 @@ def test_the_line_of_the_learner_that_raised_is_said() -> None:
     assert f", in line {line}: `return np.linalg.inv(np.zeros((2, 2)))" in said
 
 
+def test_of_a_graph_the_line_of_the_learner_is_said_and_not_tensorflow_s() -> None:
+    import tensorflow as tf
+
+    @tf.function  # type: ignore[untyped-decorator]
+    def mine(x: Any) -> Any:
+        tf.reduce_sum(x)
+        return tf.constant([1.0, 2.0, 3.0]) * tf.ones([2], tf.float64)
+
+    said = say(mine)
+    assert "your function raised TypeError: Input 'y' of 'Mul' Op has type float64" in said
+    line = mine.python_function.__code__.co_firstlineno + 3
+    assert said.endswith(
+        f", in line {line}: `return tf.constant([1.0, 2.0, 3.0]) * tf.ones([2], tf.float64)`."
+    )
+    assert "\n" not in said and "user code" not in said
+
+
+def test_a_changed_argument_is_said_as_such() -> None:
+    def mine(x: Any) -> Any:
+        if np.ndim(x):
+            x *= x
+        return x
+
+    said = say(mine)
+    assert said.endswith("for x=[0 2 -3] your function changed its argument; work on a copy.")
+
+
+def test_what_is_judged_by_a_criterion_must_be_finite() -> None:
+    """A comparison with NaN is false, whichever way it is asked."""
+    low = Mistake("too low", "more.", recognises=lambda got, _: not np.max(got[0]) > 1)
+    enough = Exercise(
+        "1.1", "", "1.4", lambda: np.full(3, 2.0), ((),), (low,), compared=lambda a: a.max() < 1.5
+    )
+    session = Session({"1.1": enough})
+    assert session.check("1.1", lambda: np.ones(3) * 9).solved
+    assert "too low" in session.check("1.1", lambda: np.ones(3)).message
+    for bad, called in ((np.nan, "NaN"), (np.inf, "an infinite value")):
+        for answer in (np.full(3, bad), np.array([2.0, bad, 2.0])):
+            said = session.check("1.1", lambda answer=answer: answer).message
+            assert said.endswith(f"your answer contains {called}. Read section 1.4.")
+
+
 def test_an_answer_may_call_the_package_and_the_line_is_still_the_learner_s() -> None:
     from bdl_teach import metrics
 
@@ -176,7 +218,7 @@ def test_a_change_deep_in_an_argument_is_seen() -> None:
         return x[0]
 
     for answer in (doubles, appends):
-        assert "it changed its argument" in session.check("1.1", answer).message
+        assert "your function changed its argument" in session.check("1.1", answer).message
 
 
 def test_an_answer_that_ends_python_is_a_sentence() -> None:
