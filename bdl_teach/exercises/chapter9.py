@@ -80,6 +80,8 @@ _DRAWS = (
     (log_softmax(4 * _RNG.normal(size=(7, 2, 3)), axis=-1),),
     (log_softmax(_RNG.normal(size=(1, 3, 2)), axis=-1),),
     (log_softmax(_A([[[0.0, 1500.0]], [[0.0, 2000.0]]]), axis=-1),),
+    # one network thinks little of a class, the other nothing: only the largest may be taken out
+    (log_softmax(_A([[[0.4, 0.0], [0.0, 1500.0]], [[0.0, 1500.0], [0.4, 0.0]]]), axis=-1),),
 )
 
 TOGETHER = Exercise(
@@ -106,9 +108,25 @@ TOGETHER = Exercise(
         ),
         Mistake(
             "underflow",
-            "a probability below 10⁻³²⁴ rounds to 0: subtract the largest logarithm first.",
+            "a probability below 10⁻³²⁴ rounds to 0: for each picture and class, subtract the "
+            "largest logarithm over the networks first.",
             lambda logs: np.log(np.exp(logs).mean(axis=0)),
             breaks=True,
+        ),
+        Mistake(
+            "not the largest taken out",
+            "a logarithm far above the one that is taken out overflows, and one far below counts "
+            "for nothing anyway: take out the largest over the networks.",
+            tuple(
+                lambda logs, out=out: out(logs) + np.log(np.exp(logs - out(logs)).mean(axis=0))
+                for out in (
+                    lambda logs: logs.mean(axis=0),
+                    lambda logs: logs.min(axis=0),
+                    lambda logs: logs[0],
+                    lambda logs: logs[-1],
+                    lambda logs: np.median(logs, axis=0),
+                )
+            ),
         ),
     ),
 )

@@ -20,6 +20,11 @@ def together(logs: Any) -> Any:
     return top + np.log(np.exp(logs - top).mean(axis=0))
 
 
+def together_by(top: Any) -> Any:
+    """The mean of networks, with something taken out first: a function of the logarithms."""
+    return lambda logs: top(logs) + np.log(np.mean(np.exp(logs - top(logs)), axis=0))
+
+
 def sure(p: Any) -> Any:
     return p.max(axis=1)
 
@@ -183,6 +188,8 @@ RIGHT: dict[str, Any] = {
 
 ALSO: list[tuple[str, Any]] = [
     ("9.2", lambda logs: np.logaddexp.reduce(logs) - math.log(len(logs))),
+    ("9.2", single(together)),
+    ("9.2", tensors(lambda logs: tf.reduce_logsumexp(logs, axis=0) - math.log(len(logs)))),
     ("9.3", {"a", "d", "e"}),
     ("9.3", {"a": True, "b": False, "c": False, "d": True, "e": True}),
     ("9.4", single(ece)),
@@ -220,6 +227,12 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.2", "a geometric mean", lambda logs: log_softmax(logs.sum(axis=0) / len(logs), axis=-1)),
     ("9.2", "1/T is missing", lambda logs: np.logaddexp.reduce(logs)),
     ("9.2", "underflow", lambda logs: np.log(np.mean(np.exp(logs), axis=0))),
+    ("9.2", "underflow", together_by(np.max)),
+    ("9.2", "not the largest", together_by(lambda logs: np.min(logs, axis=0))),
+    ("9.2", "not the largest", together_by(lambda logs: np.mean(logs, axis=0))),
+    ("9.2", "not the largest", together_by(lambda logs: np.median(logs, axis=0))),
+    ("9.2", "not the largest", together_by(lambda logs: logs[0])),
+    ("9.2", "not the largest", together_by(lambda logs: logs[-1])),
     ("9.2", "expected", lambda logs: logsumexp(logs, axis=-1)),
     ("9.3", "statement b is not true", "abde"),
     ("9.3", "statement c is not true", "acde"),
