@@ -221,12 +221,29 @@ def _label_as_confidence(p: Any, labels: Any, n_bins: Any) -> Any:
     return np.abs(_by_count(said, right, n_bins)).sum() / len(p)
 
 
+def _cut_at(ends: Callable[[int, int], Any]) -> Callable[..., Any]:
+    """Bins that end at places of one's own, of the numbers of pictures and of bins."""
+
+    def error(p: Any, labels: Any, n_bins: Any) -> Any:
+        said, right = _said_and_right(p, labels)
+        gap = (right - said)[np.argsort(said)]
+        return sum(abs(part.sum()) for part in np.split(gap, ends(len(p), n_bins))) / len(p)
+
+    return error
+
+
+# Ten answers, of which the seventh and eighth in confidence are right: four bins cut elsewhere
+# than at 3, 6 and 8 part these two, or put others with them.
+_PLACE = _A([3, 8, 1, 0, 5, 9, 2, 7, 6, 4])
+_SURE = 0.56 + 0.04 * _PLACE
+_TEN = np.column_stack([_SURE, 1 - _SURE]), 1 - np.isin(_PLACE, (6, 7))
+
 ECE = Exercise(
     "9.4",
     "Change: bins of equal count",
     "9.7",
     _equal_count,
-    ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1)),
+    ((*_said(83, 3), 5), (*_said(67, 4, 3.0), 10), (*_SOME[0], 2), (*_said(40, 2), 1), (*_TEN, 4)),
     (
         Mistake(
             "bins of equal width",
@@ -272,6 +289,17 @@ ECE = Exercise(
             "the rest is lost",
             "where n is no multiple, pictures are left over: np.array_split leaves none.",
             _rest_lost,
+        ),
+        Mistake(
+            "cut at other places",
+            "where n is no multiple, the first bins hold one more and no bin holds two more: cut "
+            "as np.array_split cuts.",
+            (
+                _cut_at(lambda n, bins: np.arange(1, bins) * math.ceil(n / bins)),
+                _cut_at(lambda n, bins: np.arange(1, bins) * (n // bins)),
+                _cut_at(lambda n, bins: np.arange(1, bins) * n // bins),
+                _cut_at(lambda n, bins: np.round(np.arange(1, bins) * n / bins).astype(int)),
+            ),
         ),
         Mistake(
             "the label's probability",

@@ -141,6 +141,18 @@ def rest_lost(p: Any, labels: Any, n_bins: Any) -> Any:
     return sum(abs(gap[b * size : (b + 1) * size].sum()) for b in range(n_bins)) / len(p)
 
 
+def in_chunks(p: Any, labels: Any, n_bins: Any) -> Any:
+    """Bins of n over n_bins, rounded up; the last holds what is left."""
+    gap, size = (sure(p) - right(p, labels))[np.argsort(sure(p))], -(-len(p) // n_bins)
+    return sum(abs(gap[i : i + size].sum()) for i in range(0, len(p), size)) / len(p)
+
+
+def at_even_places(p: Any, labels: Any, n_bins: Any) -> Any:
+    gap = (sure(p) - right(p, labels))[np.argsort(sure(p))]
+    places = np.linspace(0, len(p), n_bins + 1).astype(int)
+    return sum(abs(gap[a:b].sum()) for a, b in zip(places, places[1:], strict=False)) / len(p)
+
+
 def label_ece(p: Any, labels: Any, n_bins: Any) -> Any:
     said = p[np.arange(len(p)), labels]
     gap = (said - right(p, labels))[np.argsort(said)]
@@ -263,6 +275,8 @@ WRONG: list[tuple[str, str, Any]] = [
         ),
     ),
     ("9.4", "the rest is lost", rest_lost),
+    ("9.4", "cut at other places", in_chunks),
+    ("9.4", "cut at other places", at_even_places),
     ("9.4", "the label's probability", label_ece),
     ("9.4", "expected", lambda p, y, n: ece(p, y, n + 1)),
     ("9.4", "expected", lambda p, y, n: ece(p, y, n) * len(p)),
