@@ -136,7 +136,7 @@ TOGETHER = Exercise(
 UNKNOWN = Choice(
     "9.3",
     "Explain: true or false",
-    "9.3 and 9.4 and 9.7 and 9.8",
+    "9.3, 9.4, 9.7 and 9.8",
     frozenset("ade"),
     statements={
         "a": "by Jensen's inequality −log of a mean is at most the mean of −log, picture by "
@@ -635,6 +635,7 @@ TEMPERATURE = Exercise(
 # Exercise 9.8.
 
 _ANSWERED, _WRONG, _STRANGE = 0.5, 0.03, 0.25  # at least; at most; at most
+_AS_OFTEN = 0.1  # shares of strange and of known pictures that are the same, over three worlds
 
 
 class _Doubtful(NamedTuple):
@@ -719,9 +720,22 @@ def _answers_few(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
     return len(found) == len(outcomes) and all(f[0] < _ANSWERED and f[2] <= f[0] for f in found)
 
 
-def _prefers_strangers(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+def _strangers_first(outcomes: Sequence[Outcome]) -> float | None:
+    """By how much strange pictures are answered more often; None where nearly all are."""
     found = _each(outcomes)
-    return len(found) == len(outcomes) and all(f[2] > f[0] for f in found)
+    whole = len(found) == len(outcomes) and not _answers_all(outcomes, ())
+    return float(np.mean([f[2] - f[0] for f in found])) if whole else None
+
+
+def _prefers_strangers(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    more = _strangers_first(outcomes)
+    return more is not None and more > _AS_OFTEN
+
+
+def _is_blind(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
+    more = _strangers_first(outcomes)
+    few = _answers_few(outcomes, ())
+    return more is not None and not few and abs(more) <= _AS_OFTEN
 
 
 REFUSE = Exercise(
@@ -745,6 +759,11 @@ REFUSE = Exercise(
             "strangers first",
             "strange pictures are answered more often than known ones: turn the limit round.",
             recognises=_prefers_strangers,
+        ),
+        Mistake(
+            "strangers as often as known ones",
+            "your choice does not tell them apart: draw a score of doubt for either sort first.",
+            recognises=_is_blind,
         ),
     ),
     compared=_refuses_well,

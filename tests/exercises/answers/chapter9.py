@@ -129,6 +129,11 @@ def silent(logs: Any, labels: Any, mixed: Any, share: float = 0.65) -> Any:
     return mean(mixed).max(axis=1) >= limit
 
 
+def by_chance(seed: int) -> Any:
+    """Six of ten pictures are answered, whatever the networks say."""
+    return lambda logs, y, mixed: np.random.default_rng(seed).random(mixed.shape[1]) < 0.6
+
+
 def gaps(p: Any, labels: Any, n_bins: Any) -> Any:
     """Distance of accuracy and confidence in each bin of equal count."""
     gap = (sure(p) - right(p, labels))[np.argsort(sure(p))]
@@ -247,6 +252,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.2", "not the largest", together_by(lambda logs: logs[-1])),
     ("9.2", "expected", lambda logs: logsumexp(logs, axis=-1)),
     ("9.3", "statement b is not true", "abde"),
+    ("9.3", "Read sections 9.3, 9.4, 9.7 and 9.8.", "abde"),
     ("9.3", "statement c is not true", "acde"),
     ("9.3", "statement a was left out", "de"),
     ("9.3", "statement d was left out", "ae"),
@@ -353,6 +359,10 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.8", "nobody is refused", lambda logs, y, m: np.ones(m.shape[1], bool)),
     ("9.8", "too silent", lambda logs, y, m: silent(logs, y, m, 0.2)),
     ("9.8", "strangers first", lambda logs, y, m: ~silent(logs, y, m)),
+    ("9.8", "strangers first", lambda logs, y, m: ~silent(logs, y, m, 0.2)),
+    *(("9.8", "as often as known", by_chance(seed)) for seed in range(4)),
+    ("9.8", "as often as known", lambda logs, y, m: np.arange(m.shape[1]) < 240),
+    ("9.8", "nobody is refused", lambda logs, y, m: np.arange(m.shape[1]) > 4),
     ("9.8", "expected", lambda logs, y, m: silent(logs, y, m)[:-1]),
     ("9.8", "expected", lambda logs, y, m: mean(m).max(axis=1)),
 ]
