@@ -380,7 +380,7 @@ AVERAGED = Exercise(
 JUDGE = Choice(
     "8.5",
     "Explain: true or false",
-    "8.1 and 8.2 and 8.4 and 8.8",
+    "8.1, 8.2, 8.3, 8.4 and 8.8",
     frozenset("adf"),
     statements={
         "a": "the shuffled network of 8.1 has the same outputs everywhere, and a wall before it.",

@@ -354,6 +354,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.4", "expected", lambda j, g, p, s: p * np.linalg.norm(g.mean(axis=0))),
     ("8.5", "statement b is not true", "abdf"),
     ("8.5", "statement c is not true", "acdf"),
+    ("8.5", "Read sections 8.1, 8.2, 8.3, 8.4 and 8.8.", "acdf"),
     ("8.5", "statement e is not true", "adef"),
     ("8.5", "statement f was left out", "ad"),
     ("8.6", "the determinant stands still", lambda w, j, p, s: w @ w / p**2 - len(w)),
