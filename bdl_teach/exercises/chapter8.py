@@ -58,6 +58,9 @@ PASS = Exercise(
         ),
         (_A([[-4.0, -1.0, -6.0]]), _A([[-6.0, -2.5, -9.0]])),
         (_A([[5.0, 8.0, 7.0], [5.0, 4.0, 3.0]]), _A([[7.0, 6.0, 1.0], [3.0, 2.0, 1.0]])),
+        # the best path is highest at its middle point, and where it ends
+        (_A([[1.0, 2.0, 5.0], [1.0, 8.0, 4.0]]), _A([[5.0, 3.0, 0.0], [4.0, 6.0, 0.0]])),
+        (_A([[2.0, 3.0, 4.0]]), _A([[4.0, 5.0, 7.0]])),
     ),
     (
         Mistake(
@@ -88,6 +91,11 @@ PASS = Exercise(
             "the height of the middle point",
             "a leg may climb higher on the way than at its ends: take its largest value.",
             lambda a, b: np.min(b[:, 0]) - max(a[0, 0], b[0, -1]),
+        ),
+        Mistake(
+            "the middle point is left out",
+            "a path passes its middle point, too, and may be highest there.",
+            lambda a, b: np.min(_tops(a[:, :-1], b[:, 1:])) - max(a[0, 0], b[0, -1]),
         ),
         Mistake(
             "above the ends of a leg",
