@@ -804,8 +804,14 @@ def _all_between(low: float, high: float) -> Callable[..., bool]:
 
 
 def _squared(got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
-    pairs = zip(_numbers(got), _numbers(want), strict=False)
-    return all([_numbers(got), *(0.7 < g / w**2 < 1.4 for g, w in pairs)])
+    """Whether each world has its own square; one number for all is nobody's square."""
+    found, best = _numbers(got), _numbers(want)
+    near = [0.7 < g / w**2 < 1.4 for g, w in zip(found, best, strict=False)]
+    return all(near) and len(set(found)) > 1
+
+
+def _too_wide(got: Sequence[Outcome], want: Sequence[Outcome]) -> bool:
+    return _all_between(9.5, math.inf)(got, want) and not _squared(got, want)
 
 
 DESERVED = Exercise(
@@ -827,9 +833,14 @@ DESERVED = Exercise(
             recognises=_all_between(-math.inf, 0.0),
         ),
         Mistake(
-            "the lowest evidence",
+            "too narrow",
             "so narrow a prior forbids the peaks that the data show: maximise log P(D).",
-            recognises=_all_between(1e-9, 1.5),
+            recognises=_all_between(1e-9, 2.9),
+        ),
+        Mistake(
+            "too wide",
+            "what a prior allows beyond what the data show is paid for: log P(D) falls again.",
+            recognises=_too_wide,
         ),
     ),
     compared=_deserves,
@@ -886,9 +897,14 @@ CALM = Exercise(
             recognises=_all_between(0.04, 0.2),
         ),
         Mistake(
+            "above the usual rate",
+            "there it is more than twice as vague: go down, and draw the sd over the rate.",
+            recognises=_all_between(0.2 + 1e-9, 0.9),
+        ),
+        Mistake(
             "the probability of keeping",
             "the rate is the probability that a unit is left out.",
-            recognises=_all_between(0.5, 1 - 1e-9),
+            recognises=_all_between(0.9 + 1e-9, 1 - 1e-9),
         ),
         Mistake(
             "no rate",
