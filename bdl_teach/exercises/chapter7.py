@@ -212,6 +212,19 @@ def _from_label(m: Any, v: Any, x: Any, t: Any) -> Any:
     return _adf(m, v, *_label_slopes(m, v, x, t))
 
 
+_LEAST = (1e-2, 1e-3, 1e-4, 1e-5, *EPS)  # Φ is 6·10⁻¹⁰ in a case: the last two are below it
+
+
+def _with_least(guard: Callable[[Any, float], Any], eps: float) -> Any:
+    """The answer with a guarded Φ in the denominator."""
+
+    def updated(m: Any, v: Any, x: Any, t: Any) -> Any:
+        mass = ndtr(t * x * m / np.sqrt(1 + x**2 * v))
+        return _adf(m, v, *(g * mass / guard(mass, eps) for g in _label_slopes(m, v, x, t)))
+
+    return updated
+
+
 def _with_slopes(update: Any) -> Any:
     """The answer with another update: one of (m, v, gm, gv)."""
     return lambda m, v, x, t: update(m, v, *_label_slopes(m, v, x, t))
@@ -326,6 +339,8 @@ ADF = Exercise(
         (_A([0.4, 2.1, -0.6]), _A([0.3, 1.2, 2.1]), _A([-1.0, 0.5, 3.0]), _A([-1.0, -1.0, 1.0])),
         (_A([0.2, -1.0]), _A([2e-7, 3e-5]), _A([3.0, -2.0]), _A([1.0, -1.0])),  # sure weights
         (_A([1.0]), _A([9.0]), _A([0.8]), _A([-1.0])),  # an unsure one makes a long step
+        # a label with a probability of 10⁻⁹, and one that was nearly sure
+        (_A([3.6, -2.5]), _A([0.1, 0.4]), _A([2.0, 1.5]), _A([-1.0, -1.0])),
     ),
     (
         *map(_of_label, _UPDATES),
@@ -336,6 +351,15 @@ ADF = Exercise(
             (
                 lambda m, v, x, t: _adf(m, v, *_label_slopes(m, 0.0, x, t)),
                 lambda m, v, x, t: _adf(m, v, _label_slopes(m, 0.0, x, t)[0], 0.0),
+            ),
+        ),
+        Mistake(
+            "eps or a least value in the denominator",
+            "Φ(z) is small where the label is a surprise, and there the step is long: nothing may "
+            "be added to it.",
+            (
+                *(_with_least(np.add, eps) for eps in _LEAST),
+                *(_with_least(np.maximum, eps) for eps in _LEAST[:-2]),
             ),
         ),
         Mistake(
@@ -1312,6 +1336,7 @@ CAVITY = Exercise(
         (_A([0.02]), _A([1e-4]), _A([2e3]), _A([30.0])),
         (_A([2.0]), _A([1e5]), _A([3e-6]), _A([1e-5])),  # what is added to a precision shows
         (_A([0.2, 1.3, -0.6]), _A([2.0, 0.3, 0.7]), _A([0.1, 2.9, 1.2]), _A([-0.5, 1.6, 0.3])),
+        (_A([1.0, -0.5]), _A([1.0, 0.4]), _A([-0.5, -0.9]), _A([0.0, 0.3])),  # they made q wider
     ),
     (
         Mistake(
@@ -1350,6 +1375,15 @@ CAVITY = Exercise(
                     1 / (1 / v - p + eps),
                 )
                 for eps in (1e-6, 1e-7, 1e-8, 1e-9)
+            ),
+        ),
+        Mistake(
+            "a negative precision is refused",
+            "a factor may have made q wider: then q is the narrower without it.",
+            (
+                lambda m, v, p, s: _cavity(m, v, np.maximum(p, 0), s),
+                lambda m, v, p, s: _cavity(m, v, np.abs(p), s),
+                lambda m, v, p, s: _cavity(m, v, np.maximum(p, 0), s * (p > 0)),
             ),
         ),
         Mistake(

@@ -1100,7 +1100,7 @@ assert exercises.check("7.8", solution_8, record=False)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### 7.9 Extend: take a factor out
-# Return the pair (mean, variance) of the cavity (7.14), given $q = \mathcal N(m, v)$ and the factor's `precision` and `shift`.
+# Return the pair (mean, variance) of the cavity (7.14), given $q = \mathcal N(m, v)$ and the factor's `precision` and `shift`. As in 7.8 the precision may be negative.
 #
 # <details><summary>Hint</summary>In which parameters does a product of Gaussians add, and so a quotient subtract?</details>
 

@@ -270,6 +270,9 @@ WRONG: list[tuple[str, str, Any]] = [
             np.log(stats.norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + 1e-9)
         ),
     ),
+    ("7.9", "negative precision", lambda m, v, p, s: RIGHT["7.9"](m, v, p.clip(0), s)),
+    ("7.9", "negative precision", lambda m, v, p, s: RIGHT["7.9"](m, v, abs(p), s)),
+    ("7.9", "expected", lambda m, v, p, s: RIGHT["7.9"](m, v, np.where(p < 0, 0.2, p), s)),
     ("7.9", "eps beside", lambda m, v, p, s: ((m / v - s) * (c := 1 / (1 / v - p + 1e-8)), c)),
     ("7.1", "½ is missing", lambda y, m, v, a, b: 2 * RIGHT["7.1"](y, m, v, a, b)),
     (
@@ -694,6 +697,23 @@ def label_on_a_grid(m: Any, v: Any, x: Any, t: Any) -> Any:
     return np.transpose(pairs)
 
 
+def label_by_ratio(m: Any, v: Any, x: Any, t: Any, above: Any = special.ndtr) -> Any:
+    """As it stands, φ over Φ; something else may stand for Φ."""
+    root = (1 + x**2 * v) ** 0.5
+    z = t * x * m / root
+    h = np.exp(-(z**2) / 2) / (2 * np.pi) ** 0.5 / above(z)
+    return m + v * t * x / root * h, v - (v * x / root) ** 2 * (h * h + z * h)
+
+
+def label_by_differences(m: Any, v: Any, x: Any, t: Any) -> Any:
+    def log_z(m: Any, v: Any) -> Any:
+        return np.log(special.ndtr(t * x * m / np.sqrt(1 + x**2 * v)))
+
+    gm = (log_z(m + 1e-5, v) - log_z(m - 1e-5, v)) / 2e-5
+    gv = (log_z(m, v * 1.00001) - log_z(m, v * 0.99999)) / (2e-5 * v)
+    return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
+
+
 def label_by_tape(m: Any, v: Any, x: Any, t: Any) -> Any:
     m, v = tf.constant(m), tf.constant(v)
     with tf.GradientTape() as tape:
@@ -741,6 +761,13 @@ RIGHT |= {"7.2": label, "7.8": site}
 ALSO += [
     ("7.2", label_by_tape),
     ("7.2", label_on_a_grid),
+    ("7.2", label_by_ratio),
+    ("7.2", single(label_by_ratio)),
+    ("7.2", label_by_differences),
+    (
+        "7.2",
+        lambda *v: label_by_ratio(*v, above=lambda z: (1 + special.erf(z / 2**0.5)) / 2),
+    ),
     ("7.2", single(label)),
     ("7.2", lambda *v: [list(part) for part in label(*v)]),
     ("7.8", site_by_sums),
@@ -776,6 +803,17 @@ WRONG += [
     ("7.2", "a least variance", lambda *v: (label(*v)[0], np.maximum(label(*v)[1], 1e-3))),
     ("7.2", "sd for variance", lambda *v: (label(*v)[0], label(*v)[1] ** 0.5)),
     ("7.2", "swapped", lambda *v: label(*v)[::-1]),
+    (
+        "7.2",
+        "least value in the denominator",
+        lambda *v: label_by_ratio(*v, above=lambda z: np.maximum(special.ndtr(z), 0.01)),
+    ),
+    (
+        "7.2",
+        "least value in the denominator",
+        lambda *v: label_by_ratio(*v, above=lambda z: special.ndtr(z) + 1e-12),
+    ),
+    ("7.2", "expected", lambda m, v, x, t: label_by_ratio(np.clip(m, -3, 3), v, x, t)),
     ("7.2", "no slope in v", updated(lambda m, v, g, h: (m + v * g, v - v**2 * g**2))),
     ("7.2", "label is ignored", lambda m, v, x, t: label(m, v, x, 1)),
     (
