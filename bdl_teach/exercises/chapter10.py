@@ -361,6 +361,13 @@ def _quantile(level: Any, samples: Any, noise_std: Any, below: Any = ndtr) -> An
     return high
 
 
+def _held_near(far: float) -> Any:
+    """What a search finds that ends so many sds of the noise beyond the lowest and the highest."""
+    return lambda u, f, s: np.clip(
+        _quantile(u, f, s), f.min(axis=0) - far * s, f.max(axis=0) + far * s
+    )
+
+
 def _quantile_of_ensemble(level: Any, samples: Any, noise_std: Any) -> Any:
     return _quantile(level, samples, noise_std)
 
@@ -389,6 +396,8 @@ QUANTILE = Exercise(
         (_A([0.975, 0.025, 0.4]), _RNG.normal(0.0, 0.5, (2, 3)), 0.8),
         (_A([0.6, 0.1]), 1e-6 * _F[:3, :2], 1e-6),  # what is added to the noise shows
         (_A([0.5, 0.9]), _A([[-3.0, 0.4], [5.1, 8.1], [5.3, 0.9]]), 0.3),  # two groups
+        # two that agree, and their tails
+        (_A([1e-4, 0.999, 0.01]), _A([[0.6, -2.0, 7.0], [0.6, -2.0, 7.0]]), 1.4),
     ),
     (
         Mistake(
@@ -423,6 +432,11 @@ QUANTILE = Exercise(
             "noise added to a quantile",
             "quantiles of a sum are no sums of quantiles.",
             lambda u, f, s: _of_functions(u, f) + s * ndtri(u),
+        ),
+        Mistake(
+            "searched too near",
+            "a level of 10⁻⁴ is almost 4 sds of the noise below a network: begin farther out.",
+            tuple(map(_held_near, (0.0, 1.0, 1.96, 2.0, 3.0))),
         ),
         Mistake(
             "upper tail",

@@ -286,6 +286,25 @@ def quantile(u: Any, f: Any, s: Any) -> Any:
     return found
 
 
+def halved(u: Any, f: Any, s: Any, beyond: float) -> Any:
+    """By halving, from so many sds of the noise beyond the lowest and the highest network."""
+    low, high = f.min(axis=0) - beyond * s, f.max(axis=0) + beyond * s
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = stats.norm.cdf((middle - f) / s).mean(axis=0) < u
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return middle
+
+
+def on_a_grid(u: Any, f: Any, s: Any) -> Any:
+    """The level read off a fine grid, between two of its points."""
+    found = []
+    for level, column in zip(u, f.T, strict=True):
+        y = np.linspace(column.min() - 5 * s, column.max() + 5 * s, 20_000)
+        found.append(np.interp(level, stats.norm.cdf((y[:, None] - column) / s).mean(axis=1), y))
+    return np.array(found)
+
+
 def of_functions(u: Any, f: Any) -> Any:
     return np.array([np.quantile(column, level) for column, level in zip(f.T, u, strict=True)])
 
@@ -296,6 +315,9 @@ ALSO += [
     ("10.1", tensors(tf_left_out)),
     ("10.1", lambda y, f, s: [-special.logsumexp(-logs(y, f, s), b=1 / len(f))]),
     ("10.3", lambda u, f, s: np.float32(quantile(u, f, s))),
+    ("10.3", lambda u, f, s: halved(u, f, s, 5.0)),
+    ("10.3", single(lambda u, f, s: halved(u, f, s, 6.0))),
+    ("10.3", on_a_grid),
 ]
 WRONG += [
     ("10.1", "still in it", lambda y, f, s: special.logsumexp(logs(y, f, s)) - np.log(len(f))),
@@ -335,6 +357,7 @@ WRONG += [
     ),
     ("10.3", "noise is missing", lambda u, f, s: of_functions(u, f)),
     ("10.3", "noise added", lambda u, f, s: of_functions(u, f) + stats.norm(0, s).ppf(u)),
+    *(("10.3", "too near", lambda *v, k=k: halved(*v, k)) for k in (0.0, 1.0, 2.0, 3.0)),
     ("10.3", "upper tail", lambda u, f, s: quantile(1 - u, f, s)),
     ("10.3", "central interval", lambda u, f, s: quantile((1 + u) / 2, f, s)),
     ("10.3", "PIT of the level", lambda u, f, s: stats.norm(f, s).cdf(u).mean(0)),
