@@ -1207,7 +1207,11 @@ CONFORMAL = Exercise(
     "10.9",
     _conformal,
     tuple(
-        _kept_apart(*case) for case in ((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55))
+        _kept_apart(*case)
+        for case in (
+            *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
+            *((31, 3, 0.75), (7, 2, 0.5)),  # (n + 1)(1 + c)/2 is whole, in floating point, too
+        )
     ),
     (
         Mistake(
@@ -1233,6 +1237,12 @@ CONFORMAL = Exercise(
                 _by_ranks(lambda scores, c: np.ceil(len(scores) * (1 + c) / 2 - 1e-9)),
                 _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2)),
             ),
+        ),
+        Mistake(
+            "one rank too far out",
+            "where (n + 1)(1 + c)/2 is whole, it is the rank itself: the next leaves out less than "
+            "it may. (Python counts from 0.)",
+            _by_ranks(lambda scores, c: np.floor((len(scores) + 1) * (1 + c) / 2 + 1e-9) + 1),
         ),
         Mistake(
             "the lower rank is rounded up",

@@ -451,6 +451,25 @@ def high_below(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
     return new + lower * t, leaning(y, m, s, new, t, c)[1]
 
 
+def from_zero(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    """A rank rounded down, and taken for an index."""
+    z, k = np.sort((y - m) / s), int((len(y) + 1) * (1 + c) / 2)
+    return new + z[len(y) - 1 - k] * t, new + z[k] * t
+
+
+def by_higher(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    z, share = (y - m) / s, (len(y) + 1) / len(y) * (1 + c) / 2
+    upper, lower = (np.quantile(each, share, method="higher") for each in (z, -z))
+    return new - lower * t, new + upper * t
+
+
+def by_inverted_cdf(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
+    z, n = (y - m) / s, len(y)
+    share = np.ceil((n + 1) * (1 + c) / 2) / n
+    upper, lower = (np.quantile(each, share, method="inverted_cdf") for each in (z, -z))
+    return new - lower * t, new + upper * t
+
+
 def believed(y: Any, m: Any, s: Any, new: Any, t: Any, c: Any) -> Any:
     return stats.norm(new, t).interval(c)
 
@@ -463,6 +482,7 @@ ALSO += [
     ("10.5", by_levels),
     ("10.11", single(leaning)),
     ("10.11", leaning_by_both_ranks),
+    ("10.11", by_inverted_cdf),
     ("10.11", tensors(lambda *given: leaning(*(each.numpy() for each in given)))),
     ("10.11", lambda *given: [list(end) for end in leaning(*given)]),
 ]
@@ -506,6 +526,8 @@ WRONG += [
     ("10.11", "rank too low", ranked(lambda n, c: np.ceil(n * (1 + c) / 2))),
     ("10.11", "rank too low", ranked(lambda n, c: (n + 1) * (1 + c) / 2)),
     ("10.11", "is rounded up", high_below),
+    ("10.11", "rank too far out", from_zero),
+    ("10.11", "rank too far out", by_higher),
     ("10.11", "a quantile", by_quantiles),
     ("10.11", "turned round", lambda *given: tuple(reversed(leaning(*given)))),
     (
