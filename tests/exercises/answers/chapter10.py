@@ -240,6 +240,11 @@ ALSO += [
 ]
 WRONG += [
     ("10.9", "no share", lambda t: -0.1 + 0.0 * t),
+    (
+        "10.9",
+        "your answer contains NaN",
+        lambda t: np.where(t == 0, np.nan, 0.3 * np.exp(-t / 250)),
+    ),
     ("10.9", "still explores", lambda t: 0.05 + 0.0 * t),
     ("10.9", "still explores", lambda t: 0.3 * (1 - t / 3000)),
     ("10.9", "too little is learnt", lambda t: 1.0 * (t < 50)),
@@ -248,6 +253,11 @@ WRONG += [
     ("10.10", "too sure among", lambda p, x: bands(p, x, 3, noise=0.2)),
     ("10.10", "the gap is missed", lambda p, x: bands(p, x, 1, prior=Gaussian(3.0))),
     ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
+    (
+        "10.10",
+        "your answer contains NaN",
+        lambda p, x: [(np.full(len(x), np.nan), np.ones(len(x))) for _ in p],
+    ),
 ]
 
 
@@ -572,10 +582,16 @@ def prior_alone(problems: Any, x_new: Any) -> Any:
     return slopes * (x_new[:, 0] + 0.5)
 
 
+def some_missing(problems: Any, x_new: Any) -> Any:
+    """Ten functions, and NaN for the other forty."""
+    return [np.r_[draws[:10], 0 * draws[10:] + np.nan] for draws in linearised(problems, x_new)]
+
+
 RIGHT["10.12"] = linearised
 WRONG += [
     ("10.12", "draws are alike", alike),
     ("10.12", "known not to pay", prior_alone),
     ("10.12", "hardly tried", mean_field),
     ("10.12", "expected", lambda p, x: linearised(p, x)[0]),
+    ("10.12", "your answer contains NaN", some_missing),
 ]
