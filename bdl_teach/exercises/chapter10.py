@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -1086,19 +1087,31 @@ def _members(problems: Any, x_new: Any, n: int, noise_std: float = 1.0) -> Any:
     return np.array(bands)
 
 
+def _sine(x_new: Any) -> Any:
+    """What the data sets have in common, and nobody told."""
+    return 10 * np.sin(2 * np.pi * x_new[:, 0])
+
+
+def _repeats(answer: Any) -> bool:
+    """Whether two data sets, which have nothing but the sine in common, got the same."""
+    return any(np.array_equal(one, other) for one, other in combinations(answer, 2))
+
+
 def _judged(answer: Any, problems: Any, x_new: Any) -> Array:
-    """Which fault the bands of six worlds have: 0 none, 1 no sd, 2 data, 3 gap, 4 vague."""
+    """Which fault six bands have: 0 none, 1 no sd, 2 data, 3 gap, 4 vague, 5 not of the data."""
     mean, sd = answer[:, 0], answer[:, 1]
     if (sd <= 0).any():
         return np.array(1.0)
-    truth = 10 * np.sin(2 * np.pi * x_new[:, 0])
+    truth = _sine(x_new)
     covered = ndtr(mean + 1.96 * sd - truth) - ndtr(mean - 1.96 * sd - truth)
     score = -0.5 * np.log(2 * np.pi * sd**2) - 0.5 * ((truth - mean) ** 2 + 1) / sd**2
     if covered[:, ~_IN_GAP].mean() < 0.85:
         return np.array(2.0)
     if covered[:, _IN_GAP].mean() < 0.7:
         return np.array(3.0)
-    return np.array(4.0 if score[:, ~_IN_GAP].mean() < -2.0 else 0.0)
+    if score[:, ~_IN_GAP].mean() < -2.0:
+        return np.array(4.0)
+    return np.array(5.0 * _repeats(answer))
 
 
 COVER_THE_GAP = Exercise(
@@ -1134,6 +1147,11 @@ COVER_THE_GAP = Exercise(
             lambda problems, x_new: np.array(
                 [[np.zeros(len(x_new)), np.full(len(x_new), 9.0)] for _ in problems]
             ),
+        ),
+        Mistake(
+            "one band for several data sets",
+            "each data set is to have the band that a fit to it alone announces.",
+            lambda problems, x_new: np.array([[_sine(x_new), np.ones(len(x_new))]] * len(problems)),
         ),
     ),
     compared=_judged,
@@ -1312,13 +1330,15 @@ def _one_a_decision(problems: Any, x_new: Any) -> Any:
 
 
 def _tried(answer: Any, problems: Any, x_new: Any) -> Array:
-    """Which fault the draws for six worlds have: 0 none, 1 all alike, 2 dear, 3 never tries."""
+    """Which fault draws have: 0 none, 1 all alike, 2 dear, 3 never tries, 4 not of the data."""
     takes = answer >= _PRICE
     if answer[:, :, _PEAK].std(axis=1).mean() < 1e-3:
         return np.array(1.0)
     if takes[:, :, ~_IN_GAP].mean() > 0.02:
         return np.array(2.0)
-    return np.array(3.0 * (takes[:, :, _PEAK].mean(axis=(1, 2)).min() < 0.05))
+    if takes[:, :, _PEAK].mean(axis=(1, 2)).min() < 0.05:
+        return np.array(3.0)
+    return np.array(4.0 * _repeats(answer))
 
 
 def _constant(value: float, spread: float = 1.0) -> Any:
@@ -1352,6 +1372,13 @@ ONE_DRAW = Exercise(
             "in at least one of the six worlds fewer than one draw in twenty takes what lies near "
             "the peak: which method of the course is unsure in the gap?",
             _constant(0.0),
+        ),
+        Mistake(
+            "the same draws for several data sets",
+            "each data set is to have draws of what a fit to it alone believes.",
+            lambda problems, x_new: np.array(
+                [np.linspace(0.9, 1.1, _N_DRAWS)[:, None] * _sine(x_new)] * len(problems)
+            ),
         ),
     ),
     compared=_tried,

@@ -253,6 +253,7 @@ WRONG += [
     ("10.10", "too sure among", lambda p, x: bands(p, x, 3, noise=0.2)),
     ("10.10", "the gap is missed", lambda p, x: bands(p, x, 1, prior=Gaussian(3.0))),
     ("10.10", "being vague", lambda p, x: bands(p, x, 1, noise=9.0)),
+    ("10.10", "one band for", lambda p, x: bands(p[:1], x, 16, prior=Gaussian(10.0)) * len(p)),
     (
         "10.10",
         "your answer contains NaN",
@@ -594,4 +595,5 @@ WRONG += [
     ("10.12", "hardly tried", mean_field),
     ("10.12", "expected", lambda p, x: linearised(p, x)[0]),
     ("10.12", "your answer contains NaN", some_missing),
+    ("10.12", "the same draws for", lambda p, x: linearised(p[:1], x) * len(p)),
 ]
