@@ -896,6 +896,7 @@ AT_LEAST_ONE = Exercise(
 # Exercise 6.10.
 
 _WORTH = 0.1  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
+_NO_ROOM = 0.1  # σ_p; the weights that matter are 1 or −1, one σ_p for all is some 0.4
 
 
 def _posterior(x: Array, y: Array, prior_std: Array, noise_std: float) -> tuple[Array, Array]:
@@ -946,12 +947,17 @@ def _scores_of_one_prior() -> tuple[float, ...]:
 
 
 def _gain_fault(answer: Any, *_: Any) -> Array:
-    """What is wrong with priors ``[6, 20]``: 0 nothing, 1 no sd, 2 worse than one, 3 too little."""
+    """What is wrong with priors ``[6, 20]``.
+
+    0 nothing, 1 no sd, 2 worse than one for all, 3 too little gained, 4 no weight has room.
+    """
     if not np.isfinite(answer).all() or (answer < 0).any():
         return _A(1.0)
     scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
     gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
-    return _A(0.0 if gain > _WORTH else 3.0 if gain > 0 else 2.0)
+    if gain > 0:
+        return _A(0.0 if gain > _WORTH else 3.0)
+    return _A(4.0 if answer.max() < _NO_ROOM else 2.0)
 
 
 def _iterated(x: Any, y: Any, noise_std: Any, times: int = 100) -> Any:
@@ -981,8 +987,13 @@ PRIOR_EACH = Exercise(
         Mistake(
             "worse than one prior for all",
             "over the six data sets, new points score lower than with the best σ_p for all weights "
-            "together: a wide prior for every weight is no prior at all.",
+            "together: the room that a useless weight is given, noise fills.",
             lambda x, y, noise_std: 0.0 * x[:, 0] + 10.0,
+        ),
+        Mistake(
+            "no weight has room",
+            "with every σ_p near 0 all is switched off, and the targets are taken for noise.",
+            lambda x, y, noise_std: 0.0 * x[:, 0],
         ),
         Mistake(
             "too little is gained",

@@ -394,7 +394,9 @@ ALSO += [
 ]
 WRONG += [
     ("6.10", "worse than one prior", lambda x, y, s: np.ones(x.shape[::2])),
-    ("6.10", "worse than one prior", lambda x, y, s: 0.0 * np.ones(x.shape[::2])),
+    ("6.10", "noise fills", lambda x, y, s: 1 / (each_prior(x, y, s) + 0.1)),
+    ("6.10", "no weight has room", lambda x, y, s: 0.0 * np.ones(x.shape[::2])),
+    ("6.10", "no weight has room", lambda x, y, s: np.full(x.shape[::2], 0.01)),
     (
         "6.10",
         "too little is gained",
@@ -402,7 +404,7 @@ WRONG += [
             abs(np.linalg.lstsq(a, b, rcond=None)[0]) for a, b in zip(x, y, strict=True)
         ],
     ),
-    ("6.10", "no standard deviations", lambda x, y, s: np.full(x.shape[::2], np.nan)),
+    ("6.10", "your answer contains NaN", lambda x, y, s: np.full(x.shape[::2], np.nan)),
     ("6.10", "no standard deviations", lambda x, y, s: -each_prior(x, y, s)),
     ("6.10", "expected shape (6, 20)", lambda x, y, s: each_prior(x, y, s)[0]),
     ("6.11", "useless weights are kept", bar(1.0)),
