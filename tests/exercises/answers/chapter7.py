@@ -657,7 +657,7 @@ WRONG += [
     ("7.10", "believed too small", lambda n: (6.0, 0.01, 10)),
     ("7.10", "doubt is counted away", lambda n: (6.0, 0.2, 400)),
     ("7.10", "no plan", lambda n: (6.0, 0.2, 2.5)),
-    ("7.10", "no plan", lambda n: (6.0, float("nan"), 40)),
+    ("7.10", "your answer contains NaN", lambda n: (6.0, float("nan"), 40)),
     ("7.10", "no plan", lambda n: (6.0, 0.2, 10**9)),
     ("7.10", "expected shape (3,), got", lambda n: (6.0, 0.2)),
     ("7.11", "taken to be at rest", lambda p, a: 1 / (2 * a.max() ** 2)),
