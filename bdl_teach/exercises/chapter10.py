@@ -1200,6 +1200,16 @@ def _lower_too_high(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, le
     return new_mean + lower * new_std, _conformal(y, mean, std, new_mean, new_std, level)[1]
 
 
+def _round_the_mean(to_side: Any) -> Any:
+    """Ends of which ``to_side`` keeps each distance, turned outwards, on its side of the mean."""
+
+    def ends(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
+        lower, upper = _conformal(y, mean, std, new_mean, new_std, level)
+        return new_mean - to_side(new_mean - lower), new_mean + to_side(upper - new_mean)
+
+    return ends
+
+
 def _mirrored(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: Any) -> Any:
     """The upper end's factor to both sides."""
     upper = _conformal(y, mean, std, new_mean, new_std, level)[1]
@@ -1211,10 +1221,10 @@ def _believed(y: Any, mean: Any, std: Any, new_mean: Any, new_std: Any, level: A
     return new_mean - reach, new_mean + reach
 
 
-def _kept_apart(n: int, m: int, level: float) -> tuple[Any, ...]:
+def _kept_apart(n: int, m: int, level: float, lean: float = 0.4) -> tuple[Any, ...]:
     """Points that lean to one side, some far off, with sds that differ; m new inputs."""
     mean, std = _RNG_10_11.normal(size=n).round(2), _RNG_10_11.uniform(0.3, 2.5, n).round(2)
-    y = mean + std * (0.4 + 1.7 * _RNG_10_11.standard_t(3, n))
+    y = mean + std * (lean + 1.7 * _RNG_10_11.standard_t(3, n))
     new_mean, new_std = _RNG_10_11.normal(size=m), _RNG_10_11.uniform(0.3, 2.5, m)
     return y.round(3), mean, std, new_mean.round(2), new_std.round(2), level
 
@@ -1229,6 +1239,7 @@ CONFORMAL = Exercise(
         for case in (
             *((63, 4, 0.95), (24, 3, 0.9), (12, 5, 0.8), (45, 1, 0.55)),
             *((31, 3, 0.75), (7, 2, 0.5)),  # (n + 1)(1 + c)/2 is whole, in floating point, too
+            *((20, 3, 0.6, 4.0), (17, 2, 0.7, -4.0)),  # both ends on one side of the mean
         )
     ),
     (
@@ -1241,6 +1252,11 @@ CONFORMAL = Exercise(
             "one end's factor for both",
             "the scores lean: below, others are far off than above. Rank from either end.",
             _mirrored,
+        ),
+        Mistake(
+            "the mean is kept inside",
+            "where nearly all scores have one sign, both ends lie on that side of the mean.",
+            (_round_the_mean(np.abs), _round_the_mean(lambda far: np.maximum(far, 0))),
         ),
         Mistake(
             "the whole level at each end",

@@ -533,6 +533,22 @@ WRONG += [
             leaning(y, m, s, new, t, c)[1],
         ),
     ),
+    (
+        "10.11",
+        "the mean is kept inside",
+        lambda y, m, s, new, t, c: [
+            np.minimum(leaning(y, m, s, new, t, c)[0], new),
+            np.maximum(leaning(y, m, s, new, t, c)[1], new),
+        ],
+    ),
+    (
+        "10.11",
+        "the mean is kept inside",
+        lambda y, m, s, new, t, c: [
+            new + sign * t * abs(kth(sign * (y - m) / s, rank(len(y), (1 + c) / 2)))
+            for sign in (-1, 1)
+        ],
+    ),
     ("10.11", "the whole level", ranked(rank)),
     ("10.11", "rank too low", ranked(lambda n, c: np.ceil(n * (1 + c) / 2))),
     ("10.11", "rank too low", ranked(lambda n, c: (n + 1) * (1 + c) / 2)),
