@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import expit, log_expit, logsumexp, rel_entr, softmax
 from bdl_teach import datasets, features
 from bdl_teach._support.checks import Array
 from bdl_teach.exercises import _normal as norm
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake
+from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
 from bdl_teach.exercises._faces import BASES, TINY
 from bdl_teach.methods import exact
 
@@ -452,6 +453,21 @@ def _log_predictive(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
     return _mixed(norm.logpdf(y, f, s), log_weights)
 
 
+def _above(values: Any, top: Any) -> Any:
+    """Logarithm of Σ e^v, with ``top`` taken out."""
+    return top + np.log(np.sum(np.exp(values - top)))
+
+
+def _taken_out(out: Any, of_weights: Any = np.max) -> Any:
+    """The answer with something else taken out of the terms, and of the weights."""
+
+    def answer(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
+        each = norm.logpdf(y, f, s) + log_weights
+        return _above(each, out(each)) - _above(log_weights, of_weights(log_weights))
+
+    return answer
+
+
 def _mean_density(y: Any, f: Any, s: Any, log_weights: Any) -> Any:
     return norm.pdf(y, f, s) @ np.exp(log_weights - logsumexp(log_weights))
 
@@ -475,6 +491,7 @@ PREDICTIVE = Exercise(
         (0.5, _A([0.1, 0.8, 2.0]), 0.7, _A([-1001.0, -1000.0, -1003.0])),  # and all weights
         (0.5, _A([0.1, 0.8, 2.0]), 0.7, _A([804.0, 802.0, 805.0])),
         (-70.0, _A([1.0, 1.02, 0.98, 4.0]), 1.7, _A([-2.0, 0.0, 1.0, 60.0])),
+        (0.0, _A([60.0, 0.0, 100.0]), 1.0, _A([0.2, 0.0, -0.3])),  # one draw has it all
     ),
     (
         Mistake(
@@ -505,6 +522,16 @@ PREDICTIVE = Exercise(
             "it hides that the densities are 0 in floating point, and makes the score far too "
             "good: add in logarithms, with scipy.special.logsumexp.",
             tuple(lambda y, f, s, a, t=t: np.log(_mean_density(y, f, s, a) + t) for t in TINY),
+        ),
+        Mistake(
+            "not the largest taken out",
+            "a term far above the one that is taken out overflows, and one far below counts for "
+            "nothing anyway: take out the maximum.",
+            tuple(
+                _taken_out(out, of_weights)
+                for out in (np.min, np.mean, np.median, lambda v: v[0], lambda v: v[-1])
+                for of_weights in (out, np.max)
+            ),
         ),
         Mistake(
             "the weights are ignored",
@@ -653,6 +680,7 @@ _LOGITS = (
     (_A([-1000.0, -1001.0, -1003.0]), _A([-1002.0, -1000.0, -1001.0])),  # nor is e^−1000 above 0
     (_A([1.0, 1001.0]), _A([1000.0, 0.0])),
     (_A([0.4, -0.4]), _A([5.4, 4.2])),  # nearly the same
+    (_A([0.3, 1.2, 0.6]), _A([0.9, 0.4, 0.1])),  # no logit below 0
 )
 
 
@@ -1063,9 +1091,9 @@ TOO_SURE = Exercise(
             lambda cov, group: np.sqrt(np.diag(cov)),
         ),
         Mistake(
-            "the forward KL",
-            "KL[p ‖ q] would find the posterior's own sds, and nothing too sure; KL[q ‖ p] wants "
-            "the slice of p.",
+            "all ratios are 1",
+            "KL[p ‖ q], the forward KL, would find the posterior's own sds, and so would one group "
+            "of all weights; KL[q ‖ p] wants the slice of p. Or is a ratio written into a copy?",
             lambda cov, group: np.ones(len(cov)),
         ),
         Mistake(
@@ -1130,8 +1158,6 @@ def _measure(seen: Any) -> Array:
 
 def _judged_inputs(new: Any, seen: Any) -> float:
     """Which fault six inputs have: 0 none, 1 outside, 2 all in one place, 3 still unsure."""
-    if not np.isfinite(new).all():
-        return np.nan
     if np.abs(new).max() > 1 + 1e-6:
         return 1.0
     if _epistemic([*seen, *new]).max() < _SURE:
@@ -1139,8 +1165,16 @@ def _judged_inputs(new: Any, seen: Any) -> float:
     return 2.0 if np.ptp(new) < 0.05 else 3.0
 
 
-def _seen(seed: int) -> Array:
-    return np.random.default_rng(seed).uniform(-0.6, 0.3, 12)
+def _seen(seed: int, left: float = -0.6, right: float = 0.3) -> Array:
+    return np.random.default_rng(seed).uniform(left, right, 12)
+
+
+def _input_faults(outcomes: Sequence[Outcome]) -> set[float]:
+    """The faults of six inputs in all cases; none unless each has six."""
+    given = [(got, *case) for got, case in zip(outcomes, MEASURE.cases, strict=True)]
+    if not all(isinstance(got, np.ndarray) and got.shape == (6,) for got, _ in given):
+        return set()
+    return {_judged_inputs(*each) for each in given} - {0.0}
 
 
 MEASURE = Exercise(
@@ -1148,24 +1182,27 @@ MEASURE = Exercise(
     "Experiment: where to measure next",
     "1.4 and 1.5",
     _measure,
-    tuple((_seen(seed),) for seed in range(100, 112)),
+    (
+        *((_seen(seed),) for seed in range(100, 112)),
+        *((_seen(112, left, left + 0.9),) for left in (-1.0, -0.1, 0.1)),
+    ),
     (
         Mistake(
             "outside",
             "the inputs lie in [−1, 1].",
-            lambda seen: np.full(6, 2.0),
+            recognises=lambda got, _: 1.0 in _input_faults(got),
         ),
         Mistake(
             "all in one place",
             "one measurement there makes the model sure of it; look again where it is unsure "
             "*then*.",
-            lambda seen: np.full(6, _measure(seen)[0]),
+            recognises=lambda got, _: _input_faults(got) == {2.0},
         ),
         Mistake(
             "still unsure somewhere",
             "for some `seen` the largest epistemic sd stays above 3: draw it over x after each "
             "point, and see where it is left.",
-            lambda seen: np.linspace(-1, 1, 6),
+            recognises=lambda got, _: _input_faults(got) in ({3.0}, {2.0, 3.0}),
         ),
     ),
     compared=_judged_inputs,
@@ -1196,8 +1233,6 @@ def _training_error(phi: Any, y: Any) -> float:
 
 def _judged_noises(found: Any, problems: Any) -> float:
     """Which fault estimates have: 0 none, 1 not above 0, 2 quiet, 3 loud, 4 not theirs."""
-    if not np.isfinite(found).all():
-        return np.nan
     if found.min() <= 0:
         return 1.0
     off = np.log(found / np.array(_LOUD))
@@ -1220,14 +1255,14 @@ LOUDNESS = Exercise(
         ),
         Mistake(
             "too quiet",
-            "on average your sd is more than a tenth too small: part of the noise was fitted, "
-            "and a training error does not show it. How many directions did the data decide?",
+            "on average your sd is more than a tenth too small. Noise that was fitted is in no "
+            "training error: how many directions did the data decide?",
             lambda problems: [_training_error(features.bumps(x, 8), y) for x, y in problems],
         ),
         Mistake(
             "too loud",
-            "on average your sd is more than a tenth too large: what the model cannot bend to "
-            "is no noise.",
+            "on average your sd is more than a tenth too large. What the model cannot bend to is "
+            "no noise; and an sd is no variance.",
             lambda problems: [_training_error(features.polynomial(x, 2), y) for x, y in problems],
         ),
         Mistake(

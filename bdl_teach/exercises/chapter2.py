@@ -550,6 +550,8 @@ GREY = Exercise(
         (_RNG_2_5.uniform(size=(5, 2)), _RNG_2_5.normal(0.0, 3.0, (5, 2))),
         (_A([[0.4], [1.0], [0.0]]), _A([[-1.3], [0.2], [2.2]])),
         (_A([[0.4, 0.9]]), _A([[0.0, 1.5]])),  # a logit of 0: every grey value alike
+        (np.ones((1, 21)), _A([[2.0] + 20 * [0.006]])),  # beside 0 the limit is no answer
+        (_A([[1.0], [0.2]]), _A([[0.09], [-0.05]])),
         (_A([[0.0, 1.0]]), _A([[800.0, -900.0]])),
         (_A([[1.0, 0.0], [0.6, 1.0]]), _A([[40.0, -40.0], [-60.0, 1000.0]])),
         (_A([[0.1, 0.9, 1.0], [0.6, 0.0, 1.0]]), _A([[120.0, -95.0, 0.0], [-710.0, 37.0, -990.0]])),
@@ -576,6 +578,14 @@ GREY = Exercise(
                 _without(lambda a: np.log(np.sinh(a / 2) / (a / 2)) + a / 2),
             ),
             breaks=True,
+        ),
+        Mistake(
+            "the limit for a region",
+            "the logarithm is 0 at a logit of 0 alone; beside it it is a/2: compute it there, too.",
+            tuple(
+                _without(lambda a, t=t: np.where(np.abs(a) < t, 0.0, _log_integral(a)))
+                for t in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+            ),
         ),
         Mistake(
             "clipped, or a small number added",
@@ -886,8 +896,6 @@ def _ripple(mu: Any, sigma: Any, curvature: Any) -> Any:
 def _judged_ripple(ripple: Any, *case: Any) -> float:
     """Which fault an amplitude has: 0 none, 1 below 0, 2 too small, 3 too large."""
     ripple = float(ripple)
-    if not np.isfinite(ripple):
-        return np.nan
     if ripple < 0:
         return 1.0
     off = _log_ratio(ripple, *case)
@@ -957,8 +965,6 @@ def _prices() -> Array:
 def _judged_beta(beta: Any, shuffles: Any) -> float:
     """Which fault a β has: 0 none, 1 not above 0, 2 it spends too much, 3 too little."""
     beta = float(beta)
-    if not np.isfinite(beta):
-        return np.nan
     if beta <= 0:
         return 1.0
     off = np.polyval(_prices(), beta) - _NATS

@@ -41,6 +41,7 @@ KL = Exercise(
         (_A([0.3]), _A([0.5]), _A([0.0]), _A([1.0])),
         (_A([0.0, -1.2]), _A([0.7, 2.0]), _A([0.5, 0.1]), _A([1.5, 0.4])),
         (_A([1.0]), _A([0.2]), _A([1.0]), _A([0.2])),
+        (_A([0.1, -0.3]), _A([0.9, 1.1]), _A([0.0, -0.2]), _A([1.0, 1.0])),  # nearly the same
         (
             *_RNG.normal(size=(1, 3)),
             _RNG.gamma(2.0, 1.0, 3),
@@ -232,9 +233,9 @@ DRAWS = Exercise(
             lambda f, error: np.ceil(np.var(f, ddof=1) / error),
         ),
         Mistake(
-            "the error of the pilot",
-            "dividing by the length of the pilot gives the variance of *its* mean; one draw has "
-            "the variance of the estimates themselves.",
+            "always one draw",
+            "the pilot's mean may be as good as that already, and a share of F is soon reached; "
+            "but one draw has the variance of the estimates themselves, and `error` is in nats.",
             lambda f, error: np.ceil(np.var(f, ddof=1) / len(f) / error**2),
         ),
         Mistake(
@@ -855,10 +856,12 @@ SIGNS = Exercise(
         Mistake(
             "the absolute value is missing",
             "of a negative weight the other sign is the positive one.",
-            (
-                lambda m, s, a: _with_zeros(m, ndtr(-m / s) > a),
-                lambda m, s, a: _with_zeros(m, ndtr(m / s) > a),
-            ),
+            lambda m, s, a: _with_zeros(m, ndtr(-m / s) > a),
+        ),
+        Mistake(
+            "the probability to lie above 0",
+            "of a positive weight the other sign is the negative one.",
+            lambda m, s, a: _with_zeros(m, ndtr(m / s) > a),
         ),
         Mistake(
             "the ratio for a probability",
@@ -969,10 +972,12 @@ PATH_GRADIENT = Exercise(
         Mistake(
             "exponential for softplus",
             "here σ = log(1 + e^ρ), not e^ρ.",
-            (
-                lambda m, r, e, x, y, p: _path(m, np.exp(r), e, x, y, p**2) * e * np.exp(r),
-                lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2) * e * _softplus(r),
-            ),
+            lambda m, r, e, x, y, p: _path(m, np.exp(r), e, x, y, p**2) * e * np.exp(r),
+        ),
+        Mistake(
+            "softplus for its derivative",
+            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
+            lambda m, r, e, x, y, p: _path(m, _softplus(r), e, x, y, p**2) * e * _softplus(r),
         ),
         Mistake(
             "softplus forgotten",
@@ -1472,8 +1477,6 @@ def _rmse(w: Any, seed: int) -> float:
 
 def _judged_weights(w: Any, seed: int) -> float:
     """Which fault 481 weights have: 0 none, 1 too many of them, 2 the sine is lost."""
-    if not np.isfinite(w).all():
-        return np.nan
     if np.count_nonzero(w) > _LEFT:
         return 1.0
     return 2.0 if _rmse(w, seed) > _ERROR else 0.0
@@ -1523,8 +1526,6 @@ def _mean_free_energy(sigma1: float) -> float:
 def _judged_sigma(sigma1: Any, problems: Any) -> float:
     """Which fault a σ₁ has: 0 none, 1 not above 0, 2 too narrow, 3 too wide."""
     sigma1 = float(sigma1)
-    if not np.isfinite(sigma1):
-        return np.nan
     if sigma1 <= 0:
         return 1.0
     if 0.3 < sigma1 < 4 and _mean_free_energy(sigma1) < _mean_free_energy(1.0) + _NATS:

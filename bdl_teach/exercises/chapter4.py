@@ -51,7 +51,7 @@ _COVARIANCES = (
 FAMILY = Exercise(
     "4.1",
     "Compute: what the family costs",
-    "4.1",
+    "4.1 and 4.2",
     _family,
     _COVARIANCES,
     (
@@ -186,7 +186,7 @@ OF_DIFFERENCE = Exercise(
 JUDGE = Choice(
     "4.3",
     "Explain: true or false",
-    "4.3 and 4.6",
+    "4.1, 4.3, 4.4, 4.5 and 4.6",
     frozenset("bde"),
     statements={
         "a": "F is bounded by −log P(D) from below, and nobody knows that number for a network; "

@@ -778,6 +778,7 @@ FLIPOUT = Exercise(
 
 _ENOUGH = 1.25  # times the least variance; the wrong ways of the cases are at 1.4 and more
 _BUDGET = 256
+_SWAPPED = 4.0
 
 
 def _split_world(seed: int, sigma: float) -> tuple[Any, ...]:
@@ -811,7 +812,7 @@ def _split_fault(got: Any, *case: Any) -> float:
     """What is wrong with a split: 0 nothing, 1 no split, 2 too few draws, 3 too few rows."""
     rows, draws = got
     *problem, budget = case
-    if not np.isfinite(got).all() or (got % 1).any() or min(got) < 1 or rows * draws > budget:
+    if (got % 1).any() or min(got) < 1 or rows * draws > budget:
         return 1.0
     parts, (best_rows, best_draws) = _parts(*problem), _best_split(*case)
     least = _variance_of_split(best_rows, best_draws, parts)
@@ -820,12 +821,23 @@ def _split_fault(got: Any, *case: Any) -> float:
     return 2.0 if rows > best_rows else 3.0
 
 
-def _split_faults(outcomes: Sequence[Outcome]) -> set[float]:
-    """The faults in all worlds; none unless each has a pair."""
+def _pairs(outcomes: Sequence[Outcome]) -> list[Array]:
+    """The split of each world; none unless each has a pair."""
     pairs = [got for got in outcomes if isinstance(got, np.ndarray) and got.shape == (2,)]
-    if len(pairs) < len(outcomes):
-        return set()
-    return {_split_fault(p, *case) for case, p in zip(SPLIT.cases, pairs, strict=True)} - {0.0}
+    return pairs if len(pairs) == len(outcomes) else []
+
+
+def _split_faults(pairs: Sequence[Array]) -> set[float]:
+    """The faults in all worlds; those of (K, M), were (M, K) right, say nothing."""
+    every, swapped = (
+        {_split_fault(p[::way], *case) for case, p in zip(SPLIT.cases, pairs, strict=bool(pairs))}
+        for way in (1, -1)
+    )
+    return {_SWAPPED} if swapped == {0.0} and every != {0.0} else every - {0.0}
+
+
+def _one_for_all(pairs: Sequence[Array]) -> bool:
+    return len({tuple(pair) for pair in pairs}) == 1
 
 
 SPLIT = Exercise(
@@ -838,22 +850,36 @@ SPLIT = Exercise(
         Mistake(
             "no split of the budget",
             "M and K are whole numbers from 1 on, and M K is at most the budget.",
-            recognises=lambda got, _: 1.0 in _split_faults(got),
+            recognises=lambda got, _: 1.0 in _split_faults(_pairs(got)),
+        ),
+        Mistake(
+            "M and K are swapped",
+            "the rows come first, then the draws.",
+            recognises=lambda got, _: _split_faults(_pairs(got)) == {_SWAPPED},
         ),
         Mistake(
             "too few draws of w",
             "in some world more rows help no longer: what they have in common is the draw.",
-            recognises=lambda got, _: _split_faults(got) == {2.0},
+            recognises=lambda got, _: _split_faults(_pairs(got)) == {2.0},
         ),
         Mistake(
             "too few rows",
             "in some world the choice of the rows is the noise, not the draw of the weight.",
-            recognises=lambda got, _: _split_faults(got) == {3.0},
+            recognises=lambda got, _: _split_faults(_pairs(got)) == {3.0},
         ),
         Mistake(
             "one split for all worlds",
             "in one world the rows are too few, in another the draws: measure both parts in each.",
-            recognises=lambda got, _: _split_faults(got) == {2.0, 3.0},
+            recognises=lambda got, _: (
+                _split_faults(_pairs(got)) == {2.0, 3.0} and _one_for_all(_pairs(got))
+            ),
+        ),
+        Mistake(
+            "too few rows here, too few draws there",
+            "where the parts are alike in size, so is what they cost: measure both in each world.",
+            recognises=lambda got, _: (
+                _split_faults(_pairs(got)) == {2.0, 3.0} and not _one_for_all(_pairs(got))
+            ),
         ),
     ),
     compared=_split_fault,

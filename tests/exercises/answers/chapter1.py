@@ -353,7 +353,8 @@ WRONG += [
     ("1.8", "variances for sds", lambda cov, g: ratio(cov, g) ** 2),
     ("1.8", "q's sds alone", conditional_sds),
     ("1.8", "the posterior's sds alone", lambda cov, g: cov.diagonal() ** 0.5),
-    ("1.8", "the forward KL", lambda cov, g: ratio(cov, 0 * g)),
+    ("1.8", "all ratios are 1", lambda cov, g: ratio(cov, 0 * g)),
+    ("1.8", "all ratios are 1", lambda cov, g: np.ones(len(g))),
     ("1.8", "inverse of the diagonal", lambda cov, g: cov.diagonal() ** -1.0),
     ("1.8", "missing to 1", lambda cov, g: 1 - ratio(cov, g)),
     ("1.8", "Cholesky", lambda cov, g: (np.linalg.cholesky(cov) ** 2 / cov).diagonal() ** 0.5),
@@ -403,6 +404,7 @@ WRONG += [
     ("1.9", "outside", lambda seen: np.linspace(-1.5, 1.5, 6)),
     ("1.9", "all in one place", lambda seen: [1.0] * 6),
     ("1.9", "still unsure", lambda seen: np.linspace(-1, 1, 6)),
+    ("1.9", "still unsure", lambda seen: [0.78, -0.97, 0.51, 1.0, -0.77, 0.32]),
     ("1.9", "still unsure", lambda seen: np.linspace(0.3, 1, 6)),
     ("1.9", "still unsure", lambda seen: np.sort(seen)[:6]),
     ("1.9", "expected shape (6,)", lambda seen: np.linspace(-1, 1, 12)),
@@ -410,6 +412,7 @@ WRONG += [
     ("1.10", "too quiet", lambda problems: 0.8 * np.array(by_freedom(problems))),
     ("1.10", "too loud", lambda problems: training_errors(problems, 1)),
     ("1.10", "too loud", lambda problems: [y.std() for _, y in problems]),
+    ("1.10", "no variance", lambda problems: np.square(by_freedom(problems))),
     ("1.10", "not that of each", lambda problems: np.full(len(problems), 1.4)),
     ("1.10", "not above 0", lambda problems: -np.ones(len(problems))),
     ("1.10", "expected shape (24,)", lambda problems: 1.0),
@@ -455,6 +458,10 @@ def kl_of_tf(a: Any, b: Any) -> Any:
 def kl_by_terms(a: Any, b: Any) -> Any:
     log_q, log_p = log_softmax(a), log_softmax(b)
     return sum(np.exp(i) * (i - j) for i, j in zip(log_q, log_p, strict=True))
+
+
+def without(values: Any, out: Any) -> Any:
+    return np.log(np.exp(values - out(values)).sum()) + out(values)
 
 
 RIGHT["1.5"] = log_predictive
@@ -525,6 +532,17 @@ WRONG += [
     ),
     ("1.5", "another logarithm", lambda y, f, s, a: log_predictive(y, f, s, a) / np.log(2)),
     ("1.5", "wrong sign", lambda y, f, s, a: -log_predictive(y, f, s, a)),
+    *(
+        (
+            "1.5",
+            "not the largest",
+            lambda y, f, s, a, out=out: (
+                without(stats.norm(f, s).logpdf(y) + a, out) - without(a, out)
+            ),
+        )
+        for out in (np.min, np.mean, np.median, lambda v: v[0], lambda v: v[-1])
+    ),
+    ("1.6", "contains an infinite value", lambda a, b: np.inf),
     ("1.5", "expected", lambda y, f, s, a: max(log_predictive(y, f, s, a), -700)),
     ("1.5", "expected", lambda y, f, s, a: log_predictive(y, f, s + 1e-6, a)),
     ("1.5", "expected", lambda y, f, s, a: log_predictive(y, f, s, a / 2)),

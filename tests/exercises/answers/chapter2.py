@@ -285,6 +285,11 @@ def grey(x: Any, a: Any) -> Any:
     return np.sum(x * a - np.maximum(a, 0) - np.log(-np.expm1(-size)) + np.log(size), axis=1)
 
 
+def left_out(a: Any, below: float) -> Any:
+    """What the small logits of each row owe for their normaliser."""
+    return [sum(np.log(np.expm1(b) / b) for b in row if 0 < abs(b) < below) for row in a]
+
+
 def grey_tf(x: Any, a: Any) -> Any:
     return tf.reduce_sum(tfd.ContinuousBernoulli(logits=tf.constant(a)).log_prob(x), axis=1)
 
@@ -349,6 +354,14 @@ WRONG += [
         lambda x, a: (x * a - np.maximum(a, 0) - np.log(-np.expm1(-abs(a)) / abs(a))).sum(1),
     ),
     ("2.6", "clipped", lambda x, a: grey(x, np.clip(a, -30, 30))),
+    *(
+        (
+            "2.6",
+            "the limit for a region",
+            lambda x, a, t=t: grey(x, a) + left_out(a, t),
+        )
+        for t in (0.1, 0.2, 0.01)
+    ),
     ("2.6", "cross-entropy", lambda x, a: np.sum(x * a - np.logaddexp(0, a), axis=1)),
     ("2.6", "not normalised", lambda x, a: np.sum(x * a, axis=1)),
     ("2.6", "of the normaliser", lambda x, a: 2 * np.sum(x * a, axis=1) - grey(x, a)),

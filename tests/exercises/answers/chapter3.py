@@ -290,6 +290,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("3.13", "wrong order", lambda p, k: np.argsort(information(p))[-k:]),
     ("3.13", "values for indices", lambda p, k: np.sort(information(p))[::-1][:k]),
     ("3.13", "k indices only", lambda p, k: np.argsort(information(p))[::-1]),
+    ("3.1", "expected", lambda *v: np.where(RIGHT["3.1"](*v) < 0.1, 0.0, RIGHT["3.1"](*v))),
     ("3.1", "another logarithm", lambda *v: RIGHT["3.1"](*v) / np.log(2)),
     ("3.1", "σ_q not squared", lambda a, b, c, d: RIGHT["3.1"](a, b, c, d) - (b**2 - b) / 2 / d**2),
     ("3.1", "1 for ½", lambda *v: RIGHT["3.1"](*v) - 0.5),
@@ -417,7 +418,9 @@ WRONG += [
     ("3.2", "not rounded up", lambda f, error: int((f.std() / error) ** 2)),
     ("3.2", "sd for variance", lambda f, error: math.ceil(f.std() / error)),
     ("3.2", "the error is not squared", lambda f, error: math.ceil(f.var() / error)),
-    ("3.2", "the error of the pilot", lambda f, error: math.ceil(stats.sem(f) ** 2 / error**2)),
+    ("3.2", "always one draw", lambda f, error: math.ceil(stats.sem(f) ** 2 / error**2)),
+    ("3.2", "always one draw", lambda f, error: math.ceil(f.var() / (error * f.mean()) ** 2)),
+    ("3.2", "always one draw", lambda f, error: 1),
     ("3.2", "the mean for the spread", lambda f, error: math.ceil((f.mean() / error) ** 2)),
     ("3.2", "upside down", lambda f, error: math.ceil((error / f.std()) ** 2)),
     ("3.2", "two standard errors", lambda f, error: math.ceil((2 * f.std() / error) ** 2)),
@@ -455,6 +458,7 @@ WRONG += [
     ("3.9", "σ ignored", lambda m, s, a: np.where(stats.norm.sf(abs(m)) > a, 0, m)),
     ("3.9", "σ² for σ", lambda m, s, a: RIGHT["3.9"](m, s**2, a)),
     ("3.9", "absolute value", lambda m, s, a: np.where(stats.norm(m, s).cdf(0) > a, 0, m)),
+    ("3.9", "lie above 0", lambda m, s, a: np.where(stats.norm(m, s).sf(0) > a, 0, m)),
     ("3.9", "ratio for a probability", lambda m, s, a: np.where(abs(m) / s < a, 0, m)),
     ("3.9", "density", lambda m, s, a: np.where(stats.norm.pdf(m / s) > a, 0, m)),
     (
@@ -591,6 +595,11 @@ WRONG += [
     ("3.10", "the ε is missing", lambda m, r, e, *v: path(m, softplus(r), e, *v) * expit(r)),
     ("3.10", "slope of the softplus", lambda m, r, e, *v: path(m, softplus(r), e, *v) * e),
     ("3.10", "exponential", lambda m, r, e, *v: path(m, np.exp(r), e, *v) * e * np.exp(r)),
+    (
+        "3.10",
+        "softplus for its derivative",
+        lambda m, r, e, *v: path(m, softplus(r), e, *v) * e * softplus(r),
+    ),
     ("3.10", "softplus forgotten", lambda m, r, e, *v: path(m, r, e, *v) * e * expit(r)),
     (
         "3.10",
