@@ -828,7 +828,7 @@ def _pairs(outcomes: Sequence[Outcome]) -> list[Array]:
 
 
 def _split_faults(pairs: Sequence[Array]) -> set[float]:
-    """The faults in all worlds; those of (K, M), were (M, K) right, say nothing."""
+    """The faults in all worlds; ``_SWAPPED`` alone where (K, M) for (M, K) would have none."""
     every, swapped = (
         {_split_fault(p[::way], *case) for case, p in zip(SPLIT.cases, pairs, strict=bool(pairs))}
         for way in (1, -1)
