@@ -483,6 +483,13 @@ def test_an_epoch_of_an_ensemble_sees_each_row_once(monkeypatch):
     assert not np.array_equal(epochs[0], epochs[1])
 
 
+def test_each_member_of_an_ensemble_sees_the_rows_in_orders_of_its_own(bundle, monkeypatch):
+    real, orders = ensemble_uci._orders, []
+    monkeypatch.setattr(ensemble_uci, "_orders", lambda *a: orders.append(real(*a)) or orders[-1])
+    bundle(Table("toy", X, Y))
+    assert len(orders) == 2 and not np.array_equal(*orders)
+
+
 def test_what_fills_up_a_batch_of_an_ensemble_counts_for_nothing(monkeypatch):
     network = ensemble_uci.MLP(1, (2,), n_outputs=2)
     w = np.random.default_rng(2).standard_normal(network.n_weights)
@@ -834,7 +841,7 @@ def test_rows_of_the_kinds_are_means_and_paired_differences():
         ({"pictures": "60,000", "network": network, "seed": seed}, figures)
         for network, values in (("ordinary", (0.8, 0.9)), ("ensemble", (0.9, 0.85, 0.97)))
         for seed, value in enumerate(values)
-        for figures in [{"accuracy": 1.0, "nll": 2 * value, "entropy": value}]
+        for figures in [{"accuracy": 1.0, "nll": 2 * value, "entropy": value, "information": value}]
     ]
     rows = {(row.label, row.quantity): row for row in ood_controls.summarise(done)}
     one = rows["60,000 pictures, ordinary", "AUROC, entropy"]

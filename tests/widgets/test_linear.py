@@ -565,6 +565,22 @@ def test_a_draw_is_pointed_at_by_its_dot(explorer: LinearRegressionExplorer) -> 
         assert explorer._linked(result, 1, x, y) == ("draw", k)
 
 
+def test_where_the_panel_reaches_farther_a_draw_is_pointed_at_from_as_far_as_it_looks(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    result = explorer.set(prior_std=0.1, noise_std=0.1).result
+    places, reach = (
+        result.weights[:, list(result.pair)] / result.prior_std,
+        explorer._ellipses.reach,
+    )
+    assert reach >= 7.0 == 2 * linear._REACH
+    k = int(np.argmin(places[:, 0]))  # nothing is to the left of it
+    x, y = places[k]
+    assert explorer._linked(result, 1, x - 0.09 * reach, y) == ("draw", k)
+    assert explorer._linked(result, 1, x - 0.11 * reach, y) is None
+    explorer.reset()
+
+
 def test_the_answer_beside_a_pinned_picture_names_the_weights_that_a_hand_chose(
     explorer: LinearRegressionExplorer,
 ) -> None:

@@ -198,6 +198,32 @@ def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
     assert [kind.scores["accuracy"] for kind in after] == before
 
 
+def test_the_missions_say_what_was_counted_on_the_known_pictures(
+    explorer: PicturesExplorer,
+) -> None:
+    result = explorer.set(kind="ordinary", temperature=10**0.5, answered=0.4, seed=4).result
+    right = result.said.scores["accuracy"]
+    below = right - result.said.known.max(axis=1).mean()
+    humble, errors, strangers = (
+        [condition.now for condition in mission.check(explorer.state(), result)]
+        for mission in explorer.MISSIONS
+    )
+    assert humble == [
+        "the network shown is no ensemble",
+        f"the accuracy is {right:.3g}",
+        f"how far its confidence lies below its accuracy is {below:.3g}",
+    ]
+    assert errors[1:] == [
+        "the share of known pictures answered is 0.4",
+        f"the share of its answers that err is {result.risk:.3g}",
+    ]
+    assert strangers == [
+        "the share of known pictures answered is 0.4",
+        f"the share of strange ones answered is {result.strangers:.3g}",
+    ]
+    assert below > 0.2
+
+
 def test_the_risk_is_the_share_wrong_among_the_surest(explorer: PicturesExplorer) -> None:
     for share in (0.05, 0.5, 0.9, 1.0):
         result = explorer.set(answered=share).result

@@ -302,6 +302,21 @@ def test_while_all_rests_the_chains_run_on(explorer: RivalsExplorer) -> None:
     assert explorer._improve(explorer.state(), explorer.result) is None
 
 
+def test_as_the_chains_run_on_the_distance_is_that_of_all_their_draws(
+    explorer: RivalsExplorer, nuts: dict[str, Any]
+) -> None:
+    explorer.set(first="sghmc", second="map", nuts=True)
+    better = explorer._improve(explorer.state(), explorer.result)
+    assert better is not None and better.nuts is nuts["gold"]
+    for place in PLACES:
+        expected = {
+            region: calibration.distance(better.rivals[place].prediction, nuts["gold"], mask)
+            for region, mask in better.regions.items()
+        }
+        assert better.distances[place] == expected
+    assert better.distances["first"] != explorer.result.distances["first"]
+
+
 # How it moves.
 
 

@@ -112,7 +112,7 @@ def nuts(explorer: TruthExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 
     def ask(wanted: bool, run: Run) -> GoldStandard:
         asked["run"] = run
-        return GoldStandard(gold, "R-hat is 1.01.") if wanted else GoldStandard()
+        return GoldStandard(asked["gold"], "R-hat is 1.01.") if wanted else GoldStandard()
 
     monkeypatch.setattr(explorer._nuts, "ask", ask)
     return asked
@@ -293,6 +293,17 @@ def test_the_bars_are_the_parts_of_the_result(
         f"{part:.2f}" for part in expected.values()
     ]
     assert_the_picture_is_not_stale(explorer)
+
+
+@pytest.mark.parametrize("height", [0.3, 1.7])
+def test_the_prior_s_bar_counts_on_either_side_of_the_truth(
+    explorer: TruthExplorer, nuts: dict[str, Any], height: float
+) -> None:
+    """Where the truth lies in the band of NUTS it misses nothing."""
+    nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
+    missed = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
+    expected = np.sqrt((missed[IN_GAP] ** 2).mean())
+    assert explorer.set(nuts=True).result.prior_miss == pytest.approx(expected) and expected > 1
 
 
 def test_a_bar_that_is_not_known_says_why(explorer: TruthExplorer, nuts: dict[str, Any]) -> None:

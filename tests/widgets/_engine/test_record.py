@@ -99,6 +99,16 @@ def test_a_sweep_goes_evenly_over_the_places_of_a_slider() -> None:
     assert values("kind", "c", "a") == ["c", "b", "a"]
 
 
+def test_a_sweep_begins_and_ends_where_it_was_asked_to() -> None:
+    """Some tenths are 5.999 steps from the low end."""
+    slider = controls.slider("noise σ", 1.0, 0.1, 3.0, 0.1, "")
+    for tenth in range(2, 31):
+        value = tenth / 10
+        for ends in ((0.1, value), (value, 0.1)):
+            swept = [state["noise_std"] for state in recording.sweep("noise_std", slider, *ends, 5)]
+            assert (swept[0], swept[-1]) == ends
+
+
 def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
     np.testing.assert_allclose(values("scale", 0.01, 10.0, frames=4), [0.01, 0.1, 1.0, 10.0])
     assert len(values("scale", 0.01, 10.0)) == 31, "tenths of a decade"
