@@ -951,7 +951,7 @@ def _gain_fault(answer: Any, *_: Any) -> Array:
 
     0 nothing, 1 no sd, 2 worse than one for all, 3 too little gained, 4 no weight has room.
     """
-    if not np.isfinite(answer).all() or (answer < 0).any():
+    if (answer < 0).any():
         return _A(1.0)
     scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
     gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
