@@ -35,6 +35,7 @@ _LATIN = str.maketrans(
 # A line of a function that TensorFlow made a graph of, as its errors have it.
 _IN_GRAPH = re.compile(r'File "[^"]*", line (\d+), in \S+  \*\n(.*)')
 _WRITTEN = 8  # of a longer array a message shows the ends
+_LONG = 150  # letters of an argument; of a longer one it says the shape
 _LIBRARIES = tuple(
     f"{folder}{os.sep}"
     for folder in (
@@ -276,7 +277,7 @@ class Exercise:
 
     def _arguments(self, case: Case) -> str:
         names = inspect.signature(self.reference).parameters
-        return ", ".join(f"{n}={_show(v)}" for n, v in zip(names, case, strict=True))
+        return ", ".join(_argument(n, v) for n, v in zip(names, case, strict=True))
 
 
 @dataclass(frozen=True)
@@ -520,6 +521,17 @@ def _letters(answer: Any) -> set[str] | None:
     except TypeError:
         return None
     return {part for part in parts if part}
+
+
+def _argument(name: str, value: Any) -> str:
+    """An argument as a sentence has it: of what would be a sentence of its own, the shape."""
+    text = _show(value)
+    if len(text) <= _LONG:
+        return f"{name}={text}"
+    try:
+        return f"{name} of shape {np.shape(value)}"
+    except ValueError:  # a ragged tuple
+        return f"{name} of {len(value)} parts"
 
 
 def _breaks(got: Outcome, want: Outcome) -> bool:

@@ -149,6 +149,14 @@ def test_of_a_graph_the_line_of_the_learner_is_said_and_not_tensorflow_s() -> No
     assert "\n" not in said and "user code" not in said
 
 
+def test_of_arguments_that_would_fill_the_message_the_shape_is_said() -> None:
+    worlds = np.arange(96.0).reshape(2, 3, 4, 4)
+    ragged = tuple((np.arange(20.0), np.arange(30.0)) for _ in range(5))
+    many = Exercise("1.1", "", "1.4", lambda x, y, s: 1.0, ((worlds, ragged, 0.5),))
+    message = Session({"1.1": many}).check("1.1", lambda *_: 2.0).message
+    assert message.startswith("✗ 1.1 for x of shape (2, 3, 4, 4), y of 5 parts, s=0.5 expected 1,")
+
+
 def test_a_changed_argument_is_said_as_such() -> None:
     def mine(x: Any) -> Any:
         if np.ndim(x):
