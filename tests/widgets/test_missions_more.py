@@ -138,6 +138,58 @@ MISSES: dict[str, dict[str, dict[str, Values]]] = {
             "drawn points": {"data": None, "n": 32},
         },
     },
+    "KLBudgetLab": {
+        "kl-budget-divided-twice": {
+            "divided once": {"kl_weight": 1.0},
+            "halving shares": {"scheme": "geometric"},
+            "four batches": {"n_batches": 4, "kl_weight": 10**-0.6},
+            "a point more": {"data": with_more(datasets.sinusoid(), (1.0, 0.0))},
+        },
+        "kl-budget-first-pays-once": {
+            "half and half": {"kl_weight": 1.0},
+            "all alike": {"scheme": "uniform"},
+            "four batches": {"n_batches": 4},
+            "a point more": {"data": with_more(datasets.sinusoid(), (1.0, 0.0))},
+        },
+        "kl-budget-sure-at-1": {
+            "another KL weight": {"kl_weight": 10**0.1},
+            "nine points more": {"data": with_more(datasets.sinusoid(), *[(1.0, 0.0)] * 9)},
+            "at the other end": {"data": with_more(datasets.sinusoid(), *[(-1.0, 0.0)] * 8)},
+        },
+    },
+    "EmpiricalBayesExplorer": {
+        "empirical-bayes-own-best": {
+            "learnt": {"prior": "one for all"},
+            "too narrow": {"prior_std": 10**0.5},
+            "too wide": {"prior_std": 10**1.0},
+            "another noise": {"noise_std": 0.8},
+        },
+        "empirical-bayes-nothing-to-learn": {
+            "by hand": {"prior": "fixed", "prior_std": 10**-1.5},
+            "three points": own(-0.5, 0.0, 0.5),
+            "loud": {"noise_std": 1.1},
+            "points to learn": {"data": None},
+        },
+        "empirical-bayes-no-idle-weights": {
+            "idle ones": {"width": 20},
+            "per layer": {"prior": "per layer"},
+            "one unit": {"width": 1},
+            "another noise": {"noise_std": 0.8},
+        },
+    },
+    "PicturesExplorer": {
+        "pictures-too-humble": {
+            "not humble enough": {"temperature": 10**0.4},
+            "another": {"kind": "BBB"},
+            "too sure": {"temperature": 10**-0.7},
+        },
+        "pictures-hardly-an-error": {
+            "too few": {"answered": 0.55},
+            "all": {"answered": 1.0},
+            "another": {"kind": "ordinary"},
+        },
+        "pictures-few-strangers-in": {"too few": {"answered": 0.45}, "all": {"answered": 1.0}},
+    },
 }
 
 
