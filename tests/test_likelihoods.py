@@ -65,6 +65,17 @@ def test_the_expected_cost_is_the_cost_averaged_over_gaussian_outputs(likelihood
         assert float(ours) == pytest.approx(float(rows[:, 0] @ costs @ share), abs=1e-5)
 
 
+@pytest.mark.parametrize(("std", "bound"), [(2.0, 2e-6), (5.0, 0.003), (10.0, 0.04)])
+def test_twenty_points_are_as_right_as_is_said(std, bound):
+    mean = np.linspace(-6.0, 6.0, 25)
+    z = np.linspace(-12.0, 12.0, 20_001)
+    share = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    for m in mean:
+        given = [tf.constant([[value]], tf.float64) for value in (0.0, m, std**2)]
+        ours = float(likelihoods.expected_cost("bernoulli", *given, 1.0))
+        assert abs(ours - np.logaddexp(0.0, m + std * z) @ share) < bound
+
+
 def test_the_slopes_of_a_label_s_expected_cost_are_finite_where_the_logit_is_known():
     given = tf.constant([[0.3]]), tf.constant([[0.0]])
     with tf.GradientTape() as tape:

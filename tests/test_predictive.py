@@ -128,6 +128,15 @@ def test_interval_without_noise_is_that_of_the_draws():
     np.testing.assert_allclose(p.interval(0.9), [[5.0], [95.0]])
 
 
+def test_noise_at_one_input_is_no_business_of_another():
+    draws = np.random.default_rng(0).standard_normal((400, 1))
+    quiet, loud = (Predictive.from_samples(draws, noise).interval(0.95) for noise in (0.0, 2.0))
+    both = Predictive(np.zeros(2), np.ones(2), np.array([0.0, 2.0]), np.tile(draws, (1, 2)))
+    lower, upper = both.interval(0.95)
+    np.testing.assert_allclose([lower[1], upper[1]], np.ravel(loud), rtol=1e-6)
+    np.testing.assert_allclose([lower[0], upper[0]], np.ravel(quiet), atol=0.05)
+
+
 def test_interval_of_one_draw_is_that_of_the_noise():
     lower, upper = Predictive.from_samples([[2.0]], 3.0).interval(0.95)
     np.testing.assert_allclose([lower, upper], [[2 - 3 * 1.959964], [2 + 3 * 1.959964]], rtol=1e-6)

@@ -217,6 +217,16 @@ def test_pushed_through_what_is_linear_the_draws_predict_the_same(fit, x):
     np.testing.assert_allclose(other.epistemic_std, one.epistemic_std, rtol=0.06)
 
 
+@pytest.mark.parametrize("linearised", [True, False])
+def test_under_another_noise_it_predicts_with_that(linearised):
+    for fit in (
+        linear(linearised=linearised).with_prior(Gaussian(1.0), noise_std=0.1),
+        linear(linearised=linearised).tuned(),
+    ):
+        assert fit.noise_std != fit.problem.mode.noise_std
+        np.testing.assert_array_equal(fit.predict(LINEAR_X).aleatoric_std, fit.noise_std)
+
+
 def test_of_labels_either_way_pushes_the_same_logits_of_a_last_layer():
     one, other = (
         labels("last_layer", linearised=linearised).predict(LABEL_X, n_samples=50, seed=3)

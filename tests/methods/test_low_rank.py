@@ -244,6 +244,19 @@ def test_swag_lies_round_the_mode_and_is_as_wide_as_its_steps():
     assert np.sqrt(np.trace(swag(n_batches=1).cov)) < 0.6 * widths[1]
 
 
+def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):
+    real, asked = low_rank.optimise.schedule, []
+
+    def schedule(steps, learning_rate, cooldown):
+        asked.append((steps, learning_rate, cooldown))
+        return real(steps, learning_rate, cooldown)
+
+    monkeypatch.setattr(low_rank.optimise, "schedule", schedule)
+    low_rank.swag(X, Y, **{**LINEAR, "rank": 2, "learning_rate": 0.017})
+    n_path = low_rank._N_PATH * low_rank._STEPS_A_DRAW
+    assert [call for call in asked if call[1] == 0.017] == [(n_path, 0.017, 0.0)]
+
+
 def test_swag_has_the_free_energy_of_what_it_read_off():
     fit = swag()
     assert fit.problem.kl_weight == 1.0

@@ -19,6 +19,7 @@ from bdl_teach.methods._loop import (
     Capacity,
     LoopInputs,
     Plan,
+    RowTable,
     costs,
     lay_out,
     make_block,
@@ -123,6 +124,13 @@ def test_the_table_of_a_wide_network_stays_within_its_room():
         rows, *shape = row_noise(n, wide, widths).shape
         assert shape == [1, width, n]
         assert rows == 2**23 // (width * n) >= 64
+
+
+def test_several_draws_a_step_go_round_a_table_without_empty_rows():
+    for n_samples in (2, 3):
+        capacity = Capacity(4, (2,), n_samples)
+        table = RowTable((2,), (2,), capacity, 1000, 0).up_to(4).numpy()
+        assert (table != 0).all() and len(table) == 1000
 
 
 def test_fits_of_few_and_of_many_steps_share_a_program():

@@ -619,6 +619,13 @@ def test_constant_columns_and_a_constant_target_are_no_trouble():
     assert np.isfinite(pbp.fit(x, np.full(40, 3.0), **SMALL).predict(x).mean).all()
 
 
+@pytest.mark.parametrize("n", [7, 10, 12, 30, 40, 100])
+def test_a_constant_target_that_rounding_spreads_is_not_divided_by_that(n):
+    for constant in (0.1, 0.3, 0.998, 1e6 + 0.1):
+        y = np.full((n, 1), constant)
+        assert pbp.Scaling.of(np.arange(n)[:, None] / n, y).y_std == 1.0
+
+
 @pytest.mark.parametrize("constant", [0.1, 0.998, 1e6 + 0.1])
 def test_a_constant_that_rounding_spreads_is_still_a_constant(constant):
     """Naval has a column of 0.998 whose standard deviation is 2.5e-13, not 0."""

@@ -253,6 +253,14 @@ def test_units_that_are_not_there_change_nothing_but_rounding():
     np.testing.assert_allclose(roomy.predict(DATA.x).mean, exactly.predict(DATA.x).mean, atol=2e-3)
 
 
+def test_points_that_are_not_there_have_no_mass():
+    """They say nothing of any weight; the mass of both is an estimate, of 4 draws a chain."""
+    curvature = np.diag(PRECISION)
+    wanted = np.sqrt(curvature * curvature.mean())
+    roomy = linear(capacity=_loop.Capacity(256, (), 1), steps=10, n_chains=200)
+    np.testing.assert_allclose(roomy.state.mass.numpy(), wanted, rtol=0.15)
+
+
 def test_points_that_are_not_there_do_not_count():
     """The mass is an estimate from other draws; nothing else may depend on the room."""
     options = {"preconditioned": False, "learning_rate": 1e-4, "n_batches": 2}
