@@ -253,8 +253,9 @@ def test_the_log_probability_of_labels_is_bernoulli():
     labels = np.array([0.0, 1.0, 1.0, 0.0])
     twin = stats.bernoulli(prediction.probability).logpmf(labels)
     np.testing.assert_allclose(prediction.log_prob(labels[:, None]), twin)
-    with pytest.raises(ValueError, match="y: expected labels 0 and 1"):
-        prediction.log_prob(labels + 0.5)
+    for wrong, got in ((labels + 0.5, "0.5 1.5"), (labels * [1, 1, 2, 1], "0. 1. 2.")):
+        with pytest.raises(ValueError, match=f"y: expected labels 0 and 1, got \\[{got}\\]"):
+            prediction.log_prob(wrong)
 
 
 def test_the_interval_of_a_label_holds_it_as_often_as_it_says():
