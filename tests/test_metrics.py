@@ -198,6 +198,7 @@ def test_answers_of_one_confidence_count_in_no_order():
         ([[0.5, 0.5]], [2], "labels: expected 1 whole numbers below 2"),
         ([[0.5, 0.5]], [0.5], "labels: expected 1 whole numbers below 2"),
         ([[0.5, 0.5]], [0, 1], "labels: expected 1 whole numbers below 2"),
+        ([[0.5, 0.5]] * 3, [0, 1, 2], "labels: expected 3 whole numbers below 2"),
     ],
 )
 def test_labels_that_do_not_go_with_class_probabilities_are_refused(p, labels, message):

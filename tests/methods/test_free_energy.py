@@ -79,6 +79,7 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
     [
         ({"initial": (0.0, 0.0)}, "initial std: expected numbers > 0, got"),
         ({"initial": (MEAN, -STD)}, "initial std: expected numbers > 0, got"),
+        ({"initial": (MEAN, STD - STD[0])}, "initial std: expected numbers > 0, got a smallest of"),
         ({"initial": (np.nan, 1.0)}, "initial mean: expected finite"),
         ({"initial": (0.0, np.inf)}, "initial std: expected finite"),
         ({"initial": (MEAN[:9], STD)}, r"initial mean: expected one number or \(10,\), got \(9,\)"),

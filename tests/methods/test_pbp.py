@@ -684,6 +684,7 @@ def test_data_that_do_not_fit_are_refused():
     ("call", "message"),
     [
         (lambda: pbp.relu_moments(0.0, -1.0), "var: expected finite numbers >= 0"),
+        (lambda: pbp.relu_moments([0.0, np.nan], [1.0, 1.0]), "mean: expected finite numbers"),
         (lambda: pbp.relu_moments(np.nan, 1.0), "mean: expected finite"),
         (lambda: pbp.adf_update(0.0, 0.0, 1.0, 1.0), "v: expected finite numbers > 0"),
         (lambda: pbp.gamma_update(1.0, 1.0, 0.0, 0.0), "alpha: expected finite numbers > 1"),

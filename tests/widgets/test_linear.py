@@ -162,6 +162,14 @@ def test_the_weights_panel_holds_their_posterior(moved: LinearRegressionExplorer
         assert low == -high and high in 3.5 * 2.0 ** np.arange(8)  # it moves in steps
 
 
+def test_a_draw_beyond_the_ellipse_has_room(explorer: LinearRegressionExplorer) -> None:
+    mean, cov, draws = np.zeros(2), np.eye(2), np.array([[0.5, 0.0], [-0.2, -9.0]])
+    assert explorer._ellipses.update(mean, cov, draws, (0, 1), 10)
+    assert explorer._ellipses.axes.get_ylim() == (-14.0, 14.0)
+    explorer._ellipses.update(mean, cov, draws[:1], (0, 1), 10)
+    assert explorer._ellipses.axes.get_ylim() == (-3.5, 3.5)
+
+
 def test_a_frame_that_has_grown_is_drawn_and_shrinks_again(
     explorer: LinearRegressionExplorer,
 ) -> None:
