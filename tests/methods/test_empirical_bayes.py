@@ -124,8 +124,16 @@ def test_a_weight_that_has_collapsed_costs_nothing():
         (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA[:2]), "sigma: expected"),
         (lambda: empirical_bayes.optimal_prior_std(MU[:4], [SIGMA[:4]]), "sigma: expected the sh"),
         (lambda: empirical_bayes.tied_kl(MU, 0 * SIGMA, GROUPS), "sigma: expected numbers > 0"),
+        (
+            lambda: empirical_bayes.tied_kl(MU, SIGMA - SIGMA.min(), GROUPS),
+            "sigma: expected numbers > 0, got a smallest of 0.0",
+        ),
+        (
+            lambda: empirical_bayes.optimal_prior_std([1.0, 1.0], [1.0, -1.0]),
+            "sigma: expected numbers >= 0, got a smallest of -1.0",
+        ),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_the_closed_forms_refuse_what_does_not_fit(call, message):
     with pytest.raises(ValueError, match=message):

@@ -476,6 +476,16 @@ def test_training_on_leaves_the_fit_as_it_is_and_is_what_converged_asks(fit, mon
     assert replace(fit, problem=fit.problem._replace(learning_rate=1e-9)).converged
 
 
+@pytest.mark.parametrize(("epochs", "more"), [(3, 100), (700, 700)])
+def test_training_on_takes_as_many_epochs_again_or_what_makes_enough_steps(
+    fit, monkeypatch, epochs, more
+):
+    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 100)
+    monkeypatch.setattr(image_classifier, "_trained", lambda *given: given[-1])
+    asked = replace(fit, problem=fit.problem._replace(epochs=epochs)).refined()
+    assert asked.epochs == more
+
+
 def test_pictures_are_trained_on_as_they_were(still):
     on = still.refined()
     np.testing.assert_allclose(on.mean, still.mean, atol=1e-6)

@@ -101,6 +101,7 @@ def test_the_covariance_of_rows_is_that_of_the_oracle(oracle):
         ({"sigma": [[1.0, 2.0]]}, "mu, sigma: expected"),
         ({"sigma": [[0.0]]}, "sigma: expected numbers > 0"),
         ({"sigma": [[-1.0]]}, "sigma: expected numbers > 0"),
+        ({"sigma": [[1.0, 0.0]], "mu": [[1.0, 1.0]]}, "sigma: expected numbers > 0"),
     ],
     ids=str,
 )

@@ -193,6 +193,11 @@ def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
         coverage = {**dict.fromkeys(names, shown), **less}
         assert not mission.missing(state, SimpleNamespace(coverage=coverage))
         for name in names:
+            near_misses = [{**shown, "data": 0.95 if name in less else 0.6}]
+            near_misses += [{**shown, "gap": 0.3}] if mission is agree else []
+            for near in near_misses:
+                missed = SimpleNamespace(coverage={**coverage, name: near})
+                assert mission.missing(state, missed), (name, near)
             without = {other: c for other, c in coverage.items() if other != name}
             assert mission.missing(state, SimpleNamespace(coverage=without)), name
 

@@ -368,6 +368,13 @@ def test_a_record_is_the_free_energy_itself() -> None:
     assert abs(np.mean(off)) < 0.6
 
 
+def test_each_start_of_the_search_goes_to_a_mode_of_its_own() -> None:
+    model = Model(GapProblem(seed=1))
+    modes = [truth_fits.mode(model, k) for k in (0, 1, 1)]
+    np.testing.assert_array_equal(modes[1], modes[2])
+    assert np.abs(modes[0] - modes[1]).max() > 0.5
+
+
 @pytest.mark.parametrize("prior_std", [0.5, 3.0])
 def test_the_cold_mean_field_is_at_a_mode(prior_std: float) -> None:
     """Its −log posterior is as low as that of the point estimate from the same number of starts."""

@@ -15,6 +15,7 @@ SINE = "{} fit, {} points: free energy {} nats = {} (complexity) + {} (likelihoo
         ("F 319.4 nats.", "F 404.0 nats.", "F 404.0 (+84.6) nats."),
         ("F 319 nats.", "F 319 nats.", "F 319 nats."),
         ("rate 0.5 now", "rate 0.25 now", "rate 0.25 (−0.25) now"),
+        ("rate 0.25 now", "rate 0.5 now", "rate 0.5 (+0.25) now"),
         ("score 1.2, ratio 12", "score 1.2e+03, ratio 12", "score 1.2e+03 (+1.2e+03), ratio 12"),
         ("log evidence -21.9 nats", "log evidence −10.6 nats", "log evidence −10.6 (+11.3) nats"),
         ("likelihood 1,200 nats", "likelihood 3,450 nats", "likelihood 3,450 (+2,250) nats"),
