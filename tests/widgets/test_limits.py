@@ -134,6 +134,13 @@ def test_the_height_is_the_first_step_that_holds_all(
     assert not room.hold({"mean": [reach]}), "it stays where it is"
 
 
+def test_the_gold_standard_s_noise_needs_no_room(room: plots.Room) -> None:
+    """What lies over the curves is its epistemic band."""
+    nuts = Predictive(np.zeros(2), np.full(2, 4.0), np.full(2, 30.0), None)
+    assert not room.hold({"mean": [1.0]}, nuts=nuts)
+    assert (room._ax.get_ylim(), room._words.get_text()) == ((-10.0, 10.0), "")
+
+
 def test_the_height_comes_back_and_follows_its_neighbours(room: plots.Room) -> None:
     assert room.hold({"mean": [99.0]})
     assert room.hold({"mean": [1.0]}), "down again"

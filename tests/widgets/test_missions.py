@@ -202,6 +202,29 @@ def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
             assert mission.missing(state, SimpleNamespace(coverage=without)), name
 
 
+# Of each mission, the controls that are to stand where they stood, as its text says.
+LEFT = {
+    "truth-one-point": {"gap", "prior_std", "noise_std", "width"},
+    "truth-few-units-reach-as-far": {"gap", "noise_std", "n"},
+    "sinusoid-wider-at-1": {"n", "noise_std", "kl_weight", "width"},
+    "sinusoid-found-in-noise": {"n", "kl_weight"},
+    "sinusoid-six-points": {"sigma1", "sigma2", "pi", "noise_std", "kl_weight", "width"},
+    "empirical-bayes-own-best": {"n", "noise_std"},
+    "empirical-bayes-no-idle-weights": {"n", "noise_std"},
+    "kl-budget-sure-at-1": {"kl_weight"},
+}
+
+
+def test_each_control_that_is_to_be_left_is_named_where_it_was_moved(idle: Explorer[Any]) -> None:
+    for mission in (m for m in missions_of(idle) if m.id in LEFT):
+        state, named = taken(idle, mission.way), set()
+        result = idle._compute(state)
+        for name, other in elsewhere(idle).items():
+            said = mission.missing({**state, name: other}, result)
+            named |= {name} if any(f"{{{name}}} back to" in words for words in said) else set()
+        assert named == LEFT[mission.id], mission.id
+
+
 def test_points_that_were_moved_are_not_untouched() -> None:
     start = {"n": 32, "noise_std": 1.0}
     moved = mission_checks.with_more(datasets.sinusoid(), (1.0, 0.0))

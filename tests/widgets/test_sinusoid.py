@@ -167,6 +167,15 @@ def test_the_replay_of_what_was_trained_on_begins_where_all_began(
     explorer._draw(quick)
 
 
+def test_the_history_of_three_runs_goes_on_where_each_ended(explorer: SinusoidExplorer) -> None:
+    quick = explorer.preset("article").result
+    runs = (quick.fit, quick.fit.refined(steps=300), quick.fit.refined(steps=600))
+    steps = sinusoid_fits.history(replace(quick, runs=runs))["step"]
+    ends = np.cumsum([run.history["step"][-1] for run in runs])
+    assert (np.diff(steps) > 0).all() and steps[-1] == ends[-1]
+    assert {*ends} <= {*steps}
+
+
 def test_where_the_height_steps_one_axis_is_drawn_and_not_three_panels(
     explorer: SinusoidExplorer,
 ) -> None:
@@ -309,6 +318,17 @@ def test_while_a_band_is_drawn_no_function_is_marked(explorer: SinusoidExplorer)
     explorer.wait()._on_touch({"touch": "hover", "panel": 0, **at})
     assert explorer._pointed is None
     explorer.reset()
+
+
+def test_only_draws_that_are_drawn_can_be_pointed_at(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    drawn, x = result.prediction.samples, result.x_grid[:, 0]
+    found = {
+        explorer._linked(result, 0, x[at], drawn[k, at])
+        for k in range(40) for at in range(0, len(x), 7)
+    }  # fmt: skip
+    numbers = {one[1] for one in found if one is not None}
+    assert numbers <= set(range(10)) and len(numbers) > 5
 
 
 def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:

@@ -55,6 +55,15 @@ def test_a_pause_or_another_control_begins_a_new_movement() -> None:
     assert made.undo() == START
 
 
+def test_a_control_that_leaves_the_state_is_another_movement() -> None:
+    """As points do that a hand has set, where the number of points is moved."""
+    made = History(START)
+    made.note({**START, "data": (1.0,)}, 0.0)
+    made.end_movement()
+    made.note(START | {"x": 0.0}, 0.3)
+    assert made.before == {**START, "data": (1.0,)}
+
+
 def test_what_was_undone_is_forgotten_by_the_next_movement() -> None:
     made = moved(1.0, 2.0)
     made.undo()

@@ -25,6 +25,15 @@ def test_a_table_fills_the_middle_of_the_panel_whatever_its_units() -> None:
         assert [mine[1].mean(), mine[1].std()] == pytest.approx([0.0, 5.0], abs=1e-2)
 
 
+def test_each_column_keeps_a_millionth_of_its_own_unit() -> None:
+    wide, narrow = np.linspace(0.0, 1000.0, 5), np.array([12e-5, 34e-5, 51e-5, 22e-5, 40e-5])
+    for table in ((wide, narrow), (narrow, wide)):
+        value = Points.normal(table)
+        assert value is not None
+        np.testing.assert_allclose(value[0], table[0], rtol=1e-4)
+        np.testing.assert_allclose(value[1], table[1], rtol=1e-4)
+
+
 def test_a_value_keeps_its_units_and_is_a_value_again() -> None:
     value = Points.normal(TABLE)
     assert value is not None and value[:2] == TABLE
