@@ -14,7 +14,8 @@ def section(title: str) -> str:
 
 def blocks(title: str) -> dict[str, str]:
     """What a recipe shows, by the file that it goes to."""
-    return dict(re.findall(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", section(title), re.M | re.S))
+    shown = r"^`([\w/.]+)`\n\n```(?:python|toml)\n(.*?)^```$"
+    return dict(re.findall(shown, section(title), re.M | re.S))
 
 
 def listed(title: str) -> list[str]:

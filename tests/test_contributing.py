@@ -45,6 +45,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     imported, named = new["bdl_teach/widgets/__init__.py"].rstrip().split("\n")
     insert(lists, "    from bdl_teach", imported)
     insert(lists, '    "VAEExplorer"', named)
+    append(folder / "tests/widgets/faces.toml", new["tests/widgets/faces.toml"])
     exercise = blocks("An exercise")
     for path in ("bdl_teach/exercises/chapter1.py", "tests/exercises/answers/chapter1.py"):
         append(folder / path, exercise[path])
@@ -93,10 +94,10 @@ def test_the_guide_has_six_recipes_and_links_to_each() -> None:
 
 
 def test_the_explorer_of_the_guide_is_one_of_all(copy: Path) -> None:
-    tests = ("tests/widgets/test_coin.py", "tests/widgets/test_widgets.py")
+    tests = (f"tests/widgets/test_{name}.py" for name in ("coin", "widgets", "faces"))
     said = pytest_in(copy, *tests, "-k", "coin or Coin")
-    assert int(re.findall(r"(\d+) passed", said)[0]) >= 7
-    assert [path.replace("NAME", "coin") for path in listed("An explorer")[:3]] == list(
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 8
+    assert [path.replace("NAME", "coin") for path in listed("An explorer")[:4]] == list(
         blocks("An explorer")
     )
 

@@ -64,6 +64,7 @@ def control(widget: Any) -> str:
 def test_panels_and_controls_are_those_that_are_written_down(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert name in FACES, f"{name}: expected a table of that name in faces.toml"
     monkeypatch.setattr(background, "start", lambda _: None)
     explorer = getattr(widgets, name)()
     figure = explorer._canvas.figure
