@@ -111,9 +111,15 @@ class Predictive:
         low, high = self.samples.min(axis=0) + reach, self.samples.max(axis=0) + reach
         for _ in range(40):  # bisection on the mixture's distribution function
             middle = (low + high) / 2
-            below = ndtr((middle - self.samples) / self.aleatoric_std).mean(axis=0) < p
+            below = self._share_below(middle) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray((low + high) / 2)
+
+    def _share_below(self, y: Array) -> Array:
+        """The mixture's distribution function at ``y`` ``[m]``; without noise, one of steps."""
+        beyond, noisy = y - self.samples, self.aleatoric_std > 0
+        smooth = ndtr(beyond / np.where(noisy, self.aleatoric_std, 1.0))
+        return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
 
 
 @dataclass(frozen=True)

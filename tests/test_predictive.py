@@ -1,5 +1,7 @@
 """The predictive distribution: its intervals and densities say what they claim."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -132,7 +134,9 @@ def test_noise_at_one_input_is_no_business_of_another():
     draws = np.random.default_rng(0).standard_normal((400, 1))
     quiet, loud = (Predictive.from_samples(draws, noise).interval(0.95) for noise in (0.0, 2.0))
     both = Predictive(np.zeros(2), np.ones(2), np.array([0.0, 2.0]), np.tile(draws, (1, 2)))
-    lower, upper = both.interval(0.95)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lower, upper = both.interval(0.95)
     np.testing.assert_allclose([lower[1], upper[1]], np.ravel(loud), rtol=1e-6)
     np.testing.assert_allclose([lower[0], upper[0]], np.ravel(quiet), atol=0.05)
 
