@@ -827,8 +827,9 @@ def _pairs(outcomes: Sequence[Outcome]) -> list[Array]:
     return pairs if len(pairs) == len(outcomes) else []
 
 
-def _split_faults(pairs: Sequence[Array]) -> set[float]:
+def _split_faults(outcomes: Sequence[Outcome]) -> set[float]:
     """The faults in all worlds; ``_SWAPPED`` alone where (K, M) for (M, K) would have none."""
+    pairs = _pairs(outcomes)
     every, swapped = (
         {_split_fault(p[::way], *case) for case, p in zip(SPLIT.cases, pairs, strict=bool(pairs))}
         for way in (1, -1)
@@ -836,8 +837,8 @@ def _split_faults(pairs: Sequence[Array]) -> set[float]:
     return {_SWAPPED} if swapped == {0.0} and every != {0.0} else every - {0.0}
 
 
-def _one_for_all(pairs: Sequence[Array]) -> bool:
-    return len({tuple(pair) for pair in pairs}) == 1
+def _one_for_all(outcomes: Sequence[Outcome]) -> bool:
+    return len({tuple(pair) for pair in _pairs(outcomes)}) == 1
 
 
 SPLIT = Exercise(
@@ -850,36 +851,32 @@ SPLIT = Exercise(
         Mistake(
             "no split of the budget",
             "M and K are whole numbers from 1 on, and M K is at most the budget.",
-            recognises=lambda got, _: 1.0 in _split_faults(_pairs(got)),
+            recognises=lambda got, _: 1.0 in _split_faults(got),
         ),
         Mistake(
             "M and K are swapped",
             "the rows come first, then the draws.",
-            recognises=lambda got, _: _split_faults(_pairs(got)) == {_SWAPPED},
+            recognises=lambda got, _: _split_faults(got) == {_SWAPPED},
         ),
         Mistake(
             "too few draws of w",
             "in some world more rows help no longer: what they have in common is the draw.",
-            recognises=lambda got, _: _split_faults(_pairs(got)) == {2.0},
+            recognises=lambda got, _: _split_faults(got) == {2.0},
         ),
         Mistake(
             "too few rows",
             "in some world the choice of the rows is the noise, not the draw of the weight.",
-            recognises=lambda got, _: _split_faults(_pairs(got)) == {3.0},
+            recognises=lambda got, _: _split_faults(got) == {3.0},
         ),
         Mistake(
             "one split for all worlds",
             "in one world the rows are too few, in another the draws: measure both parts in each.",
-            recognises=lambda got, _: (
-                _split_faults(_pairs(got)) == {2.0, 3.0} and _one_for_all(_pairs(got))
-            ),
+            recognises=lambda got, _: _split_faults(got) == {2.0, 3.0} and _one_for_all(got),
         ),
         Mistake(
             "too few rows here, too few draws there",
             "where the parts are alike in size, so is what they cost: measure both in each world.",
-            recognises=lambda got, _: (
-                _split_faults(_pairs(got)) == {2.0, 3.0} and not _one_for_all(_pairs(got))
-            ),
+            recognises=lambda got, _: _split_faults(got) == {2.0, 3.0} and not _one_for_all(got),
         ),
     ),
     compared=_split_fault,
