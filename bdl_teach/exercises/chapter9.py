@@ -13,6 +13,7 @@ from scipy.special import log_softmax, logsumexp
 
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.exercises._engine import Choice, Exercise, Late, Mistake, Outcome
+from bdl_teach.exercises._faces import NOT_LARGEST
 
 _A = np.array
 _RNG = np.random.default_rng(9)
@@ -119,13 +120,7 @@ TOGETHER = Exercise(
             "for nothing anyway: take out the largest over the networks.",
             tuple(
                 lambda logs, out=out: out(logs) + np.log(np.exp(logs - out(logs)).mean(axis=0))
-                for out in (
-                    lambda logs: logs.mean(axis=0),
-                    lambda logs: logs.min(axis=0),
-                    lambda logs: logs[0],
-                    lambda logs: logs[-1],
-                    lambda logs: np.median(logs, axis=0),
-                )
+                for out in NOT_LARGEST
             ),
         ),
     ),
