@@ -145,7 +145,8 @@ class Exercise:
         mistakes: Known mistakes, in any order.
         rtol: Share of a value by which an answer may be off.
         atol: Where zero is expected: share of the largest value of that answer.
-        compared: Of (answer, *case), what to compare; the answer itself if not given.
+        compared: Of (answer, *case), what to compare; the answer itself if not given. If that is
+            one number, it is a verdict: other answers are as right as the reference's.
     """
 
     number: str
@@ -222,6 +223,13 @@ class Exercise:
         )
 
     @cached_property
+    def judges(self) -> bool:
+        """Whether an answer is judged by what it does: no message quotes a right one then."""
+        if self.compared is None:
+            return False
+        return np.ndim(self.compared(self._expected[0], *self.cases[0])) == 0
+
+    @cached_property
     def _expected(self) -> list[Outcome]:
         """What the reference computes, worked out at the first answer: some of them train."""
         return [outcome(self.reference, case) for case in self.cases]
@@ -260,6 +268,8 @@ class Exercise:
             return f"{where} your answer contains {_first_bad(got)}. {self.read}"
         if self.same([_negated(o) for o in outcomes], expected):
             return f"the sign is wrong everywhere. {self.read}"
+        if self.judges:
+            return f"{where} your answer, {_show(got)}, does not do what is asked. {self.read}"
         if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
             at = _farthest(got, want)
             where += f", at index {', '.join(map(str, at))},"

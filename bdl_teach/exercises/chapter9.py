@@ -705,6 +705,12 @@ def _each(outcomes: Sequence[Outcome]) -> list[tuple[float, float, float]]:
     return [one for one in found if one is not None]
 
 
+def _gives_no_answers(outcomes: Sequence[Outcome], expected: Sequence[Outcome]) -> bool:
+    """Whether there is something for each picture, and it is not True or False."""
+    shapes, wanted = ([getattr(o, "shape", None) for o in os] for os in (outcomes, expected))
+    return shapes == wanted and not _each(outcomes)
+
+
 def _answers_all(outcomes: Sequence[Outcome], _: Sequence[Outcome]) -> bool:
     found = _each(outcomes)
     return len(found) == len(outcomes) and all(f[0] > 0.95 and f[2] > 0.8 for f in found)
@@ -740,6 +746,11 @@ REFUSE = Exercise(
     _reference_answers,
     Late(lambda: tuple((w.logs, w.labels, w.mixed) for w in _worlds())),
     (
+        Mistake(
+            "neither yes nor no",
+            "return True or False for each picture.",
+            recognises=_gives_no_answers,
+        ),
         Mistake(
             "nobody is refused",
             "nearly all pictures are answered, the strange ones, too: set a limit.",

@@ -182,6 +182,20 @@ def test_what_is_judged_by_a_criterion_must_be_finite() -> None:
             assert said.endswith(f"your answer contains {called}. Read section 1.4.")
 
 
+def test_where_many_answers_are_right_no_message_quotes_one() -> None:
+    def least(sd: Any, width: float) -> Any:
+        return float(1 < sd / width < 9)
+
+    many = Exercise("1.1", "", "1.4", lambda width: 4.321 * width, ((1.0,), (2.0,)), compared=least)
+    digits = replace(many, compared=lambda sd, width: [sd, 0.0])
+    said = Session({"1.1": many}).check("1.1", lambda width: 6.0 / width**2)
+    assert said.message == (
+        "✗ 1.1 for width=2 your answer, 1.5, does not do what is asked. Read section 1.4."
+    )
+    assert many.judges and not digits.judges and not replace(many, compared=None).judges
+    assert "expected 4.321, got 6" in digits.find(lambda width: 6.0)[1]
+
+
 def test_an_answer_may_call_the_package_and_the_line_is_still_the_learner_s() -> None:
     from bdl_teach import metrics
 

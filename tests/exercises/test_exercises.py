@@ -91,7 +91,7 @@ def as_array_of_one(value: Any) -> Any:
 @pytest.mark.parametrize("number", FUNCTIONS)
 def test_the_form_in_which_right_numbers_come_does_not_matter(number: str, form: Any) -> None:
     exercise = exercises.REGISTRY[number]
-    if form is as_float32 and exercise.compared is not None:
+    if form is as_float32 and exercise.compared is not None and not exercise.judges:
         return  # such an exercise is about digits that float32 has not
     result = quiet_check(number, lambda *case: form(exercise.reference(*case)))
     assert result, result.message

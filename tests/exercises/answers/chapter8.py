@@ -481,7 +481,7 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.9", "no standard deviation", lambda seed: -deserved(seed)),
     *(("8.9", "too narrow", lambda seed, std=std: std) for std in (0.5, 0.7, 1.0, 1.5, 2.5)),
     *(("8.9", "too wide", lambda seed, std=std: std) for std in (20.0, 45.0, 50.0)),
-    ("8.9", "expected", lambda seed: 4.0),
+    ("8.9", "does not do what is asked", lambda seed: 4.0),
     ("8.9", "expected one number", lambda seed: np.ones(3)),
     ("8.10", "no dropout", lambda seed: 0.0),
     ("8.10", "near the usual rate", lambda seed: 0.1),
@@ -490,6 +490,6 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.10", "no rate", lambda seed: -0.01),
     ("8.10", "the probability of keeping", lambda seed: 1 - calm(seed)),
     ("8.10", "above the usual rate", lambda seed: 0.5),
-    ("8.10", "expected", lambda seed: 0.03),
+    ("8.10", "does not do what is asked", lambda seed: 0.03),
     ("8.10", "expected one number", lambda seed: [0.01, 0.1]),
 ]
