@@ -17,6 +17,8 @@ from bdl_teach._support.checks import Array
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 
+SCHEMES = ("uniform", "geometric")  # how the KL is shared among minibatches
+
 
 @dataclass(frozen=True)
 class FreeEnergy:
@@ -134,7 +136,7 @@ def minibatch_weights(n_batches: int, scheme: str = "uniform") -> Array:
     Source: Graves 2011 (uniform); Blundell et al. 2015, section 3.4 (geometric).
     """
     m = checks.count("n_batches", n_batches)
-    if checks.choice("scheme", scheme, ("uniform", "geometric")) == "uniform":
+    if checks.choice("scheme", scheme, SCHEMES) == "uniform":
         return np.full(m, 1.0 / m)
     i = np.arange(1, m + 1, dtype=np.float64)
     return np.exp2(-i) / -math.expm1(-m * math.log(2.0))

@@ -243,7 +243,8 @@ def prepare(
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", o.hidden_units))
     prior = as_prior("prior", ScaleMixture() if o.prior is None else o.prior)
     n_batches = _batches(o.n_batches, len(x))
-    shares = elbo.minibatch_weights(n_batches, o.kl_scheme)
+    scheme = checks.choice("kl_scheme", o.kl_scheme, elbo.SCHEMES)
+    shares = elbo.minibatch_weights(n_batches, scheme)
     plan = lay_out(x, y, network, o.n_samples, o.steps, o.seed, o.capacity, draws_weights)
     kl_weight = checks.non_negative("kl_weight", o.kl_weight)
     inputs = LoopInputs(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl_teach import datasets, metrics
+from bdl_teach import DivergedError, datasets, metrics
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import (
     bbb,
@@ -226,6 +226,69 @@ def test_every_method_refuses_inputs_of_another_width_and_wrong_counts(fitted, n
     for wrong in (-1, 1.5, True):
         with pytest.raises(ValueError, match=r"^seed: expected.*got"):
             fitted(name).predict(X, n_samples=2, seed=wrong)
+
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "noise_std": (0.0, -1.0, np.nan, np.inf, "1"),
+    "learning_rate": (0.0, -0.1, np.nan),
+    "steps": (0, 1.5, True),
+    "epochs": (0, 1.5, True),
+    "n_samples": (0, 1.5, True),
+    "n_members": (0, 1.5, True),
+    "n_batches": (0, 1.5, True, len(DATA.x) + 1),
+    "seed": (-1, 1.5, True),
+    "starts": (0, 1.5, True),
+    "hidden_units": ((0,), (2.5,), 3),
+    "prior": (1.0, "gaussian"),
+    "likelihood": ("poisson", None),
+    "weight_decay": (-1.0, np.nan),
+    "kl_weight": (-0.1, np.nan),
+    "kl_scheme": ("linear", None),
+    "cooldown": (-0.1, 1.1, np.nan),
+    "initial_rho": (np.nan, "-1"),
+    "initial_gamma": (-1.0, np.nan),
+    "start_scale": (-1.0, np.nan),
+    "rank": (-1, 1.5, True),
+    "rate": (-0.1, 1.0, np.nan),
+    "n_chains": (0, 1.5, True),
+}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_method_names_the_argument_that_it_refuses(name):
+    method = CATALOGUE[name]
+    refused = [argument for argument in WRONG if argument in method.takes]
+    assert len(refused) >= 3
+    given = {"prior": Gaussian(3.0), **method.options} if name == "anchored" else method.options
+    for argument in refused:
+        for wrong in WRONG[argument]:
+            with pytest.raises(ValueError, match=rf"^{argument}(\[0\])?: expected .*got"):
+                method.call(DATA.x, DATA.y, **{**given, argument: wrong})
+
+
+STEPPING = [name for name, method in CATALOGUE.items() if "learning_rate" in method.takes]
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_every_method_that_steps_too_far_says_when_and_what_to_do(name):
+    with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
+        CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
+    assert 1 <= caught.value.step <= 1500
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_method_refuses_data_that_do_not_fit_or_are_no_numbers(name):
+    holes = [np.where(np.arange(len(v))[:, None] == 3, np.nan, v) for v in (DATA.x, DATA.y)]
+    for argument, x, y in (
+        ("y", DATA.x, DATA.y[:-1]),
+        ("y", DATA.x, np.hstack([DATA.y, DATA.y])),
+        ("y", DATA.x, holes[1]),
+        ("x", holes[0], DATA.y),
+        ("x", DATA.x[:, 0], DATA.y),
+        ("x", DATA.x[:0], DATA.y[:0]),
+    ):
+        with pytest.raises(ValueError, match=rf"^{argument}: expected .*got"):
+            CATALOGUE[name].call(x, y)
 
 
 @pytest.mark.parametrize("name", QUICK)
