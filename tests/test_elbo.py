@@ -47,6 +47,15 @@ def test_each_geometric_weight_is_half_the_one_before():
     np.testing.assert_allclose(weights[1:] / weights[:-1], 0.5, rtol=1e-15)
 
 
+def test_the_shares_are_uniform_unless_told_otherwise_and_of_no_other_scheme():
+    np.testing.assert_array_equal(elbo.minibatch_weights(4), [0.25] * 4)
+    for wrong in ((0,), (1.5,), (True,)):
+        with pytest.raises(ValueError, match=r"^n_batches: expected an integer >= 1, got"):
+            elbo.minibatch_weights(*wrong)
+    with pytest.raises(ValueError, match=r"^scheme: expected one of uniform, geometric, got"):
+        elbo.minibatch_weights(4, "linear")
+
+
 # Minibatch free energies
 
 
@@ -82,10 +91,18 @@ def test_a_batch_sees_its_own_points_only():
 
 @pytest.mark.parametrize(
     ("nll", "weights"),
-    [([1.0, 2.0, 3.0], [0.5, 0.5]), ([[1.0]], [1.0]), ([1.0], []), ([np.nan], [1.0])],
+    [
+        ([1.0, 2.0, 3.0], [0.5, 0.5]),
+        ([[1.0]], [1.0]),
+        ([1.0], []),
+        ([1.0, 2.0], [[0.5, 0.5]]),
+        ([1.0], 1.0),
+        ([np.nan], [1.0]),
+        ([1.0], [np.nan]),
+    ],
 )
 def test_batches_that_do_not_fit_are_refused(nll, weights):
-    with pytest.raises(ValueError, match="expected.*got"):
+    with pytest.raises(ValueError, match=r"^(nll|weights): expected.*got"):
         elbo.minibatch_free_energies(1.0, nll, weights)
 
 
@@ -152,6 +169,16 @@ def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments(
 def test_the_parts_of_a_free_energy_add_up_to_it():
     assert elbo.FreeEnergy(3.0, 5.0).total == 8.0
     assert elbo.FreeEnergy(3.0, 5.0, 0.1).total == pytest.approx(5.3)
+
+
+def test_a_free_energy_is_said_as_the_sum_of_the_parts_that_are_printed():
+    """Whole nats; with a factor before it the complexity has one digit more."""
+    said = str(elbo.FreeEnergy(31.4, 60.4))  # 91.8
+    assert said == "free energy 91 nats = 31 (complexity) + 60 (likelihood)"
+    said = str(elbo.FreeEnergy(31.44, 60.4, 10.0))  # 374.8
+    assert said == "free energy 374 nats = 10 × 31.4 (complexity) + 60 (likelihood)"
+    said = str(elbo.FreeEnergy(1234.0, 0.6, 0.123456))
+    assert said == "free energy 153 nats = 0.1235 × 1234.0 (complexity) + 1 (likelihood)"
 
 
 def test_free_energy_weighs_the_complexity_alone():
