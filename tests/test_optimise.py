@@ -1,6 +1,7 @@
 """The one compiled loop: Adam as Keras has it, a schedule, and a record of how it went."""
 
 from functools import lru_cache
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -46,6 +47,18 @@ def test_the_loop_is_keras_adam(steps, learning_rate):
     ours = minimise(bowl, schedule(steps, learning_rate)).parameters
     for mine, twin in zip(ours, keras_adam(steps, learning_rate), strict=True):
         np.testing.assert_allclose(mine, twin, rtol=1e-4, atol=1e-5)
+
+
+def test_a_slope_as_small_as_epsilon_is_stepped_along_as_far_as_keras_does():
+    """The first step is rate · s g/(s g + ε) with s = √(1 − β₂) and ε = 10⁻⁷."""
+
+    def slope(parameters, step, block):
+        loss = 1e-5 * sum(tf.reduce_sum(p) for p in parameters)
+        return loss, tf.stack([loss])
+
+    small = 1e-5 * np.sqrt(0.001)
+    for parameter, begin in zip(minimise(slope, schedule(1, 0.1)).parameters, START, strict=True):
+        np.testing.assert_allclose(begin - parameter, 0.1 * small / (small + 1e-7), rtol=1e-4)
 
 
 def test_the_loop_finds_the_minimum():
@@ -232,6 +245,8 @@ def test_no_path_is_kept_unasked_or_of_too_many_numbers(monkeypatch):
     assert optimise.path(minimise(bowl, schedule(5, 0.1))) is None
     monkeypatch.setattr(optimise, "_MOST_NUMBERS", 41 * 5 - 1)
     assert minimise(bowl, schedule(5, 0.1), keep_path=True).path is None
+    monkeypatch.setattr(optimise, "_MOST_NUMBERS", 41 * 5)
+    assert minimise(bowl, schedule(5, 0.1), keep_path=True).path is not None
 
 
 def test_the_history_of_a_frame_ends_with_it():
@@ -281,6 +296,22 @@ def diverging(*bad: int):
 @pytest.mark.parametrize(("bad", "best"), [((), 3), ((3,), 4), ((5, 3), 4), ((5, 4), 3)])
 def test_the_start_of_the_lowest_cost_is_kept_and_one_that_diverges_passed_over(bad, best):
     assert optimise.best_of(diverging(*bad), [5, 3, 4], float) == best
+
+
+def test_the_first_start_has_ended_before_the_others_go_side_by_side(monkeypatch):
+    """It may have to be compiled; each of the two that follow waits until the other has begun."""
+    monkeypatch.setattr(optimise.os, "cpu_count", lambda: 2)
+    together, ended = Barrier(2), []
+
+    def fit(seed: int) -> int:
+        if seed != 5:
+            assert ended[:1] == [5]
+            together.wait(timeout=20)
+        ended.append(seed)
+        return seed
+
+    assert optimise.best_of(fit, [5, 3, 4], float) == 3
+    assert optimise.best_of(fit, [5, 7, 8], float) == 5
 
 
 def test_a_cost_is_asked_for_only_where_there_is_a_choice():
