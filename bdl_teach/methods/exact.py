@@ -217,7 +217,8 @@ def nuts(
     weights, log_density, diverging = sampler.run(as_float(start), warmup, kept, thin, progress)
     lost = np.flatnonzero(~np.isfinite(log_density).all(axis=0))
     if lost.size:
-        raise DivergedError(warmup + int(lost[0]) + 1, "raise the noise_std, or shrink the prior")
+        step = warmup + thin * (int(lost[0]) + 1)
+        raise DivergedError(step, "raise the noise_std, or shrink the prior")
     outputs = np.stack([predictive.evaluate_weights(network, w, x) for w in weights])
     judged = np.concatenate([outputs, log_density[..., None]], axis=-1)  # [chains, s, n + 1]
     return NutsFit(weights, network, float(noise_std), *diagnose(judged), diverging)

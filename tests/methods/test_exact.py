@@ -277,7 +277,14 @@ def test_of_thinned_chains_each_last_draw_is_kept_and_every_transition_may_diver
     )
     np.testing.assert_array_equal(fit.r_hat, exact.diagnose(judged)[0])
     assert fit.divergences == pytest.approx(13 / (3 * 39))
-    assert calls[-1] == (37 + 39, 37 + 39)
+    assert calls == [(25, 76), (50, 76), (75, 76), (76, 76)]
+
+
+def test_a_run_of_whole_windows_has_none_too_many(monkeypatch):
+    told = StandIn(monkeypatch)
+    fit = exact.nuts(X, Y, **{**SHORT, "n_samples": 38})  # and 37 before them
+    assert told.seeds == [[0, 0], [0, 25], [0, 50]]
+    assert fit.weights[0, -1, 0] == 74
 
 
 def test_chains_start_from_the_prior_and_both_start_and_draws_follow_the_seed(monkeypatch):
@@ -299,6 +306,10 @@ def test_a_chain_that_leaves_the_finite_densities_is_named_with_its_step(monkeyp
     with pytest.raises(DivergedError, match="raise the noise_std") as error:
         exact.nuts(X, Y, **SHORT)
     assert error.value.step == 42  # counted from 1, as steps done
+    told.bad = 1042  # of every third, kept: the second, with four before it
+    with pytest.raises(DivergedError) as error:
+        exact.nuts(X, Y, **{**SHORT, "n_samples": 13, "n_thin": 3})
+    assert error.value.step == 43
 
 
 @pytest.mark.parametrize(
@@ -366,6 +377,7 @@ def test_converged_asks_every_output_and_the_log_density(r_hat, ess, converged):
     fit = exact.NutsFit(np.zeros((3, 4, 2)), MLP(1, ()), 1.0, *judged, 0.0)
     assert fit.converged == converged
     assert ("NOT converged (needs R-hat < 1.01 and ESS >= 300)" in fit.report) != converged
+    assert f"largest R-hat {np.max([1.0, a, b]):.3f}, smallest ESS {min(c, d):.0f}" in fit.report
 
 
 # R-hat and the effective sample size: chains of which the truth is known, in five worlds at once
