@@ -1,6 +1,7 @@
 """Where a fit starts, what it costs on all the data, and whether it has arrived."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from scipy.special import expit
 
 from bdl_teach import DivergedError, datasets, densities, optimise
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
-from bdl_teach.methods import bbb, empirical_bayes, local_reparam
+from bdl_teach.elbo import FreeEnergy
+from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
 from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
 from bdl_teach.methods._variational import Variational
@@ -72,6 +74,8 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
     same = frozen(initial=(0.5, 0.25), capacity=capacity)
     np.testing.assert_allclose(same.mean, 0.5, rtol=1e-6)
     np.testing.assert_allclose(same.std, 0.25, rtol=1e-5)
+    wide = frozen(initial=(0.5, 2000.0), capacity=capacity)  # e²⁰⁰⁰ is no number
+    np.testing.assert_allclose(wide.std, 2000.0, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +89,7 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
         ({"initial": (MEAN[:9], STD)}, r"initial mean: expected one number or \(10,\), got \(9,\)"),
         ({"initial": (MEAN, STD[:, None])}, r"initial std: expected one number or \(10,\)"),
         ({"initial": (MEAN,)}, r"initial: expected \(means, standard deviations\), got 1"),
+        ({"initial": (MEAN, STD, STD)}, r"initial: expected \(means, standard deviations\), got 3"),
         ({"start_scale": -0.1}, "start_scale: expected"),
         ({"start_scale": np.nan}, "start_scale: expected"),
         ({"starts": 0}, "starts: expected"),
@@ -100,7 +105,7 @@ def test_a_start_that_is_none_is_refused(changes, message):
 # Several starts
 
 
-@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet", "eb"])
+@pytest.mark.parametrize("estimator", ["bbb", "local", "quiet", "eb", "low rank"])
 def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
     """The k-th start is the fit of the seed s + 1000 k alone."""
     kept = set()
@@ -112,6 +117,8 @@ def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
                 return bbb.fit(DATA.x, DATA.y, **options)
             if estimator == "eb":
                 return empirical_bayes.fit(DATA.x, DATA.y, tie="layer", **options)
+            if estimator == "low rank":
+                return low_rank.fit(DATA.x, DATA.y, rank=2, **options)
             return local_reparam.fit(DATA.x, DATA.y, estimator=estimator, **options)
 
         alone = [fit(seed + 10**6 * k) for k in range(3)]
@@ -303,10 +310,134 @@ def test_converged_says_that_no_longer_run_is_sixteen_nats_below():
     assert answers == {True, False}
 
 
-def test_of_a_longer_run_that_is_seventeen_nats_below_it_is_known():
-    fit = small()
-    for below, converged in ((15.0, True), (17.0, False)):
+# The fits that say whether they have converged, with nothing at its default; and their tolerances
+NATS = {"bbb": 16.0, "eb": 20.0, "low rank": 20.0}
+PARTICULAR: dict[str, Any] = {
+    "likelihood": "bernoulli",
+    "noise_std": 0.7,
+    "hidden_units": (4,),
+    "capacity": ROOM,
+    "seed": 7,
+    "steps": 20,
+}
+
+
+@lru_cache
+def particular(kind: str) -> Any:
+    labels, prior = np.float64(DATA.y > 0), ScaleMixture(1.3, 0.2, 0.7)
+    if kind == "eb":
+        return empirical_bayes.fit(DATA.x, labels, tie="layer", biases=False, **PARTICULAR)
+    method, own = (bbb, {}) if kind == "bbb" else (low_rank, {"rank": 2})
+    return method.fit(DATA.x, labels, prior=prior, kl_weight=0.3, **own, **PARTICULAR)
+
+
+@pytest.mark.parametrize("kind", NATS)
+def test_of_a_longer_run_that_is_a_nat_too_far_below_it_is_known(kind):
+    fit = particular(kind)
+    assert fit.tolerance == NATS[kind]
+    for below, converged in ((NATS[kind] - 1, True), (NATS[kind] + 1, False)):
         assert fit.none_is_far_below([fit.free_energy - below]) is converged
+
+
+@pytest.mark.parametrize("kind", NATS)
+def test_every_longer_run_is_of_the_same_problem_and_model(kind, monkeypatch):
+    """Only the seed is another from the second on: those of the starts of the fit's own."""
+    for module in (bbb._mean_field, empirical_bayes, low_rank):
+        monkeypatch.setattr(module, "_LONGER", 3)
+    fit = particular(kind)
+    seeds = optimise.start_seeds(7, fit.n_longer)
+    runs = [fit.longer(k) for k in range(fit.n_longer)]
+    assert [run.history["step"][-1] for run in runs] == [3] * fit.n_longer
+    for run, seed in [(fit.refined(steps=2), 7), *zip(runs, seeds, strict=True)]:
+        assert type(run) is type(fit)
+        assert (run.network, run.noise_std, run.capacity) == (fit.network, 0.7, ROOM)
+        assert (run.likelihood, run.problem.kl_weight) == ("bernoulli", fit.problem.kl_weight)
+        for one, other in zip(run.problem, fit.problem._replace(seed=seed), strict=True):
+            np.testing.assert_array_equal(one, other)
+        if kind == "eb":
+            np.testing.assert_array_equal(run.model.groups, fit.model.groups)
+            np.testing.assert_array_equal(run.mean == 0, fit.mean == 0)
+        if kind == "low rank":
+            assert run.columns.shape == (13, 2)
+
+
+@pytest.mark.parametrize("kind", NATS)
+def test_every_longer_run_ends_at_a_rate_of_zero(kind, monkeypatch):
+    real, asked = optimise.schedule, []
+
+    def schedule(*told: float) -> Any:
+        asked.append(told)
+        return real(*told)
+
+    monkeypatch.setattr(optimise, "schedule", schedule)
+    for module in (bbb._mean_field, empirical_bayes, low_rank):
+        monkeypatch.setattr(module, "_LONGER", 3)
+    particular(kind).refined(steps=2, learning_rate=0.01)
+    for k in range(2):
+        particular(kind).longer(k)
+    assert asked[0] == (2, 0.01, 1.0)
+    assert [cooldown for *_, cooldown in asked] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("kind", ["bbb", "low rank"])
+def test_the_new_starts_are_those_of_the_table(kind, monkeypatch):
+    """The scale of the means in prior standard deviations, ρ everywhere, and each its own seed."""
+    module = {"bbb": bbb._mean_field, "low rank": low_rank}[kind]
+    monkeypatch.setattr(module, "_LONGER", 3)
+    fit = particular(kind)
+    for k, (scale, rho) in enumerate(module._AFRESH, start=1):
+        start = fit.longer(k).at(0)
+        own = start.std if kind == "bbb" else start.own_std
+        np.testing.assert_allclose(own, np.logaddexp(0.0, rho), rtol=1e-5)
+        draw = np.random.default_rng(start.problem.seed).standard_normal(len(start.mean))
+        widest = np.minimum(0.3 * fit.problem.prior.std, (2.0 / fit.network.fan_in) ** 0.5)
+        wide = widest if scale is None else scale * fit.problem.prior.std
+        np.testing.assert_allclose(start.mean, wide * draw, rtol=1e-5)
+
+
+def test_empirical_bayes_trains_on_with_the_calmest_estimator_that_its_likelihood_has():
+    for fit, calmest in ((empirical(), "quiet"), (particular("eb"), "local")):
+        assert fit.refined(steps=2).walk == empirical_bayes.Walk(calmest, "mu")
+
+
+@dataclass(frozen=True)
+class Known(Variational):
+    """A fit whose free energy and whose longer runs are known; it counts what it is asked."""
+
+    energy: float
+    below: tuple[float, ...] = ()
+    asked: list[str | int] = field(default_factory=list)
+    tolerance = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_longer", len(self.below))
+
+    def cost(self) -> FreeEnergy:
+        self.asked.append("cost")
+        return FreeEnergy(0.0, self.energy)
+
+    def longer(self, k: int) -> "Known":
+        self.asked.append(k)
+        return Known(self.energy - self.below[k])
+
+
+def test_each_longer_run_is_asked_once_until_one_is_far_below():
+    for below, runs in (((0.5, -3.0, 0.9), [0, 1, 2]), ((0.0, 1.5, 0.0), [0, 1]), ((1.5,), [0])):
+        fit = Known(10.0, below)
+        assert fit.converged is fit.converged is (max(below) < 1.0)
+        assert fit.free_energy == fit.free_energy == 10.0
+        assert [k for k in fit.asked if k != "cost"] == runs
+        assert fit.asked.count("cost") == 1, "many draws: some hundredths of a second"
+    assert list(Known(10.0, (1.0, 2.0, 3.0)).longer_free_energies()) == [9.0, 8.0, 7.0]
+
+
+def test_only_a_divergence_of_a_longer_run_is_passed_over(monkeypatch):
+    def longer(self: Known, k: int) -> Known:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Known, "longer", longer)
+    with pytest.raises(ZeroDivisionError):
+        assert Known(10.0, (0.0,)).converged
 
 
 def test_of_the_longer_runs_the_first_trains_on_and_the_others_start_elsewhere():
@@ -345,6 +476,18 @@ def test_a_longer_run_that_diverges_says_nothing(monkeypatch):
 def test_a_variational_fit_must_say_what_it_costs():
     with pytest.raises(TypeError, match="abstract.*cost.*longer.*tolerance"):
         type("Silent", (Variational,), {})()
+
+
+def test_the_source_of_empirical_bayes_steps_in_gamma_from_weak_weights():
+    start = empirical(**empirical_bayes.SOURCE).at(0)
+    np.testing.assert_allclose(start.std, start.model.unit * np.log(2.0), rtol=1e-6)
+    draw = np.random.default_rng(0).standard_normal(len(start.gamma))
+    np.testing.assert_allclose(start.gamma, draw, rtol=1e-5)
+    assert start.walk == empirical_bayes.Walk("local", "gamma")
+    assert (empirical_bayes.SOURCE["learning_rate"], empirical_bayes.SOURCE["cooldown"]) == (
+        0.08,
+        0.25,
+    )
 
 
 def test_the_new_starts_of_empirical_bayes_are_strong_and_step_in_the_mean(monkeypatch):
