@@ -123,7 +123,7 @@ def _path_program(network: MLP, likelihood: str = "gaussian") -> Compiled:
             (w,), p = theta, inputs
             block = _loop.make_block(step, tf.constant(0), p)
             log_prior = scale_mixture_log_prob(w, p.prior[0], p.prior[1], p.prior[2])
-            prior_cost = -tf.reduce_sum(log_prior * p.unit_mask) * block.kl_share
+            prior_cost = -tf.reduce_sum(log_prior) * block.kl_share
             f = network(w, block.x)
             cost = likelihoods.cost(likelihood, block.y, f, p.noise_std, block.row_weight)
             return prior_cost + cost, w

@@ -1,6 +1,7 @@
 """Low rank: mean field at rank 0, the exact posterior at full rank; SWAG: the moments of a path."""
 
 import inspect
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -55,7 +56,12 @@ def made(rank: int = 3) -> low_rank.Fit:
 # From mean field to the exact posterior
 
 
-@pytest.mark.parametrize("changes", [{}, {"n_samples": 2, "n_batches": 2, "kl_weight": 0.3}])
+OTHERWISE = {"n_batches": 2, "kl_scheme": "geometric", "kl_weight": 0.3, "noise_std": 0.8}
+OTHERWISE |= {"n_samples": 2, "cooldown": 0.3, "learning_rate": 0.03, "seed": 3}
+OTHERWISE |= {"start_scale": 0.6, "initial_rho": -2.0}
+
+
+@pytest.mark.parametrize("changes", [{}, OTHERWISE], ids=["plain", "otherwise"])
 def test_rank_0_is_bayes_by_backprop_with_the_same_draws(changes):
     ours = small(rank=0, prior=ScaleMixture(1.3, 0.2, 0.7), **changes)
     options = {"hidden_units": (3,), "steps": 60, "capacity": ROOM, **changes}
@@ -70,6 +76,7 @@ def test_rank_0_is_bayes_by_backprop_with_the_same_draws(changes):
 def test_a_frame_of_rank_0_is_that_of_bayes_by_backprop():
     options = {"hidden_units": (3,), "steps": 60, "capacity": ROOM}
     ours, theirs = small(rank=0), bbb.fit(DATA.x, DATA.y, **options)
+    assert (ours.capacity, ours.noise_std) == (theirs.capacity, theirs.noise_std)
     for frame in (0, 7, 20):
         np.testing.assert_allclose(ours.at(frame).mean, theirs.at(frame).mean, atol=1e-5)
         np.testing.assert_allclose(ours.at(frame).std, theirs.at(frame).std, rtol=1e-4)
@@ -193,6 +200,30 @@ def test_the_columns_of_a_rank_are_all_used_and_no_others():
     np.testing.assert_array_equal(small(rank=0).std, small(rank=0).own_std)
 
 
+def test_another_rank_keeps_the_noise_of_the_columns_and_where_they_start():
+    np.testing.assert_array_equal(
+        low_rank._zeta(50, 8, 3), low_rank._zeta(50, 32, 3)[:, :8], "column by column"
+    )
+    few, more = (small(rank=rank, steps=1).at(0).columns * rank**0.5 for rank in (2, 5))
+    np.testing.assert_allclose(more[:, :2], few, rtol=1e-5)
+
+
+def test_another_seed_has_other_columns_and_other_noise():
+    one, other = (small(seed=seed, steps=1).at(0).columns for seed in (0, 1))
+    assert np.abs(one - other).min() > 1e-6
+    tables = [np.float64(low_rank._zeta(2000, 8, seed)).ravel() for seed in (0, 1)]
+    assert abs(np.corrcoef(tables)[0, 1]) < 5 / np.sqrt(16_000)
+    along = replace(made(), own_std=np.full(5, 1e-12))  # so that ζ alone is seen
+    draws = [(along.draw(2000, seed) - along.mean).ravel() for seed in (1, 2)]
+    assert abs(np.corrcoef(draws)[0, 1]) < 0.2
+
+
+def test_there_is_room_for_every_rank_and_few_rooms_are_compiled_for():
+    rooms = {rank: low_rank._room(rank) for rank in range(513)}
+    assert all(room >= rank for rank, room in rooms.items())
+    assert sorted(set(rooms.values())) == [8, 32, 128, 256, 384, 512]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -255,6 +286,43 @@ def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):
     low_rank.swag(X, Y, **{**LINEAR, "rank": 2, "learning_rate": 0.017})
     n_path = low_rank._N_PATH * low_rank._STEPS_A_DRAW
     assert [call for call in asked if call[1] == 0.017] == [(n_path, 0.017, 0.0)]
+
+
+def test_the_history_of_swag_is_that_of_the_mode_which_it_goes_on_from():
+    options = {**LINEAR, "prior": Gaussian(0.6), "noise_std": 0.4, "seed": 9, "steps": 40}
+    fit, mode = low_rank.swag(X, Y, rank=2, **options), point.fit(X, Y, **options)
+    assert fit.history.keys() == mode.history.keys()
+    for name, values in mode.history.items():
+        np.testing.assert_array_equal(fit.history[name], values)
+    still = low_rank.swag(X, Y, rank=2, learning_rate=1e-9, **options)
+    np.testing.assert_allclose(still.mean, mode.weights, rtol=1e-5)
+    assert (still.noise_std, still.problem.prior, still.problem.seed) == (0.4, Gaussian(0.6), 9)
+
+
+def test_the_default_prior_of_swag_is_that_of_bayes_by_backprop():
+    options = {"hidden_units": (), "noise_std": 0.3, "rank": 2, "steps": 40}
+    given = low_rank.swag(X, Y, prior=ScaleMixture(1.5, 0.1, 0.5), **options)
+    default = low_rank.swag(X, Y, **options)
+    np.testing.assert_array_equal(default.mean, given.mean)
+    assert default.problem.prior == ScaleMixture(1.5, 0.1, 0.5)
+
+
+def test_a_larger_room_reads_the_same_off_the_path():
+    options = {"hidden_units": (3,), "steps": 200, "rank": 4, "learning_rate": 1e-3}
+    tight = low_rank.swag(DATA.x, DATA.y, **options)
+    roomy = low_rank.swag(DATA.x, DATA.y, capacity=Capacity(12, (5,), 1), **options)
+    assert roomy.capacity == Capacity(12, (5,), 1)
+    np.testing.assert_allclose(roomy.mean, tight.mean, rtol=1e-3, atol=1e-3)
+    spread = np.sqrt(np.trace(tight.cov))
+    np.testing.assert_allclose(roomy.cov, tight.cov, atol=0.05 * spread**2)
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_weights_that_stand_still_on_the_path_keep_a_spread_and_an_entropy(rank):
+    path = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 0.0, 1.0] + [0.0, 5.0, 0.0]
+    mean, own_std, columns = low_rank._moments(path, rank)
+    assert own_std.min() > 0 and mean[1] == 5.0
+    assert np.isfinite(replace(made(), mean=mean, own_std=own_std, columns=columns).entropy)
 
 
 def test_swag_has_the_free_energy_of_what_it_read_off():
