@@ -13,7 +13,16 @@ from scipy.special import expit
 from bdl_teach import elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
-from bdl_teach.methods import bbb, empirical_bayes, local_reparam, point
+from bdl_teach.methods import (
+    bbb,
+    empirical_bayes,
+    ensemble,
+    exact,
+    local_reparam,
+    low_rank,
+    mc_dropout,
+    point,
+)
 from bdl_teach.methods._loop import (
     STRIDE,
     Capacity,
@@ -25,7 +34,7 @@ from bdl_teach.methods._loop import (
     make_block,
     row_noise,
 )
-from bdl_teach.methods._mean_field import Problem
+from bdl_teach.methods._mean_field import Problem, Settings, prepare
 from bdl_teach.mlp import MLP
 
 X, Y = np.linspace(-1.0, 1.0, 5)[:, None], np.zeros((5, 1))
@@ -126,6 +135,13 @@ def test_the_table_of_a_wide_network_stays_within_its_room():
         assert rows == 2**23 // (width * n) >= 64
 
 
+def test_a_table_has_64_rows_however_wide_the_network_is():
+    n, network = 300, MLP(1, (600,))
+    wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, None, False)
+    assert 2**23 // (601 * n) < 64
+    assert row_noise(n, wide, partial(local_reparam.noise_widths, "local")).shape == (64, 1, 601, n)
+
+
 def test_several_draws_a_step_go_round_a_table_without_empty_rows():
     for n_samples in (2, 3):
         capacity = Capacity(4, (2,), n_samples)
@@ -223,6 +239,17 @@ def test_the_blocks_of_a_step_add_up_to_its_free_energy_and_to_the_record_of_the
     np.testing.assert_allclose(record, [0.7 * 40.0 + 5 * nll, 40.0, 5 * nll], rtol=1e-5)
 
 
+@pytest.mark.parametrize("scheme", elbo.SCHEMES)
+@pytest.mark.parametrize("n_batches", [1, 2, 5, 32, 33, 40])
+def test_every_minibatch_pays_its_own_share_however_many_there_are(n_batches, scheme):
+    x = np.linspace(-1.0, 1.0, 40)[:, None]
+    o = Settings(n_batches=n_batches, kl_scheme=scheme, hidden_units=())
+    _, told, _ = prepare(x, x, o)
+    shares = elbo.minibatch_weights(n_batches, scheme)
+    np.testing.assert_array_equal(told.kl_shares[:n_batches], np.float32(shares))
+    assert told.n_batches == n_batches
+
+
 # Defaults
 
 
@@ -272,11 +299,21 @@ OWN = {
     },
 }
 OWN[local_reparam] = OWN[bbb] | {"estimator": "local"}
+OF_ONE_NETWORK = {name: OWN[point][name] for name in OWN[point] if name != "weight_decay"}
+del OF_ONE_NETWORK["starts"]
+OWN[mc_dropout] = OF_ONE_NETWORK | {"rate": 0.1}
+OWN[ensemble] = OF_ONE_NETWORK | {"n_members": 10, "anchored": False}
+OF_PATHS = {"rank": 20, "learning_rate": 0.05, "n_batches": None}  # 8, or one a data point
+OF_CHAINS = {"n_samples": 500, "n_chains": 2, "n_warmup": 500, "n_thin": 1, "progress": None}
+OF_CHAINS |= {name: PUBLISHED[name] for name in PUBLISHED if name != "steps"}
+DEFAULTS = {method.fit: own for method, own in OWN.items()}
+DEFAULTS[low_rank.swag] = OF_ONE_NETWORK | OF_PATHS
+DEFAULTS[exact.nuts] = OF_CHAINS | {"prior": None}
 
 
-@pytest.mark.parametrize("method", OWN)
-def test_the_defaults_are_the_published_ones(method):
-    assert defaults(method.fit) == OWN[method]
+@pytest.mark.parametrize("function", DEFAULTS, ids=lambda f: f"{f.__module__}.{f.__name__}")
+def test_the_defaults_are_the_published_ones(function):
+    assert defaults(function) == DEFAULTS[function]
 
 
 @pytest.mark.parametrize("method", [bbb, local_reparam])
@@ -297,9 +334,22 @@ def test_the_face_of_fit_is_that_of_a_function_written_out(method):
         method.fit(X, Y, None)
 
 
-@pytest.mark.parametrize("kind", [bbb.Fit, empirical_bayes.Fit])
-def test_a_prediction_takes_500_draws_unless_told_otherwise(kind):
+@pytest.mark.parametrize(
+    "kind", [bbb.Fit, empirical_bayes.Fit, low_rank.Fit, mc_dropout.Fit], ids=lambda k: k.__module__
+)
+def test_a_prediction_takes_500_draws_and_a_free_energy_1000_unless_told_otherwise(kind):
     assert defaults(kind.predict) == {"n_samples": 500, "seed": 1}
+    if hasattr(kind, "cost"):
+        assert defaults(kind.cost) == {"n_draws": 1000, "seed": 1}
+    if hasattr(kind, "draw"):
+        assert defaults(kind.draw) == {"seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"), [(bbb.Fit, 0.1), (empirical_bayes.Fit, None), (low_rank.Fit, 0.02)]
+)
+def test_training_on_takes_1500_steps_unless_told_otherwise(kind, rate):
+    assert defaults(kind.refined) == {"steps": 1500, "learning_rate": rate}
 
 
 # Predictions
@@ -357,6 +407,17 @@ def test_the_plug_in_prediction_is_that_of_the_mean_weights():
     np.testing.assert_array_equal(prediction.epistemic_std, 0.0)
     labels = posterior("bernoulli").plug_in(POINTS)
     np.testing.assert_allclose(labels.probability, expit(DESIGN @ MEAN), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["mean field", "gaussian", "bernoulli"])
+def test_weights_or_inputs_of_another_width_are_refused(kind):
+    fit = posterior(kind)
+    for weights in (np.zeros((2, 2)), np.zeros((2, 4)), np.zeros(3), [[np.nan, 0.0, 0.0]]):
+        with pytest.raises(ValueError, match=r"^weights: expected .*got"):
+            fit.evaluate(weights, POINTS)
+    for x in (POINTS[:, :1], POINTS[0], POINTS * np.nan):
+        with pytest.raises(ValueError, match=r"^x: expected .*got"):
+            fit.evaluate(MEAN[None], x)
 
 
 def test_signal_to_noise_is_the_size_of_mu_in_sigmas():
