@@ -1,11 +1,13 @@
 """Bayes by Backprop: the known optimum, what each knob does, and the article's result."""
 
+import re
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from bdl_teach import DivergedError, datasets, densities, metrics
+from bdl_teach._support import compiled
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.methods.bbb import Capacity
@@ -166,6 +168,15 @@ def test_the_draws_differ_from_step_to_step_and_within_a_step():
     assert averaged.std() < 0.7 * costs.std()  # half, as the four are independent
 
 
+def test_no_value_compiles_again():
+    small()
+    before = compiled.trace_count()
+    small(prior=ScaleMixture(0.7, 0.2, 0.9), noise_std=2.0, kl_weight=0.5, n_batches=3, seed=9)
+    small(steps=40, learning_rate=0.01, initial_rho=-2.0, cooldown=0.5, n_batches=5)
+    small(kl_scheme="geometric", n_batches=8, start_scale=1.0, initial=(0.0, 0.1))
+    assert compiled.trace_count() == before
+
+
 # Capacity
 
 
@@ -186,6 +197,8 @@ def test_capacity_changes_nothing_but_rounding(n_samples, n_batches, capacity):
     np.testing.assert_allclose(roomy.std, exact.std, rtol=1e-3, atol=1e-4)
     for name, column in exact.history.items():
         np.testing.assert_allclose(roomy.history[name], column, rtol=1e-3)
+    np.testing.assert_allclose(roomy.at(4).mean, exact.at(4).mean, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(roomy.at(4).std, exact.at(4).std, rtol=1e-3, atol=1e-4)
 
 
 def test_capacity_changes_no_predictive_draw():
@@ -206,8 +219,16 @@ def test_capacity_changes_no_predictive_draw():
     ids=str,
 )
 def test_too_little_room_is_refused(capacity):
-    with pytest.raises(ValueError, match="capacity: expected room for.*got"):
+    room = f"expected room for {Capacity(8, (3,), 1)}, got {capacity}"
+    with pytest.raises(ValueError, match=re.escape(f"capacity: {room}")):
         small(capacity=capacity)
+
+
+@pytest.mark.parametrize("widths", [(4, 1), (2, 9), (2, 1), (9, 9, 9)])
+def test_each_layer_needs_room_of_its_own(widths):
+    wanted = re.escape(str(Capacity(8, (3, 2), 2)))
+    with pytest.raises(ValueError, match=f"^capacity: expected room for {wanted}, got"):
+        small(hidden_units=(3, 2), n_samples=2, capacity=Capacity(8, widths, 2))
 
 
 def test_an_empty_chunk_is_refused():

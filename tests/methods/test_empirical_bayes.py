@@ -102,6 +102,12 @@ def test_the_compiled_costs_are_the_closed_forms():
     assert tied == pytest.approx(empirical_bayes.tied_kl(MU, SIGMA, GROUPS), rel=1e-12)
 
 
+def test_a_weak_weight_s_cost_keeps_its_digits_in_float32():
+    gamma = np.full(1000, 1e-3, np.float32)
+    cost = float(empirical_bayes.weight_cost(tf.constant(gamma)))
+    assert cost == pytest.approx(empirical_bayes.kl(gamma), rel=1e-4)
+
+
 def test_groups_are_names_and_may_skip_numbers():
     apart, together = (
         empirical_bayes.optimal_prior_std(MU, SIGMA, groups) for groups in (GROUPS, 7 - 3 * GROUPS)
@@ -112,6 +118,10 @@ def test_groups_are_names_and_may_skip_numbers():
 def test_a_weight_that_has_collapsed_costs_nothing():
     assert empirical_bayes.kl([0.0, 0.0]) == 0.0
     assert empirical_bayes.optimal_prior_std(0.0, 0.0) == 0.0
+
+
+def test_a_prior_as_wide_as_a_weight_that_is_far_out_is_finite():
+    assert empirical_bayes.optimal_prior_std(3e200, 4e200) == pytest.approx(5e200)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +142,16 @@ def test_a_weight_that_has_collapsed_costs_nothing():
             lambda: empirical_bayes.optimal_prior_std([1.0, 1.0], [1.0, -1.0]),
             "sigma: expected numbers >= 0, got a smallest of -1.0",
         ),
+        *(
+            (lambda g=g: empirical_bayes.optimal_prior_std(MU, SIGMA, g), "groups: expected integ")
+            for g in ([0, 0, 1, 1, -1], [0.0] * 5, [True] * 5)
+        ),
+        (
+            lambda: empirical_bayes.optimal_prior_std([MU], [SIGMA], [GROUPS]),
+            r"groups: expected one a weight, \(1, 5\), got \(1, 5\)",
+        ),
     ],
-    ids=range(9),
+    ids=range(13),
 )
 def test_the_closed_forms_refuse_what_does_not_fit(call, message):
     with pytest.raises(ValueError, match=message):
@@ -313,7 +331,7 @@ def test_no_value_compiles_again():
     small()
     before = compiled.trace_count()
     small(tie="all", noise_std=2.0, seed=9, steps=40, learning_rate=0.01, biases=False)
-    small(initial_rho=-2.0, initial_gamma=0.5, cooldown=0.5, scale="none")
+    small(initial_rho=-2.0, initial_gamma=0.5, cooldown=0.5, scale="none", steps=1100)
     assert compiled.trace_count() == before
 
 
@@ -330,6 +348,10 @@ def test_capacity_changes_nothing_but_rounding(tie):
     np.testing.assert_allclose(
         roomy.history["free_energy"], alone.history["free_energy"], rtol=1e-3
     )
+    for frame in (0, 4):
+        roomy_then, then = roomy.at(frame), alone.at(frame)
+        np.testing.assert_allclose(roomy_then.mean, then.mean, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(roomy_then.prior_std, then.prior_std, rtol=1e-3, atol=1e-4)
 
 
 def test_a_divergence_names_step_and_remedy():

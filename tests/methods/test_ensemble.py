@@ -15,7 +15,7 @@ from bdl_teach.predictive import BernoulliPredictive
 
 DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60, "n_members": 3}
-ROOM = ensemble.Capacity(11, (5,), 1, chunk=3)  # four chunks, the third part empty
+ROOM = ensemble.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
 RNG = np.random.default_rng(0)
 LINEAR_X = RNG.uniform(-1.0, 1.0, (4, 2))  # few, so that prior and data weigh alike
 LINEAR_Y = LINEAR_X @ [[0.8], [-1.5]] + 0.4 + 0.5 * RNG.normal(size=(4, 1))
@@ -139,6 +139,7 @@ def test_no_value_compiles_again():
     small()
     before = compiled.trace_count()
     small(n_members=7, noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
+    small(steps=1100)
     small(prior=ScaleMixture(0.7, 0.2, 0.9), anchored=True)
     assert compiled.trace_count() == before
 
@@ -149,6 +150,8 @@ def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_not
     np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)
     for name, values in exactly.history.items():
         np.testing.assert_allclose(roomy.history[name], values, rtol=1e-4, atol=1e-4)
+    for frame in (0, 7):
+        np.testing.assert_allclose(roomy.at(frame).weights, exactly.at(frame).weights, atol=1e-4)
     x = np.linspace(-1.0, 1.0, 5)[:, None]
     np.testing.assert_allclose(roomy.predict(x).mean, exactly.predict(x).mean, atol=1e-4)
     before = compiled.trace_count()

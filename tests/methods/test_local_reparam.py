@@ -238,6 +238,15 @@ def test_no_value_compiles_again():
     assert compiled.trace_count() == before
 
 
+def test_no_number_of_steps_compiles_the_quiet_estimator_again():
+    """It draws no weights: nothing of it is as long as the run."""
+    fit = small(estimator="quiet")
+    before = compiled.trace_count()
+    small(estimator="quiet", steps=1100)
+    fit.refined(steps=1200)
+    assert compiled.trace_count() == before
+
+
 def test_the_same_seed_gives_the_same_fit():
     one, two = small(seed=5), small(seed=5)
     np.testing.assert_array_equal(one.mean, two.mean)

@@ -16,7 +16,7 @@ from bdl_teach.predictive import BernoulliPredictive
 
 DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60}
-ROOM = mc_dropout.Capacity(11, (5,), 1, chunk=3)  # four chunks, the third part empty
+ROOM = mc_dropout.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
 X = np.linspace(-1.0, 1.0, 5)[:, None]
 RATE, N = 0.3, 4000  # draws that stand for many
 
@@ -169,6 +169,7 @@ def test_no_value_compiles_again():
     small()
     before = compiled.trace_count()
     small(rate=0.0, noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
+    small(steps=1100)
     small(rate=0.9, prior=ScaleMixture(0.7, 0.2, 0.9))
     assert compiled.trace_count() == before
 
@@ -179,6 +180,8 @@ def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_not
     np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)
     for name, values in exactly.history.items():
         np.testing.assert_allclose(roomy.history[name], values, rtol=1e-4, atol=1e-4)
+    for frame in (0, 7):
+        np.testing.assert_allclose(roomy.at(frame).weights, exactly.at(frame).weights, atol=1e-4)
     np.testing.assert_allclose(roomy.predict(X).mean, exactly.predict(X).mean, atol=1e-4)
     before = compiled.trace_count()
     fewer = mc_dropout.fit(DATA.x[:5], DATA.y[:5], **SMALL | {"hidden_units": (5,)}, capacity=ROOM)
