@@ -15,7 +15,7 @@ from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
 from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
-from bdl_teach.methods._variational import Variational
+from bdl_teach.methods._variational import TrainedOn, Variational
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
@@ -395,6 +395,16 @@ def test_the_new_starts_are_those_of_the_table(kind, monkeypatch):
         np.testing.assert_allclose(start.mean, wide * draw, rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", NATS)
+def test_training_on_has_the_noise_of_the_fit_s_own_seed(kind):
+    """Of labels, whose hidden units are drawn whatever the estimator is."""
+    fit = particular(kind)
+    other = replace(fit, problem=fit.problem._replace(seed=8))
+    one, again, unlike = (each.refined(steps=3).mean for each in (fit, fit, other))
+    np.testing.assert_array_equal(one, again)
+    assert (one != unlike).any()
+
+
 def test_empirical_bayes_trains_on_with_the_calmest_estimator_that_its_likelihood_has():
     for fit, calmest in ((empirical(), "quiet"), (particular("eb"), "local")):
         assert fit.refined(steps=2).walk == empirical_bayes.Walk(calmest, "mu")
@@ -429,6 +439,30 @@ def test_each_longer_run_is_asked_once_until_one_is_far_below():
         assert [k for k in fit.asked if k != "cost"] == runs
         assert fit.asked.count("cost") == 1, "many draws: some hundredths of a second"
     assert list(Known(10.0, (1.0, 2.0, 3.0)).longer_free_energies()) == [9.0, 8.0, 7.0]
+
+
+@dataclass(frozen=True)
+class Trained(TrainedOn):
+    """A fit of ten points whose training on gains what is known."""
+
+    energy: float
+    gain: float = 0.0
+    asked: list[str] = field(default_factory=list)
+    n_points = 10
+
+    def cost(self) -> FreeEnergy:
+        return FreeEnergy(0.0, self.energy)
+
+    def refined(self) -> "Trained":
+        self.asked.append("refined")
+        return Trained(self.energy - self.gain)
+
+
+def test_a_fit_of_many_points_is_trained_on_once_and_may_gain_half_a_nat_a_point():
+    for gain, converged in ((4.9, True), (5.1, False)):
+        fit = Trained(100.0, gain)
+        assert fit.converged is converged
+        assert fit.asked == ["refined"]
 
 
 def test_only_a_divergence_of_a_longer_run_is_passed_over(monkeypatch):

@@ -14,6 +14,7 @@ from bdl_teach import elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.methods import (
+    _mean_field,
     bbb,
     empirical_bayes,
     ensemble,
@@ -169,6 +170,12 @@ def test_a_long_run_leaves_the_noise_of_a_tick_where_it_is():
     row_noise(len(X), plan(steps=3000, seed=1), widths)
     assert row_noise(len(X), plan(steps=1500), widths) is tick
     assert row_noise(len(X), plan(steps=1500, seed=1), widths) is not tick
+
+
+def test_a_tick_makes_neither_its_noise_nor_the_graph_of_its_costs_again():
+    assert plan().fields["eps"] is plan(n_samples=7).fields["eps"]
+    graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
+    assert graphs[:2] == graphs[2:] and graphs[0] is not graphs[1]
 
 
 def test_no_draw_of_a_step_meets_an_empty_row():
@@ -456,6 +463,9 @@ def test_pruning_counts_the_weights_that_there_are(biases):
     assert report.by_layer == ((0.5, 2 / 3) if biases else (0.5, 1.0))
     assert report.fraction == pytest.approx(4 / 7 if biases else 3 / 4)
     assert fit.pruning(threshold=0.15).pruned.sum() == 1
+    for wrong in (0.0, -0.5, np.nan):
+        with pytest.raises(ValueError, match=r"^threshold: expected a finite number.*got"):
+            fit.pruning(threshold=wrong)
 
 
 # Which weights share a prior, and the unit of σ

@@ -191,6 +191,15 @@ def test_samples_are_of_each_draw_of_each_network_or_there_are_none(fitted, name
     assert draws == known.get(name, draws)
 
 
+def test_what_a_method_is_always_given_makes_it_what_it_is_called(fitted):
+    """Whatever the prior is that all of them are told."""
+    costs = [fitted(name).history["prior_cost"] for name in ("mle", "map", "ensemble")]
+    assert [bool(cost.any()) for cost in costs] == [False, True, True]
+    assert fitted("anchored").anchors.any() and not fitted("ensemble").anchors.any()
+    assert (fitted("flipout").mean != fitted("local").mean).any()
+    assert fitted("swag").path is None and fitted("low_rank").path is not None
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_predicts_in_the_units_of_y(fitted, name):
     """Within three standard deviations of the noise; a flat line is seven away from the sine."""

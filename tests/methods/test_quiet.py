@@ -10,7 +10,7 @@ from scipy import integrate
 from bdl_teach import densities, likelihoods
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
-from bdl_teach.methods import _quiet, bbb, local_reparam, pbp
+from bdl_teach.methods import _quiet, bbb, empirical_bayes, local_reparam, pbp
 from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
@@ -171,6 +171,15 @@ def test_only_layers_before_the_last_hidden_one_bring_noise(hidden_units):
     one, two = (local_reparam.fit(X, Y, seed=seed, **plan) for seed in (0, 1))
     noisy = len(hidden_units) > 1
     assert (one.mean != two.mean).any() == noisy
+    assert (one.history["free_energy"] != two.history["free_energy"]).any() == noisy
+
+
+@pytest.mark.parametrize("hidden_units", [(3,), (3, 2)], ids=str)
+def test_that_is_so_where_the_prior_is_learnt_too(hidden_units):
+    """From means of 0, so that the seed is that of the noise alone."""
+    plan = {**PLAN, "hidden_units": hidden_units, "initial_gamma": 0.0}
+    one, two = (empirical_bayes.fit(X, Y, seed=seed, **plan) for seed in (0, 1))
+    noisy = len(hidden_units) > 1
     assert (one.history["free_energy"] != two.history["free_energy"]).any() == noisy
 
 
