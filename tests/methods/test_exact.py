@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from bdl_teach import DivergedError, datasets, densities, elbo
+from bdl_teach._support import compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact
@@ -83,6 +84,13 @@ def test_the_posterior_is_the_conditional_of_the_joint_gaussian():
 def test_a_linear_regression_of_nonsense_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         exact.linear_regression(*arguments)
+
+
+def test_a_linear_posterior_refuses_inputs_of_another_width():
+    posterior = exact.linear_regression(with_ones(X), Y, prior_std=0.7, noise_std=0.5)
+    for x in (GRID, with_ones(GRID)[0], np.hstack([with_ones(GRID), GRID])):
+        with pytest.raises(ValueError, match=r"^x: expected .*got"):
+            posterior.predict(x)
 
 
 def test_the_evidence_is_the_density_of_the_targets():
@@ -212,6 +220,7 @@ def test_the_step_size_is_adapted_over_four_fifths_of_the_warm_up_and_then_rests
     kernel = exact._kernel(MLP(1, ()), 100, *float32(X, Y, (0.7, 0.7, 0.5), 0.5))
     settings = kernel.parameters
     assert (settings["num_adaptation_steps"], settings["target_accept_prob"]) == (80, 0.8)
+    assert kernel.inner_kernel.parameters["max_tree_depth"] == 8  # 255 leapfrog steps at most
 
 
 def test_a_window_goes_on_from_its_last_draw_and_records_its_log_densities(nuts):
@@ -338,9 +347,12 @@ def test_nuts_refuses_nonsense_at_the_door(monkeypatch, change, message):
 )
 def test_moving_a_knob_changes_the_draws(moved):
     base = {"prior": Gaussian(0.7), "noise_std": 0.5, "hidden_units": (), "n_warmup": 310}
-    before, again, after = (
-        exact.nuts(X, Y, n_samples=15, **{**base, **changes}) for changes in ({}, {}, moved)
+    before = exact.nuts(X, Y, n_samples=15, **base)
+    traced = compiled.trace_count()
+    again, after = (
+        exact.nuts(X, Y, n_samples=15, **{**base, **changes}) for changes in ({}, moved)
     )
+    assert compiled.trace_count() == traced, "some seconds each"
     np.testing.assert_array_equal(before.weights, again.weights)
     assert (before.predict(GRID).mean != after.predict(GRID).mean).all()
 
@@ -462,6 +474,14 @@ def test_the_effective_sample_size_sees_tails_that_come_in_spells():
     """Signs are drawn anew each time, widths seldom: the mean is known well, the quantiles not."""
     _, ess = exact.diagnose(normal() * np.exp(autoregression(0.98, 1000)))
     assert (ess < 1000).all()
+
+
+def test_the_effective_sample_size_sees_spells_of_which_only_the_outermost_draws_are():
+    """In 7 of 100 draws: the quartiles are known twice as well as the 5 % and 95 % quantiles."""
+    away = 4.0 * (autoregression(0.98, 1000) > 1.28)
+    draws = normal()
+    _, ess = exact.diagnose(draws + away * np.sign(draws))
+    assert (ess < 1200).all()
 
 
 @pytest.mark.parametrize(
