@@ -237,6 +237,11 @@ def test_the_path_of_a_short_run_holds_no_step_twice(steps):
     path = optimise.path(trace)
     assert path.steps[0] == 0 and path.steps[-1] == steps
     assert (np.diff(path.steps) > 0).all()
+    assert {len(values) for values in (path.records, *path.parameters)} == {len(path.steps)}
+    if steps > 1:
+        shorter = along(int(path.steps[-2]))
+        np.testing.assert_array_equal(path.records[-2], shorter.records[-1])
+        np.testing.assert_array_equal(path.parameters[1][-2], shorter.parameters[1])
     np.testing.assert_array_equal(path.parameters[0][-1], trace.parameters[0])
     np.testing.assert_array_equal(path.parameters[0][0], START[0])
 
