@@ -345,6 +345,7 @@ def test_every_longer_run_is_of_the_same_problem_and_model(kind, monkeypatch):
     for module in (bbb._mean_field, empirical_bayes, low_rank):
         monkeypatch.setattr(module, "_LONGER", 3)
     fit = particular(kind)
+    assert fit.n_longer == {"bbb": 8, "eb": 5, "low rank": 3}[kind]
     seeds = optimise.start_seeds(7, fit.n_longer)
     runs = [fit.longer(k) for k in range(fit.n_longer)]
     assert [run.history["step"][-1] for run in runs] == [3] * fit.n_longer
@@ -359,6 +360,17 @@ def test_every_longer_run_is_of_the_same_problem_and_model(kind, monkeypatch):
             np.testing.assert_array_equal(run.mean == 0, fit.mean == 0)
         if kind == "low rank":
             assert run.columns.shape == (13, 2)
+
+
+@pytest.mark.parametrize("kind", NATS)
+def test_what_a_fit_is_asked_wrongly_is_refused_by_name(kind):
+    fit = particular(kind)
+    for wrong in ({"n_draws": 0}, {"n_draws": 1.5}, {"seed": -1}, {"seed": 1.5}):
+        with pytest.raises(ValueError, match=f"^{min(wrong)}: expected .*got"):
+            fit.cost(**wrong)
+    for wrong in ({"steps": 0}, {"steps": 1.5}, {"learning_rate": 0.0}):
+        with pytest.raises(ValueError, match=f"^{min(wrong)}: expected .*got"):
+            fit.refined(**wrong)
 
 
 @pytest.mark.parametrize("kind", NATS)

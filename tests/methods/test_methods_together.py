@@ -283,6 +283,7 @@ def test_every_method_that_steps_too_far_says_when_and_what_to_do(name):
     with pytest.raises(DivergedError, match=r"step \d+.*lower the learning rate") as caught:
         CATALOGUE[name].fit(DATA.x, DATA.y, learning_rate=1e30, **COMMON)
     assert 1 <= caught.value.step <= 1500
+    assert "noise_std" in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
