@@ -1,5 +1,7 @@
 """The free energy, and the only place where the KL is divided over minibatches."""
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -169,6 +171,11 @@ def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments(
 def test_the_parts_of_a_free_energy_add_up_to_it():
     assert elbo.FreeEnergy(3.0, 5.0).total == 8.0
     assert elbo.FreeEnergy(3.0, 5.0, 0.1).total == pytest.approx(5.3)
+
+
+def test_a_free_energy_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        elbo.FreeEnergy(3.0, 5.0).complexity = 4.0
 
 
 def test_a_free_energy_is_said_as_the_sum_of_the_parts_that_are_printed():

@@ -319,9 +319,9 @@ def test_a_larger_room_reads_the_same_off_the_path():
 
 @pytest.mark.parametrize("rank", [0, 2])
 def test_weights_that_stand_still_on_the_path_keep_a_spread_and_an_entropy(rank):
-    path = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 0.0, 1.0] + [0.0, 5.0, 0.0]
+    path = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 0.0, 0.0] + [0.0, 5.0, 0.0]
     mean, own_std, columns = low_rank._moments(path, rank)
-    assert own_std.min() > 0 and mean[1] == 5.0
+    assert own_std.min() > 0 and list(mean[1:]) == [5.0, 0.0]
     assert np.isfinite(replace(made(), mean=mean, own_std=own_std, columns=columns).entropy)
 
 

@@ -128,11 +128,16 @@ def test_no_two_draws_of_a_step_and_no_two_steps_share_a_row_of_noise(steps, n_s
 def test_the_table_of_a_wide_network_stays_within_its_room():
     """2²³ numbers, 32 MB: rows are used again, but at least 64 are there."""
     n, network = 300, MLP(1, (100,))
-    for estimator, width in (("local", 101), ("flipout", 202)):
-        wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, None)
+    for chunk, estimator, width in (
+        (None, "local", 101),
+        (None, "flipout", 202),
+        (30, "local", 121),
+    ):
+        room = chunk and Capacity(n, (120,), 1, chunk)
+        wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, room)
         widths = partial(local_reparam.noise_widths, estimator)
         rows, *shape = row_noise(n, wide, widths).shape
-        assert shape == [1, width, n]
+        assert shape == ([10, width, 30] if chunk else [1, width, n])
         assert rows == 2**23 // (width * n) >= 64
 
 
