@@ -346,11 +346,13 @@ def test_the_face_of_fit_is_that_of_a_function_written_out(method):
         method.fit(X, Y, None)
 
 
-@pytest.mark.parametrize(
-    "kind", [bbb.Fit, empirical_bayes.Fit, low_rank.Fit, mc_dropout.Fit], ids=lambda k: k.__module__
-)
+DRAWS = {kind.Fit: 500 for kind in (bbb, empirical_bayes, low_rank, mc_dropout)}
+DRAWS |= {point.Fit: 1, ensemble.Fit: 1, exact.NutsFit: None}  # all that there are
+
+
+@pytest.mark.parametrize("kind", DRAWS, ids=lambda kind: kind.__module__)
 def test_a_prediction_takes_500_draws_and_a_free_energy_1000_unless_told_otherwise(kind):
-    assert defaults(kind.predict) == {"n_samples": 500, "seed": 1}
+    assert defaults(kind.predict) == {"n_samples": DRAWS[kind], "seed": 1}
     if hasattr(kind, "cost"):
         assert defaults(kind.cost) == {"n_draws": 1000, "seed": 1}
     if hasattr(kind, "draw"):
