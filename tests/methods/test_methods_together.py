@@ -19,6 +19,7 @@ from bdl_teach.methods import (
     mc_dropout,
     point,
 )
+from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods.catalogue import CATALOGUE, MODULES, Fitted
 from bdl_teach.predictive import Predictive
 
@@ -46,6 +47,7 @@ def some(names: Any) -> list[Any]:
 METHODS = some(CATALOGUE)
 QUICK = some(name for name, method in CATALOGUE.items() if method.pace != "background")
 NETWORKS = [name for name, method in CATALOGUE.items() if "hidden_units" in method.takes]
+REPEATING = [name for name, method in CATALOGUE.items() if method.repeats]
 BAYES = some(name for name in NETWORKS if CATALOGUE[name].module != "point")
 
 
@@ -198,6 +200,18 @@ def test_what_a_method_is_always_given_makes_it_what_it_is_called(fitted):
     assert fitted("anchored").anchors.any() and not fitted("ensemble").anchors.any()
     assert (fitted("flipout").mean != fitted("local").mean).any()
     assert fitted("swag").path is None and fitted("low_rank").path is not None
+
+
+@pytest.mark.parametrize("name", [name for name in REPEATING if name != "nuts"])
+def test_a_method_that_repeats_takes_two_louder_copies_of_a_point_for_one(name):
+    """Two runs of NUTS are alike only as far as their chains have come."""
+    options = {**COMMON, "steps": 100, "capacity": Capacity(2 * len(DATA.x), (20,), 1)}
+    louder = {**options, "noise_std": 2.0**0.5}
+    one = CATALOGUE[name].fit(DATA.x, DATA.y, **options).predict(X, 64)
+    twice = (np.repeat(values, 2, axis=0) for values in (DATA.x, DATA.y))
+    two = CATALOGUE[name].fit(*twice, **louder).predict(X, 64)
+    np.testing.assert_allclose(two.mean, one.mean, atol=0.02)
+    np.testing.assert_allclose(two.epistemic_std, one.epistemic_std, rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("name", METHODS)
