@@ -116,6 +116,8 @@ def test_of_labels_the_values_that_there_are_are_named():
     y = [0, 1, 1, 0, 1, 0, 2, 1, 2]
     with pytest.raises(ValueError, match=r"y: expected labels 0 and 1, got \[0. 1. 2.\]"):
         likelihoods.data("bernoulli", np.zeros((9, 1)), y)
+    with pytest.raises(ValueError, match=r"got \[0. 1. 2. 3. 4.\]$"):  # five of them are enough
+        likelihoods.data("bernoulli", np.zeros((9, 1)), np.arange(9))
 
 
 @pytest.mark.parametrize("likelihood", likelihoods.LIKELIHOODS)

@@ -30,8 +30,9 @@ def inputs(network: MLP, n: int = 7) -> np.ndarray:
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
-def test_network_equals_numpy(network):
-    w, x = random(network), inputs(network)
+@pytest.mark.parametrize("n", [7, 1])
+def test_network_equals_numpy(network, n):
+    w, x = random(network), inputs(network, n)
     out = network(tf.constant(w), tf.constant(x))
     np.testing.assert_allclose(out, by_hand(network, w, x), rtol=1e-12, atol=1e-12)
 

@@ -103,9 +103,53 @@ def test_log_prob_stays_finite_far_from_every_draw():
     assert np.isfinite(two_humps().log_prob([1e6, -1e6, 0.0])).all()
 
 
-def test_without_noise_a_target_off_every_draw_is_impossible():
+def test_without_noise_a_target_off_every_draw_is_impossible_and_nothing_warns():
     p = Predictive.from_samples([[1.0, 1.0]], 0.0)
-    np.testing.assert_array_equal(p.log_prob([1.0, 2.0]), [np.inf, -np.inf])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(p.log_prob([1.0, 2.0]), [np.inf, -np.inf])
+
+
+def test_outputs_of_float32_are_added_up_in_float64():
+    outputs = np.random.default_rng(0).normal(1e3, 1e-2, (1000, 2)).astype(np.float32)
+    p = Predictive.from_samples(outputs, 1.0)
+    assert p.samples.dtype == np.float64
+    np.testing.assert_allclose(p.epistemic_std, np.float64(outputs).std(axis=0), rtol=1e-9)
+
+
+# What has no meaning
+
+
+@pytest.mark.parametrize("p", [two_humps(), closed_form()], ids=["draws", "closed form"])
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 1.5, np.nan])
+def test_an_interval_that_holds_nothing_or_all_is_refused(p, level):
+    with pytest.raises(ValueError, match="^level: expected a .*number"):
+        p.interval(level)
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (1, 3), (3, 2), (3, 1, 1), ()])
+def test_targets_that_are_not_one_a_test_input_are_refused(shape):
+    for p in (two_humps(), BernoulliPredictive.from_logits(np.zeros((5, 3)))):
+        with pytest.raises(ValueError, match=r"^y: expected shape \(3,\), got"):
+            p.log_prob(np.ones(shape))
+
+
+def test_a_target_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="^y: expected finite numbers"):
+        two_humps().log_prob([0.0, np.nan, 0.0])
+
+
+@pytest.mark.parametrize("outputs", [np.zeros(3), np.zeros((0, 3)), np.zeros((2, 3, 1))])
+def test_outputs_that_are_no_draws_are_refused(outputs):
+    with pytest.raises(ValueError, match=r"^samples: expected shape \[s, m\] with s >= 1, got"):
+        Predictive.from_samples(outputs, 1.0)
+    with pytest.raises(ValueError, match=r"^logits: expected shape \[s, m\] with s >= 1, got"):
+        BernoulliPredictive.from_logits(outputs)
+
+
+def test_noise_below_0_is_refused():
+    with pytest.raises(ValueError, match="^noise_std: expected a finite number >= 0, got -1"):
+        Predictive.from_samples([[1.0]], -1.0)
 
 
 # Interval
@@ -150,6 +194,7 @@ def test_a_wider_level_makes_a_wider_interval():
     ends = [two_humps().interval(level) for level in (0.5, 0.8, 0.95)]
     widths = np.array([upper - lower for lower, upper in ends])
     assert (np.diff(widths, axis=0) > 0).all()
+    np.testing.assert_array_equal(two_humps().interval(), ends[-1])  # if no level is given
 
 
 # Draws of functions
@@ -267,3 +312,12 @@ def test_the_interval_of_a_label_holds_it_as_often_as_it_says():
     lower, upper = prediction.interval(0.9)
     np.testing.assert_array_equal(lower, [0, 0, 0, 1])
     np.testing.assert_array_equal(upper, [0, 1, 1, 1])
+    quarter = BernoulliPredictive(np.array([0.75]), np.zeros(1), np.zeros(1))
+    np.testing.assert_array_equal(quarter.interval(0.5), [[0], [1]])  # P(y <= 0) is the tail itself
+
+
+def test_an_impossible_label_is_minus_infinity_and_nothing_warns():
+    sure = BernoulliPredictive.from_logits([[800.0, -800.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(sure.log_prob([0.0, 0.0]), [-np.inf, 0.0])
