@@ -184,6 +184,8 @@ def test_the_diagonal_inverts_the_precision_s_own_and_is_narrower_for_it():
     _, rows = laplace.jacobian(diagonal.network, diagonal.mean, GRID)
     expected = np.sqrt(rows**2 @ one)
     np.testing.assert_allclose(diagonal.predict(GRID).epistemic_std, expected, rtol=1e-6)
+    narrower = 0.5 * (np.log(one).sum() - np.linalg.slogdet(full.cov)[1])
+    assert diagonal.log_evidence - full.log_evidence == pytest.approx(narrower, abs=1e-6)
 
 
 def test_a_spread_is_the_inverse_of_its_precision():
@@ -288,6 +290,19 @@ def test_under_a_mixture_each_weight_has_its_own_precision():
     )
 
 
+def test_a_last_layer_finds_its_mode_under_a_mixture_and_is_as_wide_as_that_says():
+    mixture = ScaleMixture(2.0, 0.2, 0.5)
+    fit = network("last_layer").with_prior(mixture, 0.7)
+    design, w, h = features(fit, DATA.x), fit.mean[40:], 1e-6
+    slope = (mixture.log_prob(w + h) - mixture.log_prob(w - h)) / (2 * h)
+    gradient = design.T @ (DATA.y[:, 0] - design @ w) / 0.7**2 + slope
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-3)
+    delta = laplace.prior_precision(w, mixture)
+    assert delta.max() > 2 * delta.min()
+    precision = design.T @ design / 0.7**2 + np.diag(delta)
+    np.testing.assert_allclose(np.linalg.inv(fit.cov), precision, rtol=1e-6, atol=1e-6)
+
+
 def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     """Of the last layer the evidence is exact: compared with linear regression's own."""
     tuned = linear("last_layer").tuned()
@@ -301,6 +316,14 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     for other in ((1.02, 1), (0.98, 1), (1, 1.02), (1, 0.98)):
         assert evidence(*other) < tuned.log_evidence
     assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
+
+
+def test_prior_and_noise_are_tuned_however_far_off_they_begin():
+    tuned = linear("last_layer").tuned()
+    for sigma, noise in ((60.0, 0.02), (0.05, 30.0)):
+        far = linear("last_layer").with_prior(Gaussian(sigma), noise).tuned()
+        assert far.prior.sigma == pytest.approx(tuned.prior.sigma, rel=0.01)
+        assert far.noise_std == pytest.approx(tuned.noise_std, rel=0.01)
 
 
 def test_of_labels_only_the_prior_is_tuned():
@@ -331,6 +354,32 @@ def test_fit_is_a_mode_and_what_is_around_it():
     assert whole.history["loss"].shape == whole.history["step"].shape
 
 
+def test_fit_hands_its_settings_on_to_the_search_of_the_mode(monkeypatch):
+    told = {}
+    monkeypatch.setattr(point, "fit", lambda *_, **given: told.update(given) or label_mode())
+    given = {"prior": Gaussian(2.0), "likelihood": "bernoulli", "noise_std": 0.4, "steps": 7}
+    given |= {"hidden_units": (3, 2), "learning_rate": 0.3, "starts": 4, "seed": 5, "capacity": "?"}
+    fit = laplace.fit(LABEL_X, LABELS, structure="last_layer", linearised=False, **given)
+    assert told == given
+    assert (fit.prior, fit.problem.structure, fit.problem.linearised) == (
+        Gaussian(2.0),
+        "last_layer",
+        False,
+    )
+    told.clear()
+    with pytest.raises(ValueError, match="^structure: expected one of"):
+        laplace.fit(LABEL_X, LABELS, structure="blocks")
+    assert not told  # refused before anything is searched
+
+
+def test_who_gives_no_prior_has_a_standard_normal_one(monkeypatch):
+    told = {}
+    monkeypatch.setattr(point, "fit", lambda *_, **given: told.update(given) or linear_mode())
+    for fit in (laplace.fit, partial(laplace.around, linear_mode())):
+        assert fit(LINEAR_X, LINEAR_Y).prior == Gaussian(1.0)
+    assert told["prior"] == Gaussian(1.0)
+
+
 def test_no_value_compiles_again():
     for linearised in (True, False):
         network(linearised=linearised).predict(GRID)
@@ -353,8 +402,12 @@ def test_no_value_compiles_again():
         (lambda: linear().with_prior(1.0), "prior: expected"),
         (lambda: laplace.around(linear_mode(), LABEL_X, LABELS), "x: expected 2 columns, got 1"),
         (lambda: linear(prior=ScaleMixture()).tuned(), "prior: expected a Gaussian to be tuned"),
+        (lambda: laplace.around(label_mode(), LABEL_X, 2 * LABELS), "y: expected labels 0 and 1"),
         (lambda: labels().predict(LABEL_X, n_samples=0), "n_samples: expected"),
+        (lambda: network().draw(0), "n_samples: expected"),
+        (lambda: network().draw(1, seed=-1), "seed: expected"),
         (lambda: network().draw_linearised(GRID, 0), "n_samples: expected"),
+        (lambda: network().draw_linearised(GRID, 1, seed=-1), "seed: expected"),
         (lambda: network().draw_linearised([[1.0, 2.0]], 1), "x: expected"),
     ],
 )
