@@ -241,6 +241,7 @@ def test_numbers_and_arrays_give_float64_and_tensors_keep_their_dtype():
     assert densities.gaussian_kl(0, 1, 0, 1).dtype == np.float64
     assert densities.gaussian_nll(np.float32([0.0]), 0, 1).dtype == np.float64
     assert densities.gaussian_kl(tf.constant(0.0), 1.0, 0.0, 1.0).dtype == tf.float32
+    assert densities.gaussian_kl(0.0, 1.0, tf.constant(0.0), 1.0).dtype == tf.float32
     assert densities.scale_mixture_log_prob(tf.constant(WEIGHTS), 1.5, 0.1, 0.5).dtype == tf.float64
 
 
@@ -272,8 +273,8 @@ def test_samples_of_the_mixture_come_from_the_wide_component_with_probability_pi
     assert wide == pytest.approx(0.3, abs=5 * np.sqrt(0.21 / len(w)) + 3e-4)
 
 
-def test_the_seed_decides_the_samples():
-    prior = ScaleMixture()
+@pytest.mark.parametrize("prior", [ScaleMixture(), Gaussian(0.7)])
+def test_the_seed_decides_the_samples(prior):
     np.testing.assert_array_equal(prior.sample((5,), seed=3), prior.sample((5,), seed=3))
     assert (prior.sample((5,), seed=3) != prior.sample((5,), seed=4)).all()
 
@@ -289,3 +290,26 @@ def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():
         densities.gaussian_nll([1.0, 2.0, 3.0], [1.0, 2.0], 1.0)
     with pytest.raises(ValueError, match=r"mu_q \(3,\)"):
         densities.gaussian_kl([1.0, 2.0, 3.0], 1.0, [0.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: densities.gaussian_kl(0.0, 0.0, 0.0, 1.0), "sigma_q: expected finite numbers > 0"),
+        (lambda: densities.gaussian_kl(0.0, 1.0, 0.0, [1.0, -1.0]), "sigma_p: expected finite"),
+        (lambda: densities.gaussian_nll(0.0, 0.0, [2.0, 0.0]), "var: expected finite numbers > 0"),
+        (lambda: densities.gaussian_nll(0.0, 0.0, np.inf), "var: expected finite numbers > 0"),
+        (lambda: densities.scale_mixture_log_prob(0.0, 0.0, 0.1, 0.5), "sigma1: expected finite"),
+        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, np.nan, 0.5), "sigma2: expected"),
+        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, 1.1), "pi: expected a number in"),
+        (lambda: densities.scale_mixture_log_prob(0.0, 1.0, 0.1, -0.1), "pi: expected a number in"),
+        (lambda: ScaleMixture(sigma1=0.0), "sigma1: expected a finite number > 0"),
+        (lambda: ScaleMixture(sigma2=-1.0), "sigma2: expected a finite number > 0"),
+        (lambda: ScaleMixture(pi=1.1), "pi: expected a number in"),
+        (lambda: Gaussian(0.0), "sigma: expected a finite number > 0"),
+        (lambda: densities.as_prior("other", 0.7), "other: expected densities.ScaleMixture or .Ga"),
+    ],
+)
+def test_what_is_no_density_is_refused(call, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call()
