@@ -1,5 +1,8 @@
 """Gradients of the free energy written out by hand, and their noise, against autodiff."""
 
+import inspect
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -235,6 +238,21 @@ def test_the_variance_of_the_score_function_is_the_integral_over_its_weight():
         assert exact[0] == pytest.approx(wanted, rel=1e-9)
 
 
+def test_the_variance_of_the_score_function_of_three_weights_is_exact():
+    """A polynomial of degree 8 in three Gaussians: ten nodes along each add it up."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(10)
+    eps = np.stack(np.meshgrid(nodes, nodes, nodes), axis=-1).reshape(-1, 3)
+    share = np.multiply.outer(np.multiply.outer(weights, weights), weights).ravel()
+    share /= share.sum()
+    w = BATCH["mu"] + BATCH["sigma"] * eps
+    cost = 5.0 * ((w @ BATCH["x"].T - BATCH["y"]) ** 2).sum(axis=1)[:, None] / 0.7**2
+    found = estimators.gradient_variance("score", **BATCH)
+    scores = eps / BATCH["sigma"], (eps**2 - 1.0) / BATCH["sigma"]
+    for exact, score in zip(found, scores, strict=True):
+        wanted = share @ (cost * score) ** 2 - (share @ (cost * score)) ** 2
+        np.testing.assert_allclose(exact, wanted, rtol=1e-9)
+
+
 def test_the_variances_of_one_weight_equal_the_oracle(oracle):
     truth = oracle("local_reparam")
     for case in truth["grad_variance"]:
@@ -357,6 +375,10 @@ def test_the_kl_of_a_gaussian_adds_no_noise():
         ({"kind": "pathwise"}, "kind: expected one of score, shared"),
         ({"sigma": [0.1, 0.0, 0.1]}, "sigma: expected 3 numbers > 0"),
         ({"sigma": [0.1]}, "sigma: expected 3 numbers > 0"),
+        ({"sigma": [0.1, np.inf, 0.1]}, "sigma: expected finite"),
+        ({"mu": [0.1, np.nan, 0.1]}, "mu: expected finite"),
+        ({"mu": [0.1, 0.2]}, r"mu: expected shape \(3,\)"),
+        ({"seed": -1}, "seed: expected"),
         ({"mu": 0.0}, "mu: expected shape"),
         ({"x": [1.0]}, "x: expected shape"),
         ({"y": np.zeros(5)}, "y: expected shape"),
@@ -370,6 +392,63 @@ def test_the_kl_of_a_gaussian_adds_no_noise():
 def test_gradient_samples_refuse_what_does_not_fit(changes, message):
     with pytest.raises(ValueError, match=message):
         estimators.gradient_samples(**{"kind": "local"} | BATCH | changes)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: estimators.gradient_variance("pathwise", **BATCH), "kind: expected one of score"),
+        (lambda: estimators.expected_gradient(**BATCH | {"n_data": 5}), "n_data: expected"),
+        (lambda: estimators.row_covariance("pathwise", [[1.0]], [1.0]), "kind: expected one of"),
+        (lambda: estimators.row_covariance("local", [[1.0]], [0.0]), "sigma: expected 1 numbers"),
+        (lambda: estimators.row_covariance("local", [1.0], [1.0]), r"x: expected shape \[n, d\]"),
+        (lambda: estimators.output_samples("x", [0.0], [1.0], [[1.0]]), "kind: expected one of"),
+        (lambda: estimators.output_samples("local", [0.0], [1.0], [1.0]), r"x: expected shape"),
+        (
+            lambda: estimators.output_samples("local", [0.0], [1.0], [[1.0]], n_draws=0),
+            "n_draws: expected",
+        ),
+        (lambda: estimators.prior_score(np.nan, Gaussian()), "w: expected finite"),
+        (lambda: estimators.prior_score(0.0, 1.0), "prior: expected"),
+        (
+            lambda: estimators.bbb_gradients(0.0, 0.0, 0.0, X, Y, 0.0, Gaussian()),
+            "noise_std: expected a finite number > 0",
+        ),
+        *(
+            (
+                lambda place=place: estimators.bbb_gradients(
+                    *(np.nan if i == place else 0.0 for i in range(5)), 1.0, Gaussian()
+                ),
+                f"{name}: expected finite",
+            )
+            for place, name in enumerate(("mu", "rho", "eps", "x", "y"))
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_at_every_door(call, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call()
+
+
+def test_the_score_of_a_prior_with_one_component_left_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for pi, sigma in ((0.0, 0.1), (1.0, 1.5)):
+            score = estimators.prior_score([-2.0, 0.3], ScaleMixture(1.5, 0.1, pi))
+            np.testing.assert_allclose(score, np.array([2.0, -0.3]) / sigma**2)
+
+
+def test_the_defaults_are_one_thousand_draws_of_all_the_data_with_unit_noise():
+    data = {"noise_std": 1.0, "n_data": None}
+    for function, published in (
+        (estimators.gradient_samples, {**data, "prior": None, "n_draws": 1000, "seed": 0}),
+        (estimators.expected_gradient, data),
+        (estimators.gradient_variance, data),
+        (estimators.output_samples, {"n_draws": 1000, "seed": 0}),
+        (estimators.bbb_gradients, {"path_only": False}),
+    ):
+        parameters = inspect.signature(function).parameters.values()
+        assert {p.name: p.default for p in parameters if p.default is not p.empty} == published
 
 
 # The table
