@@ -10,6 +10,14 @@ COSTS = (Cost(), Cost(3.0, 5.0), Cost(0.5, -1.0, 1.5))
 PLACES = ((0.0, 1.0), (1.0, 0.3), (-1.5, 2.0))
 
 
+def test_a_cost_is_its_formula_and_by_default_a_bowl_alone():
+    z = np.linspace(-1.0, 2.0, 7)
+    rippled = 0.5 * 3.0 * (z - 1) ** 2 - 2.0 + 0.7 * np.cos(10 * z)
+    np.testing.assert_allclose(Cost(3.0, -2.0, 0.7).value(z), rippled)
+    np.testing.assert_allclose(Cost().value(z), 0.5 * (z - 1) ** 2)
+    np.testing.assert_array_equal(Cost(0.0).value(z), 0.0)
+
+
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_the_gradient_is_the_slope_of_the_expectation(cost):
     h = 1e-6
@@ -83,3 +91,8 @@ def test_bad_arguments_are_named(change, message):
         draws(**{**arguments, **change}, eps=np.zeros(3))
     with pytest.raises(ValueError, match="curvature"):
         Cost(-1.0)
+    with pytest.raises(ValueError, match="^eps: expected finite"):
+        draws(**arguments, eps=[0.0, np.nan])
+    for name in ("offset", "ripple"):
+        with pytest.raises(ValueError, match=f"^{name}: expected a finite number"):
+            Cost(**{name: np.inf})
