@@ -1,5 +1,6 @@
 """SGLD and SGHMC: exact on a linear model but for a known share, and cold where T says so."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -126,6 +127,19 @@ def test_minibatches_in_turn_leave_mean_and_covariance_nearly_as_they_are():
     np.testing.assert_allclose(np.cov(parts.samples.T), np.cov(whole.samples.T), atol=1e-3)
 
 
+def test_a_step_sees_every_mth_point_with_m_times_its_weight():
+    """SGLD without noise or mass is gradient descent, which is written out here."""
+    options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
+    fit = linear(**options, n_batches=3, n_chains=2, learning_rate=0.01, steps=10)
+    w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
+    for t in range(10, 20):
+        rows = np.arange(20) % 3 == t % 3
+        x, y = DESIGN[rows], Y[rows, 0]
+        w = w - 0.01 * (3 * (w @ x.T - y) @ x / 0.5**2 + w)
+    on = replace(fit, state=fit.state._replace(w=away)).longer(10)
+    np.testing.assert_allclose(on.path[-1], w, rtol=1e-4, atol=1e-5)
+
+
 # Steps, cycles, and going on
 
 
@@ -158,6 +172,11 @@ def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
     np.testing.assert_array_equal(fit.samples, chains)
 
 
+def test_cycles_end_with_the_steps_and_none_begins_anew_for_a_few():
+    assert small(steps=100, n_cycles=3).inputs.cycle == 34
+    assert small(steps=60, n_cycles=3).inputs.cycle == 20
+
+
 def test_cycles_on_the_linear_model_are_exact_as_well():
     found, error = moments(linear(n_cycles=4, learning_rate=0.1))
     assert (np.abs(found - np.column_stack([np.zeros(3), EXACT.cov])) < 5 * error).all()
@@ -187,6 +206,7 @@ def test_a_prediction_draws_from_what_counts():
     assert len({tuple(f) for f in p.samples}) == 10  # no draw twice where there are enough
     assert all(np.isclose(every, f, rtol=1e-5).all(axis=1).any() for f in p.samples)
     assert len(fit.predict(DATA.x, n_samples=300).samples) == 300
+    np.testing.assert_array_equal(small(noise_std=0.7).predict(DATA.x).aleatoric_std, 0.7)
 
 
 # What a slider moves
@@ -205,6 +225,50 @@ def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
         small(learning_rate=1e30)
     assert caught.value.step == 10
     assert np.isfinite(small().samples).all()
+
+
+def test_one_chain_that_is_lost_is_a_divergence_though_the_others_go_on():
+    fit = small()
+    w = tf.where([[False], [True]], np.float32(np.nan), fit.state.w)
+    with pytest.raises(DivergedError) as caught:
+        replace(fit, state=fit.state._replace(w=w)).longer(30)
+    assert caught.value.step == 70
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_batches": 9}, r"n_batches: expected at most one a data point \(8\), got 9"),
+        ({"n_batches": 0}, "n_batches: expected an integer >= 1"),
+        ({"n_chains": 0}, "n_chains: expected an integer >= 1"),
+        ({"n_cycles": -1}, "n_cycles: expected an integer >= 0"),
+        ({"sampler": "hmc"}, "sampler: expected one of sgld, sghmc, got 'hmc'"),
+        ({"learning_rate": 0.0}, "learning_rate: expected a finite number > 0"),
+        ({"noise_std": 0.0}, "noise_std: expected a finite number > 0"),
+        ({"seed": -1}, "seed: expected an integer >= 0"),
+        ({"prior": 1.0}, "prior: expected"),
+        ({"likelihood": "poisson"}, "likelihood: expected one of"),
+        ({"likelihood": "bernoulli"}, "y: expected labels 0 and 1"),
+        ({"hidden_units": (0,)}, r"hidden_units\[0\]: expected"),
+    ],
+    ids=str,
+)
+def test_nonsense_is_refused(changes, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        small(**changes)
+
+
+def test_to_go_on_by_no_step_is_refused_and_a_batch_of_one_point_is_not():
+    with pytest.raises(ValueError, match="^steps: expected an integer >= 1, got 0"):
+        small().longer(0)
+    small(n_batches=8, steps=10)
+
+
+def test_who_gives_no_prior_has_the_mixture_of_the_article():
+    fit = small(prior=None)
+    np.testing.assert_allclose(fit.inputs.prior, (1.5, 0.1, 0.5))
+    other = small(prior=ScaleMixture(2.0, 0.5, 0.3)).inputs
+    np.testing.assert_allclose(other.precision, 0.3 / 4.0 + 0.7 / 0.25, rtol=1e-6)
 
 
 @pytest.mark.parametrize("temperature", [-0.1, np.nan, "cold"])
@@ -237,6 +301,11 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
     wanted = np.column_stack([np.zeros(2), (grid - mean).T @ (p[:, None] * (grid - mean))])
     assert (np.abs(found - wanted) < 5 * error + 0.01 * np.abs(wanted)).all()
     assert fit.predict(x).probability.shape == (30,)
+    best = grid[log_p.argmax()]
+    share = np.exp(-np.abs(best @ np.stack([x[:, 0], np.ones(30)])))
+    curvature = (share / (1 + share) ** 2) @ np.hstack([x**2, np.ones((30, 1))]) + 1.5**-2
+    wanted = np.sqrt(curvature * curvature.mean())  # p (1 - p) of each label is its information
+    np.testing.assert_allclose(fit.state.mass.numpy(), wanted, rtol=0.15)
 
 
 # Room for other sizes
