@@ -71,6 +71,32 @@ def test_relu_moments_are_finite_and_never_negative(m, v):
     assert 0.0 <= var <= v
 
 
+def test_where_a_tail_is_no_number_any_more_no_moment_is_negative():
+    """From α = −37.7 on Φ(α) is 0 in float64, and φ(α) not yet."""
+    mean, var = pbp.relu_moments(np.linspace(-39.0, -37.0, 2001), 1.0)
+    assert (mean >= 0).all() and (var >= 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-9, 1e100])
+def test_relu_moments_know_no_unit(scale):
+    m, v = np.array([-2.0, 0.0, 1.5]), np.array([1.0, 0.3, 2.0])
+    mean, var = pbp.relu_moments(scale * m, scale**2 * v)
+    wanted = pbp.relu_moments(m, v)
+    assert_allclose((mean / scale, var / scale**2), wanted, rtol=1e-12)
+
+
+def test_a_variance_that_several_inputs_share_has_the_sum_of_their_slopes():
+    m, v = tf.constant([-0.5, 0.2, 1.0], tf.float64), tf.constant(0.7, tf.float64)
+    shared, own = v, tf.fill([3], v)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([m, shared, own])
+        one, other = (pbp.relu_moments(m, var)[1] for var in (shared, own))
+    assert_allclose(tape.gradient(one, m), tape.gradient(other, m), rtol=1e-12)
+    whole = tape.gradient(one, shared)
+    assert whole.shape == ()
+    assert_allclose(whole, tf.reduce_sum(tape.gradient(other, own)), rtol=1e-12)
+
+
 def test_a_known_input_stays_known_through_a_relu():
     moments = pbp.relu_moments([3.0, -2.0, 0.0], 0.0)
     assert_allclose(moments, [[3.0, 0.0, 0.0], [0.0] * 3], rtol=0.0, atol=1e-99)
@@ -258,6 +284,8 @@ def test_an_update_that_would_leave_no_variance_is_skipped():
     assert_array_equal(var, [0.5, 0.4])
     nan = tf.constant([np.nan, 0.4], tf.float64)
     assert_array_equal(pbp_loop._valid(m, v, nan, v)[0], [1.0, 0.4])
+    infinite = tf.constant([np.inf, 0.4], tf.float64)
+    assert_array_equal(pbp_loop._valid(m, v, m, infinite)[1], [0.5, 0.4])
 
 
 def test_one_far_outlier_leaves_a_sound_posterior():
@@ -488,13 +516,14 @@ def test_a_noise_precision_without_a_mean_variance_is_not_taken_over(residual, l
     assert_array_equal(after.noise, (1.01, 0.5))
 
 
-def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
+@pytest.mark.parametrize("lost", [np.nan, np.inf])
+def test_a_log_z_that_is_no_number_is_a_divergence_with_its_step(lost, monkeypatch):
     advance = pbp.Standardised.advance
 
     def spoilt(self, *given, **options):
         state, trace = advance(self, *given, **options)
         spoilt.calls += 1
-        return state, trace * (np.nan if spoilt.calls == 2 else 1.0)
+        return state, trace * (lost if spoilt.calls == 2 else 1.0)
 
     spoilt.calls = 0
     monkeypatch.setattr(pbp.Standardised, "advance", spoilt)
@@ -658,6 +687,7 @@ def test_new_values_and_new_lengths_of_the_data_compile_nothing():
         ({"seed": -1}, "seed"),
         ({"noise_prior": (1.0, 6.0)}, "noise_prior: expected α > 1"),
         ({"noise_prior": (6.0, 0.0)}, "noise_prior"),
+        ({"noise_prior": (np.nan, 6.0)}, "noise_prior: expected a finite number, got nan"),
         ({"noise_prior": (6.0, 6.0, 6.0)}, "noise_prior: expected a pair"),
         ({"noise_prior": 6.0}, "noise_prior: expected a pair"),
     ],
@@ -686,6 +716,30 @@ def test_data_that_do_not_fit_are_refused():
         (lambda: pbp.relu_moments(0.0, -1.0), "var: expected finite numbers >= 0"),
         (lambda: pbp.relu_moments([0.0, np.nan], [1.0, 1.0]), "mean: expected finite numbers"),
         (lambda: pbp.relu_moments(np.nan, 1.0), "mean: expected finite"),
+        (lambda: pbp.relu_moments(0.0, [1.0, -1.0]), "var: expected finite numbers >= 0"),
+        (lambda: pbp.adf_update(np.nan, 1.0, 1.0, 1.0), "m: expected finite numbers, got"),
+        (lambda: pbp.adf_update(0.0, 1.0, np.inf, 1.0), "dlogz_dm: expected finite"),
+        (lambda: pbp.adf_update(0.0, 1.0, 1.0, np.nan), "dlogz_dv: expected finite"),
+        (lambda: pbp.gamma_update(6.0, 6.0, np.nan, 0.0), "residual: expected finite"),
+        (lambda: pbp.gamma_update([6.0, 0.9], 6.0, 0.0, 0.0), "alpha: expected finite numbers > 1"),
+        (lambda: pbp.linear_moments([np.nan], [0.0], [[1.0, 2.0]], [[1.0, 1.0]]), "mean: expected"),
+        (lambda: pbp.linear_moments([1.0], [-1.0], [[1.0, 2.0]], [[1.0, 1.0]]), "var: expected"),
+        (
+            lambda: pbp.linear_moments([1.0], [0.0], [[np.inf, 2.0]], [[1.0, 1.0]]),
+            "weight_mean: expected finite",
+        ),
+        (
+            lambda: pbp.linear_moments([1.0], [0.0], [[1.0, 2.0]], [[1.0, -1.0]]),
+            "weight_var: expected finite numbers >= 0",
+        ),
+        (
+            lambda: pbp.linear_moments([[[1.0]]], [[[0.0]]], [[1.0, 2.0]], [[1.0, 1.0]]),
+            r"mean, var: expected one shape \[in\] or \[n, in\]",
+        ),
+        (
+            lambda: pbp.linear_moments([1.0], [0.0], [[[1.0], [2.0]]], [[[1.0], [1.0]]]),
+            r"weight_mean: expected shape \[out, 2\]",
+        ),
         (lambda: pbp.adf_update(0.0, 0.0, 1.0, 1.0), "v: expected finite numbers > 0"),
         (lambda: pbp.gamma_update(1.0, 1.0, 0.0, 0.0), "alpha: expected finite numbers > 1"),
         (lambda: pbp.gamma_update(6.0, 0.0, 0.0, 0.0), "beta: expected finite numbers > 0"),

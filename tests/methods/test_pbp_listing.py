@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from bdl_teach import DivergedError
 from bdl_teach.backend import tf
@@ -105,6 +106,19 @@ def test_a_batch_sums_the_gradients_of_its_points_and_cuts_variances_at_0(eager)
         assert_allclose(fit.state.var[layer], new_var, rtol=1e-3, atol=1e-4)
 
 
+def test_the_noise_is_updated_by_the_densities_of_a_whole_batch(eager):
+    """Z, Z₁ and Z₂ are products over its points; the missing one counts for none."""
+    fit = pbp_listing.fit(X[:3], Y[:3], hidden_units=(5,), batch_size=4, n_records=1)
+    (x, y), state = started(3)
+    f_mean, f_var = (t.numpy() for t in pbp_loop.forward(tf.constant(x), state.mean, state.var))
+    z0, z1, z2 = (
+        stats.norm(f_mean, np.sqrt(f_var + 6.0 / (6.0 + k))).pdf(y).prod() for k in (-1, 0, 1)
+    )
+    alpha = 1 / (z0 * z2 / z1**2 * 7 / 6 - 1)
+    beta = 1 / (z2 / z1 * 7 / 6 - z1 / z0)
+    assert_allclose(fit.state.noise, (alpha, beta), rtol=1e-3)
+
+
 def test_the_start_is_drawn_as_the_listing_draws_it():
     """Weights of variance 2/in, a bias of 2/out; variances 1/λ with λ ~ Gamma(6, 6)."""
     start, other = (pbp_listing._initial_state((99, 80, 1), seed) for seed in (0, 1))
@@ -118,9 +132,10 @@ def test_the_start_is_drawn_as_the_listing_draws_it():
     assert_allclose(start.noise, (6.0, 6.0))
 
 
-def test_weights_that_are_no_numbers_are_a_divergence_with_its_step(monkeypatch):
+def test_a_weight_that_is_no_number_is_a_divergence_with_its_step(monkeypatch):
     def program(*_):
-        return lambda state, *_: state._replace(mean=tuple(np.nan * m for m in state.mean))
+        lost = np.array([[0.0, np.nan] + [0.0] * 4])
+        return lambda state, *_: state._replace(mean=(state.mean[0], state.mean[1] + lost))
 
     monkeypatch.setattr(pbp_listing, "_program", program)
     with pytest.raises(DivergedError, match="batch_size=1") as error:

@@ -89,6 +89,21 @@ def test_without_shuffling_every_epoch_takes_the_rows_in_order():
         assert_array_equal(replay.seen, np.arange(seen))
 
 
+def test_a_fit_by_replay_is_the_fit_and_its_frames_lead_there_from_the_prior(taken):
+    fit = pbp_replay.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
+    whole = pbp.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
+    assert_allclose(weights(fit), weights(whole), rtol=1e-8, atol=1e-12)
+    steps = fit.path.steps
+    assert (steps[0], steps[-1], fit.n_steps) == (0, 40, 40)
+    assert (np.diff(steps) > 0).all() and (np.diff(steps)[:5] <= np.diff(steps)[-5:].min()).all()
+    for frame in (1, len(steps) // 2, -1):
+        then = taken[steps[frame] - 1].fit
+        assert_allclose(weights(fit.at(frame)), weights(then), rtol=1e-8, atol=1e-12)
+    assert_array_equal(fit.at(0).state.noise, pbp.NOISE_PRIOR)
+    with pytest.raises(ValueError, match="^frame: expected one of the"):
+        fit.at(len(steps))
+
+
 def test_a_number_of_steps_below_0_is_refused():
     with pytest.raises(ValueError, match="n_steps: expected"):
         pbp_replay.replay(DATA.x, DATA.y, -1)

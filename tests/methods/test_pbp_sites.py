@@ -127,3 +127,27 @@ def test_sites_of_another_name_are_refused():
 def test_averaged_sites_count_no_point_twice_in_the_second_epoch():
     one, two = (linear("average", epochs).state.var[0][0] for epochs in (1, 2))
     np.testing.assert_allclose(two, one, rtol=0.1)
+
+
+def test_from_the_second_epoch_on_the_nth_part_is_taken_out_before_each_point():
+    """Three epochs of five points, step by step; a refinement after each."""
+    x, y = X[:5], Y[:5]
+    options: dict[str, Any] = {"hidden_units": (2,), "noise_prior": (5.0, 3.0), "seed": 4}
+    fit = pbp.fit(x, y, epochs=3, sites="average", **options)
+    inputs, targets = (x - x.mean()) / x.std(), (y[:, 0] - y.mean()) / y.std()
+    start = tf.nest.map_structure(tf.constant, _loop.initial_state((1, 2, 1), 4, (5.0, 3.0)))
+    take_out, learn, refine = (
+        tf.function(step, autograph=False)
+        for step in (_loop.without_a_site, _loop.learn_point, _loop.refine_prior)
+    )
+    now = start
+    for epoch in range(3):
+        for i in np.random.default_rng([4, epoch]).permutation(5):
+            share = tf.constant(0.2 if epoch else 0.0, tf.float64)
+            now = take_out(now, share, start.noise)
+            now, _ = learn(now, tf.constant(inputs[i : i + 1]), tf.constant(targets[i]))
+        now = refine(now)
+    for name in ("mean", "var"):
+        for a, b in zip(getattr(fit.state, name), getattr(now, name), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-7)
+    np.testing.assert_allclose(fit.state.noise, now.noise, rtol=1e-9)
