@@ -33,7 +33,7 @@ def by_quadrature(cov):
 
 
 @pytest.mark.parametrize("hidden_units", [(7,), (7, 5)])
-@pytest.mark.parametrize("pair", [(-0.8, 0.9), (0.2, 0.5)])
+@pytest.mark.parametrize("pair", [(-0.8, 0.9), (0.2, 0.5), (-2.0, 1.5)])
 def test_the_kernel_is_the_integral_it_stands_for(hidden_units, pair):
     x = np.array(pair)[:, None]
     cov = 0.64 * (x @ x.T + 1.0)
@@ -89,6 +89,12 @@ def test_with_their_width_the_functions_of_the_prior_become_gaussian():
     assert excess[1] == pytest.approx(excess[0] / 4, abs=4 * error[1] + error[0])
     assert excess[2] == pytest.approx(excess[0] / 16, abs=4 * error[2] + error[0] / 4)
     assert excess[0] > 2 * excess[1] > 4 * excess[2]
+
+
+def test_the_seed_decides_the_functions_of_the_prior():
+    one, again, other = (infinite_width.prior_functions(X, 5, seed=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one, again)
+    assert one.shape == (5, 3) and (one != other).all()
 
 
 def test_a_wider_network_means_a_wider_prior():
@@ -166,6 +172,18 @@ def test_a_mixture_with_one_component_is_a_gaussian():
         assert fit(prior=prior).log_evidence == pytest.approx(fit().log_evidence)
 
 
+def test_who_gives_no_prior_has_the_mixture_of_the_article():
+    mixture = ScaleMixture(1.5, 0.1, 0.5)
+    for function in (infinite_width.kernel, infinite_width.prior_functions):
+        np.testing.assert_array_equal(function(X), function(X, prior=mixture))
+    assert infinite_width.fit(DATA.x, DATA.y).prior == mixture
+
+
+def test_where_a_point_is_known_all_but_exactly_the_doubt_is_a_number():
+    std = fit(noise_std=1e-7, prior=Gaussian(30.0)).predict(DATA.x).epistemic_std
+    assert np.isfinite(std).all() and std.max() < 0.1
+
+
 # Doors
 
 
@@ -173,13 +191,22 @@ def test_a_mixture_over_many_inputs_is_refused_and_a_gaussian_is_not():
     x, y = np.ones((3, 10)), np.zeros(3)
     with pytest.raises(ValueError, match=r"^prior: expected a Gaussian, or fewer than 10 inputs"):
         infinite_width.fit(x, y, prior=ScaleMixture())
+    with pytest.raises(ValueError, match=r"got ScaleMixture\(.*\) and 10 inputs$"):
+        infinite_width.kernel(x, prior=ScaleMixture())
     infinite_width.fit(x, y, prior=Gaussian(1.0))
+    infinite_width.fit(x, y, prior=ScaleMixture(1.5, 0.1, 1.0))  # of which one scale is left
     infinite_width.fit(x[:, :9], y, prior=ScaleMixture())
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: infinite_width.kernel(X, prior=1.0), "prior: expected"),
+        (lambda: infinite_width.prior_functions(X, prior=1.0), "prior: expected"),
+        (lambda: fit(prior=1.0), "prior: expected"),
+        (lambda: fit(noise_std=0.0), "noise_std: expected a finite number > 0"),
+        (lambda: fit(hidden_units=(3, 0)), r"hidden_units\[1\]: expected"),
+        (lambda: infinite_width.kernel(X, hidden_units=(0,)), r"hidden_units\[0\]: expected"),
         (lambda: infinite_width.kernel(X, X[:, [0, 0]]), "other: expected 1 columns, got 2"),
         (lambda: infinite_width.kernel(X[:, 0]), r"x: expected shape \[n, d\]"),
         (lambda: infinite_width.prior_functions(X, 0), "n_samples: expected"),
