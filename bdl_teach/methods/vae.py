@@ -468,7 +468,7 @@ class Fit(TrainedOn):
         if not self.variational:
             raise ValueError("elbo: expected a VAE, got a plain autoencoder, whose KL is infinite")
         x, eps = checks.inputs("x", x, self.model.encoder.n_inputs), checks.finite("eps", eps)
-        if eps.ndim != 3 or eps.shape[1:] != (len(x), self.latent_dim):
+        if eps.shape[1:] != (len(x), self.latent_dim):
             raise ValueError(f"eps: expected [s, {len(x)}, {self.latent_dim}], got {eps.shape}")
         mean, std = self.encode(x)
         z = tf.constant(mean + std * eps)  # [s, n, latent]

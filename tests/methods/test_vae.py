@@ -278,6 +278,7 @@ def test_an_encoder_s_spread_is_a_softplus_and_a_decoder_s_mean_a_sigmoid():
     assert mean[0, 0] == pytest.approx(1.5 * 0.7 + 0.5)
     assert std[0, 0] == pytest.approx(np.log1p(np.exp(-2.0 * 0.7 + 0.3)) + 1e-6)
     np.testing.assert_allclose(fit.decode([[0.4]]), [[expit(2.0 * 0.4 - 1.0)]])
+    np.testing.assert_allclose(by_hand(2.0, -1.0, 1.0, [0.0, 0.0], 1.0).decode([[3.0]]), [[5.0]])
 
 
 @pytest.mark.parametrize("kl", vae.KLS)
@@ -376,11 +377,24 @@ def test_a_fit_starts_from_another_s_weights_if_told_to(told):
         np.testing.assert_array_equal(start, weights)
 
 
+def test_without_beta_only_the_reconstruction_is_learnt_and_the_draw_stays(told):
+    fit, _, (_, _, problem) = told(beta=0.0)
+    assert (float(problem.beta), float(problem.noise)) == (0.0, 1.0)
+    assert fit.variational and "kl" in fit.history
+
+
+def test_a_fit_keeps_what_it_was_fitted_to_and_how(told):
+    settings = {"beta": 2.5, "kl": "sampled", "batch_size": 3, "seed": 8}
+    problem = told(**settings)[0].problem
+    np.testing.assert_array_equal(problem.x, ROWS)
+    assert problem._asdict() == {"x": problem.x, **settings}
+
+
 def test_pixels_may_be_black_and_white_and_a_gaussian_takes_any_numbers(told):
     told(np.array([[0.0, 1.0]]))
     told(np.array([[-5.0, 9.0]]), likelihood="gaussian")
-    for value in (-0.01, 1.01):
-        with pytest.raises(ValueError, match=r"in \[0, 1\]"):
+    for value, got in ((-0.01, "-0.01, 0.5"), (1.01, "0.5, 1.01")):
+        with pytest.raises(ValueError, match=rf"in \[0, 1\] for the Bern.*got \[{got}\]"):
             told(np.array([[0.5, value]]))
 
 
@@ -517,8 +531,17 @@ def test_bad_questions_to_a_fit_are_named():
         (lambda: fit.encode(TEST[:, :9]), "64 columns"),
         (lambda: fit.decode([[0.0]]), "2 columns"),
         (lambda: fit.sample(0), "n: expected"),
+        (lambda: fit.sample(3, seed=-1), "seed: expected"),
         (lambda: fit.elbo(TEST, kl="exact"), "kl"),
-        (lambda: fit.elbo_draws(TEST[:2], np.zeros((1, 3, 2))), "eps"),
+        (lambda: fit.elbo(TEST, n_samples=0), "n_samples: expected"),
+        (lambda: fit.elbo(TEST, seed=-1), "seed: expected"),
+        (lambda: fit.elbo(TEST[:, :9]), "x: expected 64 columns"),
+        (lambda: fit.cost(0), "expected an integer >= 1"),
+        (lambda: fit.elbo_draws(TEST[:2, :9], np.zeros((1, 2, 2))), "x: expected 64 columns"),
+        (lambda: fit.elbo_draws(TEST[:2], np.zeros((1, 3, 2))), "eps: expected"),
+        (lambda: fit.elbo_draws(TEST[:2], np.zeros((1, 2, 1))), "eps: expected"),
+        (lambda: fit.elbo_draws(TEST[:2], np.zeros((2, 2))), "eps: expected"),
+        (lambda: fit.elbo_draws(TEST[:2], np.full((1, 2, 2), np.nan)), "eps: expected finite"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
@@ -570,9 +593,34 @@ def test_a_vae_has_converged_when_training_on_gains_no_more_than_half_a_nat_an_e
         assert one.converged is expected
 
 
+def test_training_on_is_a_fit_of_the_same_kind_with_a_rate_that_falls_at_once(told, monkeypatch):
+    plan = {"latent_dim": 1, "hidden_units": (5, 4), "batch_size": 3, "beta": 0.5, "seed": 4}
+    given = {"likelihood": "gaussian", "decoder_std": 0.3, "kl": "sampled", "variational": False}
+    first, *_ = told(**plan, **given)
+    kept = {}
+    monkeypatch.setattr(vae, "fit", lambda x, **settings: kept.update(x=x, **settings))
+    first.refined(7, 0.03)
+    assert kept.pop("start") is first
+    np.testing.assert_array_equal(kept.pop("x"), ROWS)
+    assert kept.pop("seed") > 1000  # far from those of its neighbours
+    del plan["seed"]
+    assert kept == {**plan, **given, "steps": 7, "learning_rate": 0.03, "cooldown": 1.0}
+
+
 def test_a_plain_autoencoder_has_no_free_energy():
     with pytest.raises(ValueError, match="expected a VAE, got a plain autoencoder"):
         _ = autoencoder().free_energy
+
+
+@pytest.mark.parametrize("kl", vae.KLS)
+def test_the_cost_is_that_of_the_draws_of_its_seed(kl):
+    fit = replace(by_hand(1.5, 0.2, 0.5, [0.4, 0.1], 0.7), problem=ONE._replace(kl=kl))
+    for seed in (1, 2):
+        parts = fit.elbo(ONE.x, 10, seed)
+        assert fit.cost(seed=seed).likelihood == pytest.approx(-parts.reconstruction.sum())
+        assert fit.cost(seed=seed).complexity == pytest.approx(parts.kl.sum())  # in closed form
+    assert fit.cost(seed=1).likelihood != fit.cost(seed=2).likelihood
+    assert fit.cost(3).likelihood == pytest.approx(-fit.elbo(ONE.x, 3).reconstruction.sum())
 
 
 def test_training_on_keeps_the_noise_of_the_decoder_and_the_kind_of_kl():
