@@ -249,8 +249,10 @@ def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit,
     np.testing.assert_allclose(logs, np.log(softmax(logits, axis=-1)), rtol=1e-5)
 
 
-def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own():
+@pytest.mark.parametrize("random_biases", [False, True])
+def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own(random_biases):
     large = replace(NETWORK, filters=64, kernel_size=5, initial_rho=-2.0, seed=4)
+    large = replace(large, random_biases=random_biases)
     start = image_classifier.Fit(large, large.build(), 1.0, {}, PROBLEM)
     np.testing.assert_allclose(start.std, np.log1p(np.exp(-2.0)), rtol=1e-5)
     assert abs(start.mean.std() / 0.1 - 1) < 5 / np.sqrt(2 * start.mean.size)
@@ -352,6 +354,10 @@ def test_members_may_be_bayesian_and_there_is_one_at_least():
     )
     first, second, *others = two.predict(IMAGES[:4], n_samples=2)
     assert len(others) == 2 and not np.allclose(first, second)
+    each = np.concatenate([one.predict(IMAGES[:4], 2, seed=3) for one in two.members])
+    for drawn in (two.predict(IMAGES[:4], 2, 3), np.exp(two.log_predict(IMAGES[:4], 2, 3))):
+        np.testing.assert_array_equal(drawn, each)
+    assert not np.allclose(each[0], first)
     with pytest.raises(ValueError, match="members: expected an integer >= 1"):
         image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=0)
 
@@ -414,6 +420,17 @@ def test_classes_go_up_to_the_largest_label_though_one_may_have_no_picture():
     assert known.predict(IMAGES[:2], 1).shape == (1, 2, 3)
 
 
+def test_pictures_need_not_be_square_nor_have_an_even_side():
+    high = IMAGES[:32, :, 1:]
+    fit = tiny(images=high)
+    assert fit.network.image_shape == (8, 7)
+    assert fit.mean.size == 3 * 3 * 4 + 4 * 4 * 4 * 3  # half a pair of columns counts as one
+    assert fit.predict(high[:5], 1).shape == (1, 5, 3)
+    for other in ((7, 8), (8, 8), (7, 7)):
+        with pytest.raises(ValueError, match=r"images: expected shape \[n, 8, 7\]"):
+            fit.predict(np.zeros((2, *other)))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -421,6 +438,9 @@ def test_classes_go_up_to_the_largest_label_though_one_may_have_no_picture():
         ({"images": IMAGES[:, :0]}, r"images: expected shape \[n, height, width\]"),
         ({"images": np.full((2, 8, 8), np.nan)}, "images: expected finite numbers"),
         ({"labels": LABELS[:31]}, r"labels: expected shape \(32,\)"),
+        ({"labels": LABELS[:32, None]}, r"labels: expected shape \(32,\)"),
+        ({"labels": np.where(np.arange(32) == 3, np.nan, 1.0)}, "labels: expected finite numbers"),
+        ({"labels": np.where(np.arange(32) == 3, 0.5, 1.0)}, "labels: expected whole numbers"),
         ({"labels": LABELS[:32] + 0.5}, "labels: expected whole numbers from 0 to 2"),
         ({"labels": LABELS[:32] + 1}, "labels: expected whole numbers from 0 to 2"),
         ({"labels": LABELS[:32] - 1}, "labels: expected whole numbers from 0 to 2"),
@@ -463,6 +483,7 @@ def test_the_free_energy_is_that_of_all_training_pictures(still):
     assert cost.likelihood == pytest.approx(seen["likelihood_cost"][0], rel=1e-4)
     assert cost.total == pytest.approx(0.25 * cost.complexity + cost.likelihood)
     assert still.free_energy == still.cost().total
+    assert (still.n_points, still.tolerance) == (32, 16.0)  # whatever a minibatch holds
 
 
 def test_training_on_leaves_the_fit_as_it_is_and_is_what_converged_asks(fit, monkeypatch):
@@ -476,14 +497,29 @@ def test_training_on_leaves_the_fit_as_it_is_and_is_what_converged_asks(fit, mon
     assert replace(fit, problem=fit.problem._replace(learning_rate=1e-9)).converged
 
 
-@pytest.mark.parametrize(("epochs", "more"), [(3, 100), (700, 700)])
+@pytest.mark.parametrize(
+    ("epochs", "size", "more"), [(3, 32, 101), (700, 32, 700), (3, 20, 51), (3, 16, 51)]
+)
 def test_training_on_takes_as_many_epochs_again_or_what_makes_enough_steps(
-    fit, monkeypatch, epochs, more
+    fit, monkeypatch, epochs, size, more
 ):
-    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 100)
+    """Of 32 pictures: one step an epoch, or two of which the last may be a short one."""
+    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 101)
     monkeypatch.setattr(image_classifier, "_trained", lambda *given: given[-1])
-    asked = replace(fit, problem=fit.problem._replace(epochs=epochs)).refined()
+    problem = fit.problem._replace(epochs=epochs, batch_size=size)
+    asked = replace(fit, problem=problem).refined()
     assert asked.epochs == more
+
+
+def test_training_on_is_of_a_copy_of_the_same_network_on_the_same_scale(fit, monkeypatch):
+    monkeypatch.setattr(image_classifier, "_trained", lambda *given: given)
+    network, built, scale, problem = replace(fit, pixel_scale=255.0).refined()
+    assert (network, scale) == (fit.network, 255.0)
+    assert built.model is not fit.built.model
+    for ours, theirs in zip(built.model.variables, fit.built.model.variables, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert problem.images is fit.problem.images
+    assert problem.seed > fit.problem.seed + 1000  # far from those of its neighbours
 
 
 def test_pictures_are_trained_on_as_they_were(still):
