@@ -119,6 +119,18 @@ def test_a_weight_whose_cavity_is_no_gaussian_keeps_what_it_has():
     assert left.noise[0] == 18.0
 
 
+def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has():
+    """A cavity of variance 2·10⁶; one of half of that, a weight does take."""
+    for left, kept in ((0.5e-6, True), (2e-6, False)):
+        before = state()
+        wanted = 2 * left - 1 / np.concatenate([v.ravel() for v in before.var])
+        before = before._replace(factors=np.column_stack([wanted, before.factors[:, 1:]]))
+        after = without(0.5, before)
+        for a, b in zip(after.var, before.var, strict=True):
+            assert (a == b).all() == kept
+            assert kept or np.allclose(a, 1 / left, rtol=1e-3)
+
+
 def test_sites_of_another_name_are_refused():
     with pytest.raises(ValueError, match="^sites: expected one of none, average, got 'each'"):
         pbp.fit(X, Y, sites="each")

@@ -366,6 +366,8 @@ def test_weights_start_with_a_variance_of_one_over_fan_in_and_biases_at_0(told):
             spread = matrix.std() * np.sqrt(fan_in)
             assert abs(spread - 1) < 5 / np.sqrt(2 * matrix.size)
             assert (bias == 0).all()
+    first, last = 10 * fit.encoder_weights[:3000], 10**0.5 * fit.decoder_weights[:3000]
+    assert abs(np.mean(first * last)) < 5 / np.sqrt(3000)  # the networks have draws of their own
     other, *_ = told(np.zeros((2, 100)), seed=5, **settings)
     assert (other.encoder_weights[:30_000] != fit.encoder_weights[:30_000]).all()
 
