@@ -103,8 +103,8 @@ def _ties_two_weights(_state: controls.Values, result: LinearResult) -> list[Con
     """Whether a single point has left the two weights that are shown on a line."""
     pair = list(result.pair)
     (a, b), (_, c) = result.posterior.cov[np.ix_(pair, pair)]
-    n, correlation = len(result.data.x), b / np.sqrt(a * c)
-    phi = features.design(result.kind, result.data.x, len(result.posterior.mean))
+    n, d, correlation = len(result.data.x), len(result.posterior.mean), b / np.sqrt(a * c)
+    phi = features.design(result.kind, result.data.x, d) if n else np.zeros((0, d))
     others = np.delete(phi, pair, axis=1)
     shared = ", and other weights share the point" if np.abs(others).max(initial=0.0) > 0.1 else ""
     lacking = as_asked(correlation < -0.97, "their correlation", correlation)
