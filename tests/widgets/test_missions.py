@@ -204,6 +204,8 @@ def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
 
 # Of each mission, the controls that are to stand where they stood, as its text says.
 LEFT = {
+    "linear-sure-at-both-ends": {"prior_std", "noise_std", "n_features", "kind"},
+    "linear-nothing-to-learn": {"noise_std"},
     "truth-one-point": {"gap", "prior_std", "noise_std", "width"},
     "truth-few-units-reach-as-far": {"gap", "noise_std", "n"},
     "sinusoid-wider-at-1": {"n", "noise_std", "kl_weight", "width"},
