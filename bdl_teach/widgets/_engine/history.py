@@ -49,9 +49,9 @@ class History:
         names = state.keys() | now.keys()
         moved = frozenset(name for name in names if state.get(name) != now.get(name))
         soon = self.held or when - self._when < _ONE_MOVE_S
-        goes_on = moved <= self._moved and soon and not self.ahead
+        goes_on = moved <= self._moved and soon
         self._moved, self._when = moved, when
-        if goes_on and self.behind:
+        if goes_on:
             self._states[self._at] = dict(state)
             return
         self._states[self._at + 1 :] = [dict(state)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bdl_teach.widgets._engine import history
@@ -67,7 +69,7 @@ def test_a_control_that_leaves_the_state_is_another_movement() -> None:
 def test_what_was_undone_is_forgotten_by_the_next_movement() -> None:
     made = moved(1.0, 2.0)
     made.undo()
-    made.note({**START, "x": 7.0}, 20.1)  # of the same control, and soon after
+    made.note({**START, "x": 7.0}, 10.1)  # of the same control, and soon after
     assert not made.ahead
     assert [made.undo(), made.undo()] == [{**START, "x": 1.0}, START]
 
@@ -95,10 +97,22 @@ def test_nobody_outside_can_change_a_kept_state() -> None:
     given = dict(START)
     made = History(given)
     given["x"] = 5.0
-    made.note({**START, "x": 1.0}, 0.0)
+    for x, when in ((1.0, 0.0), (1.5, 0.1), (2.0, 9.0)):  # the second goes on with the first
+        made.note(noted := {**START, "x": x}, when)
+        noted["x"] = 7.0
     made.undo()["x"] = 9.0  # type: ignore[index]
-    made.redo()
+    assert made.redo() == {**START, "x": 2.0}
+    assert made.undo() == {**START, "x": 1.5}
     assert made.undo() == START == made.first
+
+
+@pytest.mark.parametrize("first", [{"x": 1.0}, {"kind": "b"}])
+def test_a_control_that_moves_along_with_another_begins_a_movement(first: dict[str, Any]) -> None:
+    """As a preset does, however soon after a slider that it moves, too."""
+    made = History(START)
+    made.note({**START, **first}, 0.0)
+    made.note({"x": 2.0, "kind": "c"}, 0.1)
+    assert made.before == {**START, **first}
 
 
 def test_two_presses_of_a_button_are_two_movements() -> None:
@@ -108,3 +122,14 @@ def test_two_presses_of_a_button_are_two_movements() -> None:
         history.note({"seed": seed}, when=0.1 * seed)
     assert history.undo() == {"seed": 1}
     assert history.undo() == {"seed": 0}
+
+
+def test_two_drags_are_two_movements_however_soon_the_hand_is_back() -> None:
+    made = History(START)
+    for x in (1.0, 2.0):
+        made.end_movement()
+        made.held = True
+        for step in (0.1, 0.2):
+            made.note({**START, "x": x + step}, 0.0)
+        made.held = False
+    assert [made.undo(), made.undo()] == [{**START, "x": 1.2}, START]
