@@ -94,7 +94,7 @@ def _value_at(control: Widget, place: int) -> Any:
     height = min(control.min + place * control.step, control.max)
     if hasattr(control, "base"):
         return float(control.base**height)
-    return type(control.value)(round(height, 10))
+    return round(height, 10)
 
 
 def _picture(png: bytes, width: int) -> Image.Image:

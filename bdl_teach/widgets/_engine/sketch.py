@@ -78,7 +78,7 @@ class Sketch:
     def hide(self, artists: Iterable[Artist]) -> None:
         """Hide what would give the answer away."""
         for artist in artists:
-            if artist.get_visible() and artist not in self._stays and artist not in self.artists:
+            if artist.get_visible() and artist not in self._stays:
                 artist.set_visible(False)
                 self._hidden.append(artist)
 

@@ -17,6 +17,8 @@ SINE = "{} fit, {} points: free energy {} nats = {} (complexity) + {} (likelihoo
         ("rate 0.5 now", "rate 0.25 now", "rate 0.25 (−0.25) now"),
         ("rate 0.25 now", "rate 0.5 now", "rate 0.5 (+0.25) now"),
         ("score 1.2, ratio 12", "score 1.2e+03, ratio 12", "score 1.2e+03 (+1.2e+03), ratio 12"),
+        ("score 1.2e+03, ratio 12", "score 900, ratio 12", "score 900 (−3e+02), ratio 12"),
+        ("rate 3e-05 now", "rate 1e-05 now", "rate 1e-05 (−2e-05) now"),
         ("log evidence -21.9 nats", "log evidence −10.6 nats", "log evidence −10.6 (+11.3) nats"),
         ("likelihood 1,200 nats", "likelihood 3,450 nats", "likelihood 3,450 (+2,250) nats"),
         ("52% switched off", "61% switched off", "61% (+9) switched off"),
@@ -46,6 +48,7 @@ def test_a_figure_has_its_change_in_brackets(then: str, now: str, marked: str) -
         ("ELBO 12.0 nats", "reconstruction 25.0 nats"),
         ("σ₁ and R-hat", "σ₁ and R-hat 1.01"),
         ("3 weights", "a prior of 3.5 weights"),
+        ("on a 1D toy", "on a 2D toy"),
     ],
 )
 def test_figures_of_different_things_are_not_compared(then: str, now: str) -> None:
@@ -72,3 +75,7 @@ def test_each_figure_is_said_with_the_words_that_it_stands_in() -> None:
         "2.0 → 2.1 at x = ±1.5",
     ]
     assert {"at x = ±1.5", "with S = 10 → 20"} <= set(found), "what others are said at"
+
+
+def test_a_figure_before_another_in_brackets_is_said_with_its_own_words() -> None:
+    assert [str(f) for f in changes.figures("a = 12 (3)", "a = 13 (3)")][0] == "a = 12 → 13"

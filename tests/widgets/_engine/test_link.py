@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.figure
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine.link import LinkArtists, Mark
+from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 
 X = np.linspace(-1.0, 1.0, 5)
 FUNCTIONS = np.stack([X, X**2])
@@ -39,3 +41,17 @@ def test_pairs_of_weights_are_marked_where_they_are() -> None:
     link.show(Mark(FUNCTIONS[:1], np.array([[0.5, -2.0], [1.0, 3.0]]), "two draws"))
     np.testing.assert_array_equal(link._dots.get_data(), [[0.5, 1.0], [-2.0, 3.0]])
     assert len(link._rug.get_xdata()) == 0
+
+
+def test_the_function_that_passes_nearest_to_a_place_is_meant_if_one_does() -> None:
+    functions = np.array([[0.0, 0, 0, 0, 0], [0, 1, 2, 3, 4], [5, 4, 3, 2, 1]])
+    meant = partial(nearest_function, functions, X)
+    for place, k in (((-0.5, 4.2), 2), ((0.4, 2.8), 1), ((0.6, 0.1), 0), ((1.0, 4.2), 1)):
+        assert meant(place, 10.0) == k, place
+    assert meant((0.5, 3.4), 10.0) is None
+    assert meant((0.5, 3.4), 20.0) == 1, "in a higher panel that is as near to the eye"
+
+
+def test_along_a_weight_its_functions_go_evenly_to_the_two_sds_that_are_said() -> None:
+    assert (STEPS[0], STEPS[-1]) == (-2.0, 2.0)
+    np.testing.assert_allclose(np.diff(STEPS), np.diff(STEPS)[0])

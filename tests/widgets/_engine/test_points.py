@@ -34,6 +34,15 @@ def test_each_column_keeps_a_millionth_of_its_own_unit() -> None:
         np.testing.assert_allclose(value[1], table[1], rtol=1e-4)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1.0, 1e7])
+def test_a_line_has_as_many_digits_as_a_picture_can_show(unit: float) -> None:
+    third = np.array([-1.0, 0.0, 1.0, 4.0]) / 3.0
+    value = Points.normal((unit * third, unit * third))
+    assert value is not None
+    np.testing.assert_allclose(points.in_course(value)[0], (third - 0.5) * 0.6, atol=1e-6)
+    assert max(len(f"{number / unit:.9f}".rstrip("0")) for number in value[0]) <= 10
+
+
 def test_a_value_keeps_its_units_and_is_a_value_again() -> None:
     value = Points.normal(TABLE)
     assert value is not None and value[:2] == TABLE
@@ -62,6 +71,9 @@ def test_columns_may_be_arrays_of_one_column_each() -> None:
         (((1.0, 2.0), (3.0, 3.0)), "expected y that differ, got 2 × 3.0"),
         ((range(201), range(201)), "expected at most 200 points, got 201"),
         ((*TABLE, (0.0, 0.0, 0.0, 1.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0,"),
+        ((*TABLE, (0.0, 1.0, 0.0, 0.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0,"),
+        ("hello", "expected None or a pair (x, y), got 'hello'"),
+        (((np.nan, np.nan), (1.0, 2.0)), "expected finite numbers, got nan in row 0 of x"),
         ((*TABLE, (0.0, 1.0)), "expected units (x₀, x₁ > 0, y₀, y₁ > 0), got (0.0, 1.0)"),
     ],
 )
@@ -78,6 +90,8 @@ def test_what_is_no_table_is_refused_with_what_was_expected(given: Any, words: s
         "weight\tprice\n1.5\t2\n\n2.5\t-30\n",
         "1.5 2\n2.5    -30",
         "1,5;2\n2,5;-30",
+        "1,5\t2\n2,5\t-30",
+        "1.5;2\n  \n2.5;-30\n\t\n",
         '"a";"b"\n"1,5";"2"\n2,5;-30\r\n',
         "  1.5 , 2  \n 2.5 , -30 ",
     ],
@@ -94,6 +108,7 @@ def test_two_columns_are_read_however_they_are_separated(text: str) -> None:
         ("x,y\n1,2", "expected at least two lines of two numbers, got 1"),
         ("1,2\n3\n", "line 2: expected two columns, x and y, got 1: 3"),
         ("1,2,3\n4,5,6", "line 1: expected two columns, x and y, got 3: 1, 2, 3"),
+        ("9," * 60 + "9\n1,2", f"line 1: expected two columns, x and y, got 61: {'9, ' * 13}9"),
         ("1,2\n3,4\n5,six", "line 3: expected two numbers, got 5, six"),
         ("1,2\n\nnan,4", "line 3: expected two numbers, got nan, 4"),
         ("1,2\n3,inf", "line 2: expected two numbers, got 3, inf"),
@@ -107,7 +122,20 @@ def test_what_cannot_be_read_is_refused_with_its_line(text: str, words: str) -> 
 
 
 def test_a_table_of_200_lines_is_still_taken() -> None:
-    assert len(points.parse("1,2\n3,5\n" * (MOST // 2))[0]) == MOST
+    table = points.parse("1,2\n3,5\n" * (MOST // 2))
+    assert len(table[0]) == MOST and Points.normal(table) is not None
+
+
+def test_where_an_explorer_has_room_for_fewer_more_are_refused() -> None:
+    control = Points(3)
+    assert control.read(TABLE) == Points.normal(TABLE)
+    with pytest.raises(ValueError, match="^data: expected at most 3 points .* got 4$"):
+        control.read(((1.0, 2.0, 3.0, 4.0), (1.0, 2.0, 3.0, 5.0)))
+
+
+def test_what_is_no_table_is_named_in_a_line() -> None:
+    with pytest.raises(ValueError, match="^.{1,130}$"):
+        Points.normal("far too much of it " * 40)
 
 
 def drawn() -> datasets.Regression1D:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -17,6 +18,7 @@ from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine import record as recording
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Points
 
 
 class Dial(Explorer[float]):
@@ -109,6 +111,17 @@ def test_a_sweep_begins_and_ends_where_it_was_asked_to() -> None:
             assert (swept[0], swept[-1]) == ends
 
 
+def test_a_slider_whose_last_step_is_shorter_ends_at_its_end() -> None:
+    slider = controls.slider("share", 0.0, 0.0, 1.0, 0.6, "")
+    swept = recording.sweep("share", slider, 0.0, 1.0, 5)
+    assert [state["share"] for state in swept] == [0.0, 0.6, 1.0]
+
+
+def test_points_by_hand_are_no_slider() -> None:
+    with pytest.raises(ValueError, match="^data: expected a slider, or states"):
+        recording.sweep("data", Points(), None, None, 5)
+
+
 def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
     np.testing.assert_allclose(values("scale", 0.01, 10.0, frames=4), [0.01, 0.1, 1.0, 10.0])
     assert len(values("scale", 0.01, 10.0)) == 31, "tenths of a decade"
@@ -124,6 +137,7 @@ def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
         ({"control": "n", "start": 1, "stop": 4, "frames": 1}, "frames: expected an integer >= 2"),
         ({"control": "n", "start": 1, "stop": 4, "file": "a.webm"}, "expected a name that ends in"),
         ({"control": "n", "start": 1, "stop": 4, "seconds": 0}, "seconds: expected"),
+        ({"control": "n", "start": 1, "stop": 4, "width": 99}, "width: expected an integer >= 100"),
         ({"states": [{"n": 2}, {"n": 99}]}, "n: expected a value between 1 and 9, got 99"),
         ({"states": []}, "states: expected at least one"),
         ({}, "record: expected a control with two values, or states"),
@@ -154,6 +168,19 @@ def test_a_gif_shows_each_state_in_its_order_as_long_as_was_asked(
     with Image.open(path) as gif:
         assert gif.info["duration"] == 200 and gif.info["loop"] == 0
     assert "Dial.gif" in capsys.readouterr().err, "progress"
+
+
+def test_by_default_it_takes_four_seconds_and_is_720_pixels_wide(dial: Dial) -> None:
+    with Image.open(dial.record("height", 0.5, 2.0)) as gif:
+        assert (gif.size, gif.info["duration"]) == ((720, 480), 1000)
+
+
+def test_no_picture_is_shown_for_less_than_a_browser_would_show_it(tmp_path: Path) -> None:
+    """Of less than 20 ms most make 100."""
+    pictures = [Image.new("RGB", (9, 9), (shade, 0, 0)) for shade in (0, 90, 180)]
+    recording._write_gif(tmp_path / "a.gif", pictures, 0.01)
+    with Image.open(tmp_path / "a.gif") as gif:
+        assert gif.info["duration"] == 20
 
 
 def test_what_stands_still_does_not_flicker(dial: Dial) -> None:
@@ -203,29 +230,44 @@ def test_an_mp4_is_what_ffmpeg_makes_of_all_pixels(
     fake_ffmpeg(
         tmp_path,
         "pixels = sys.stdin.buffer.read()\n"
-        "open(sys.argv[-1], 'w').write(f'{len(pixels)} {sys.argv}')",
+        "open(sys.argv[-1], 'w').write(f'{len(pixels)} {list(pixels[-3:])} {sys.argv}')",
     )
-    path = dial.record("height", 0.0, 4.0, file="a.mp4", seconds=3.0, width=301)
+    Path("a.mp4").write_text("an older one", encoding="utf-8")
+    path = dial.record("height", 0.5, 4.0, file="a.mp4", seconds=3.0, width=301)
     said = path.read_text(encoding="utf-8")
-    assert said.startswith(f"{9 * 301 * 201 * 3} ")
-    assert "'-s', '301x201', '-r', '3', '-i', '-'" in said
+    assert said.startswith(f"{8 * 301 * 201 * 3} {[0x20, 0x40, 0x80]} ")
+    given, made = said.split("'-i', '-'")
+    assert "'-y'" in given, "in the place of an older one"
+    assert "'rgb24', '-s', '301x201', '-r', '2.66667'" in given
+    assert "yuv420p" in made, "which every player knows"
+    assert "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white" in made, "and which wants even sides"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-def test_what_ffmpeg_says_when_it_fails_is_said(
-    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("end", "said"), [("'stream 0\\nno encoder\\n'", "no encoder"), ("1", "nothing")]
+)
+def test_what_ffmpeg_says_last_when_it_fails_is_said(
+    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, said: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    fake_ffmpeg(tmp_path, "sys.stdin.buffer.read()\nsys.exit('no encoder')")
-    with pytest.raises(RuntimeError, match=r"could not write a\.mp4; it said: no encoder"):
+    fake_ffmpeg(tmp_path, f"sys.stdin.buffer.read()\nsys.exit({end})")
+    with pytest.raises(RuntimeError, match=rf"could not write a\.mp4; it said: {said}$"):
         dial.record("n", 1, 3, file="a.mp4")
 
 
+def none_for_this_system() -> str:
+    raise RuntimeError("No ffmpeg exe could be found.")
+
+
+@pytest.mark.parametrize(
+    "package", [None, SimpleNamespace(get_ffmpeg_exe=none_for_this_system)], ids=["none", "empty"]
+)
 def test_without_ffmpeg_an_mp4_is_refused_before_anything_is_computed(
-    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: Any
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", package)
     shown: list[Any] = []
     monkeypatch.setattr(dial, "_draw", shown.append)
     with pytest.raises(RuntimeError, match=r"needs the program ffmpeg.*name a \.gif"):
@@ -251,3 +293,11 @@ def test_of_many_colours_each_is_the_same_in_all_pictures(tmp_path: Path) -> Non
     recording._write_gif(tmp_path / "a.gif", pictures, 1.0)
     shown = [np.asarray(picture)[:, :40] for picture in frames(tmp_path / "a.gif")]
     assert len(shown) == 4 and all((part == shown[0]).all() for part in shown)
+
+
+def test_each_picture_has_its_own_colours_though_one_palette_is_of_all(tmp_path: Path) -> None:
+    colours = np.random.default_rng(1).integers(0, 240, (8, 3))
+    pictures = [Image.new("RGB", (30, 30), tuple(map(int, colour))) for colour in colours]
+    recording._write_gif(tmp_path / "a.gif", pictures, 1.0)
+    shown = [np.asarray(picture)[0, 0].astype(int) for picture in frames(tmp_path / "a.gif")]
+    assert np.abs(np.array(shown) - colours).max() < 12

@@ -53,7 +53,15 @@ def test_the_score_is_the_share_of_both_and_how_far_off_the_edges_are(sketch: Sk
     # From −1 to 5 of 6 and −3 to 3: they share 4 of 8, and are off by 2.
     assert score(2.0, 1.5) == "your band and this one share 50%, its edges are off by 2.0"
     assert score(0.0, 3.0) == "your band and this one share 50%, its edges are off by 3.0"
+    assert score(0.0, 0.0) == "your band and this one share 0%, its edges are off by 3.0"
     assert score(90.0, 1.0) == "your band and this one share 0%, its edges are off by 90.0"
+
+
+def test_two_bands_without_any_height_share_nothing(sketch: Sketch) -> None:
+    for i in range(PLACES):  # the lower edge, which takes the upper one along
+        sketch.move(i, 4.0)
+    said = sketch.score(X, np.full(81, 2.0), np.zeros(81))  # as of one drawn network
+    assert said == "your band and this one share 0%, its edges are off by 2.0"
 
 
 def test_where_the_bands_do_not_meet_what_lies_between_them_is_of_neither(sketch: Sketch) -> None:

@@ -140,7 +140,10 @@ def test_the_last_point_stays_and_there_is_room_for_200() -> None:
     one = points.from_course(np.zeros(1), np.zeros(1))
     assert touch.after({"touch": "remove", "i": 0}, one) is None
     full = points.from_course(np.linspace(-1, 1, 200), np.zeros(200))
-    assert touch.after({"touch": "add", "x": 0.0, "y": 0.0}, full) is None
+    add = {"touch": "add", "x": 0.0, "y": 0.0}
+    assert touch.after(add, full) is None
+    assert touch.after(add, NOW, most=3) is None, "or for as many as the explorer says"
+    assert touch.after(add, NOW, most=4) is not None
 
 
 def test_the_least_sure_place_is_not_where_a_point_is() -> None:
