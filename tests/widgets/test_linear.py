@@ -21,6 +21,8 @@ from explorer_claims import (
     PRESET_RULE,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_the_picture_is_not_stale,
+    every_picture_is_drawn,
     pixels,
 )
 from scipy.stats import multivariate_normal
@@ -604,3 +606,118 @@ def test_a_function_is_pointed_at_from_near_by_alone() -> None:
     functions, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0.0, 1.0])
     assert nearest_function(functions, x, (1.0, 1.01), 1.0) == 1
     assert nearest_function(functions, x, (1.0, 0.5), 1.0) is None
+
+
+def test_a_drawn_function_is_pointed_at_from_as_near_as_the_eye_tells_apart(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    result, near = explorer.result, 0.03 * np.ptp(explorer._fit.axes.get_ylim())
+    for column in (0, 120):
+        k = int(np.argmax(result.functions[:, column]))  # nothing is above it
+        x, y = X[column], result.functions[k, column]
+        assert explorer._linked(result, 0, x, y + 0.9 * near) == ("draw", k)
+        assert explorer._linked(result, 0, x, y + 1.1 * near) is None
+        assert explorer._linked(result, 0, -x, y + 0.9 * near) != ("draw", k)
+
+
+@pytest.mark.parametrize("n_features", [2, 10, 14])
+def test_each_weight_is_pointed_at_by_its_dot_and_the_shown_ones_are_filled(
+    explorer: LinearRegressionExplorer, n_features: int
+) -> None:
+    result, ellipses = explorer.set(n_features=n_features).result, explorer._ellipses
+    across, up = ellipses._all.get_data()  # in shares of the panel
+    assert len(across) == n_features
+    for k, (share, height) in enumerate(zip(across, up, strict=True)):
+        for off in (-0.45 / n_features, 0.0, 0.45 / n_features):
+            x, y = ((2 * at - 1) * ellipses.reach for at in (share + off, height))
+            assert explorer._linked(result, 1, x, y) == ("weight", k)
+    edges = [ellipses.weight_at(x * ellipses.reach, ellipses.reach) for x in (-1.01, 1.01)]
+    assert edges == [0, n_features - 1]
+    assert ellipses.weight_at(0.0, 0.7 * ellipses.reach) is None, "below the row"
+    np.testing.assert_array_equal(ellipses._two.get_data(), [across[[*result.pair]], up[:2]])
+
+
+def test_a_click_takes_no_weight_that_is_shown_already_and_a_drag_over_the_dots_none(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    result, reach = explorer.set(seed=3).result, explorer._ellipses.reach
+    dots = (2 * explorer._ellipses._all.get_xdata() - 1) * reach
+    first, second = result.pair
+    other = next(k for k in range(10) if k not in result.pair)
+    explorer._point_at(1, dots[first], 0.99 * reach, True)
+    explorer._point_at(1, dots[other], 0.99 * reach, False)
+    explorer._point_at(1, dots[other], 0.5 * reach, True)
+    assert "pair" not in explorer.wait().state()
+    explorer._point_at(1, dots[other], 0.99 * reach, True)
+    assert explorer.wait().state()["pair"] == (second, other)
+
+
+def test_both_panels_are_interested_in_a_hand_that_points(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    panels = [panel.place() for panel in explorer._touched]
+    assert [(p["kind"], p["hover"]) for p in panels] == [("points", True), ("at", True)]
+
+
+@pytest.mark.parametrize("kind", features.KINDS)
+def test_a_mark_has_its_functions_its_weights_and_its_words(
+    explorer: LinearRegressionExplorer, kind: str
+) -> None:
+    result = explorer.set(kind=kind, n_features=6, prior_std=10**0.5).result
+    mean, cov = posterior(explorer.state(), result.data)
+    pair, phi = list(result.pair), features.design(kind, X[:, None], 6)
+    mark = linear._mark(result, "draw", 4)
+    np.testing.assert_allclose(mark.functions, result.weights[4:5] @ phi.T)
+    np.testing.assert_allclose(mark.weights, result.weights[4:5, pair] / 10**0.5)
+    assert mark.words == "draw 5"
+    sd = np.sqrt(cov[2, 2])
+    along = mean + STEPS[:, None] * cov[2] / sd  # the others at what they are then expected to be
+    mark = linear._mark(result, "weight", 2)
+    np.testing.assert_allclose(mark.functions, along @ phi.T, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(mark.weights, along[:, pair] / 10**0.5, rtol=1e-6, atol=1e-6)
+    assert mark.words.startswith(f"weight 2: {mean[2]:.1f} ± {sd:.1f}; here from −2 to 2 sd")
+    explorer._mark(result, ("weight", 2))
+    assert explorer._links._lines.axes is panel(explorer, "What the model believes about y")
+    assert explorer._links._dots.axes is panel(explorer, "Two weights, ±2 sd")
+    explorer._mark(result, None)
+
+
+@pytest.mark.parametrize("given", [(3, 3), (0, 14), (-1, 2), (1, 2, 3), (1,), 5, "ab", ("a", 1)])
+def test_what_is_no_pair_of_weights_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="^pair: expected None or two different numbers of wei"):
+        linear._read_pair(given)
+
+
+def test_a_pair_is_of_any_two_weights_that_there_can_be() -> None:
+    assert linear._read_pair(None) is None
+    assert [linear._read_pair(pair) for pair in ([13, 0], (2, 5))] == [(13, 0), (2, 5)]
+
+
+def test_the_watched_bumps_are_those_next_to_the_first_point_of_the_seed(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    orders, pairs = set(), set()
+    for seed in range(6):
+        result = explorer._compute({**HOME, "seed": seed})
+        heights = features.bumps(result.data.x[:1], 10)[0]
+        assert set(result.pair) == {*np.argsort(heights)[-2:]}
+        orders.add(tuple(result.data.x[:, 0]))
+        pairs.add(result.pair)
+    assert len(orders) == 6 and len(pairs) > 1
+
+
+def test_points_by_hand_have_the_noise_of_the_slider(explorer: LinearRegressionExplorer) -> None:
+    result = explorer.set(data=((-0.2, 0.3), (1.0, 5.0), COURSE), noise_std=2.0).result
+    assert result.data.noise_std == 2.0 and (result.prediction.aleatoric_std == 2.0).all()
+    explorer.reset()
+
+
+@every_picture_is_drawn
+def test_where_the_functions_need_a_higher_panel_it_is_drawn(
+    explorer: LinearRegressionExplorer,
+) -> None:
+    ax = panel(explorer, "What the model believes about y")
+    low = explorer.set(n=0, prior_std=1.0) and ax.get_ylim()
+    explorer.set(prior_std=10**1.5)
+    assert ax.get_ylim() != low
+    assert_the_picture_is_not_stale(explorer)
