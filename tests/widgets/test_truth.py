@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,12 @@ from explorer_claims import (
     pixels,
     said,
 )
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
 from waiting import until
 
-from bdl_teach import DivergedError, calibration, datasets
+from bdl_teach import DivergedError, calibration, datasets, plots
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import exact, local_reparam, point
@@ -44,9 +46,10 @@ from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
-from bdl_teach.widgets.comparison.fits import GapProblem
+from bdl_teach.widgets.comparison.fits import ROOM, GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.truth.fits import Model, TruthResult
+from bdl_teach.widgets.truth.panels import PartsPanel, SpreadPanel
 
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
@@ -690,3 +693,120 @@ def test_the_search_tries_each_start_once(monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(truth_fits.N_STARTS):
         result = truth_fits.improve(result)
     assert asked == list(range(truth_fits.N_STARTS))
+
+
+def fake(free_energy: float, **more: Any) -> Any:
+    """A fit that says no more of itself than where it ended."""
+    told = {"history": {"free_energy": np.array([999.0, free_energy])}, **more}
+    return SimpleNamespace(**told, predict=lambda *_: f"that of {free_energy:g}")
+
+
+@pytest.mark.parametrize("ends", [(90.0, 95.0), (95.0, 90.0), (110.0, 130.0)])
+def test_a_start_counts_as_it_is_and_from_its_mode(
+    monkeypatch: pytest.MonkeyPatch, ends: tuple[float, float]
+) -> None:
+    monkeypatch.setattr(truth_fits, "_from_start", lambda _, k: tuple(map(fake, ends)))
+    quick = truth_fits.Search(fake(100.0), "that of 100")  # type: ignore[arg-type]
+    result = TruthResult(Model(), {}, quick.best, quick.prediction, quick)
+    search = truth_fits.improve(result).search  # type: ignore[union-attr]
+    assert (search.tried, search.rounds) == (1, 0)
+    assert truth_fits.free_energy(search.best) == min(100.0, *ends), "the lowest so far is kept"
+    assert search.prediction == f"that of {min(100.0, *ends):g}"
+
+
+@pytest.mark.parametrize(("end", "gain"), [(96.0, 4.0), (103.0, 0.0)])
+def test_after_all_starts_the_best_is_trained_on(end: float, gain: float) -> None:
+    best = fake(100.0, refined=lambda: fake(end))
+    search = truth_fits.Search(best, "that of 100", tried=truth_fits.N_STARTS)  # type: ignore[arg-type]
+    result = TruthResult(Model(), {}, fake(140.0), search.prediction, search)
+    after = truth_fits.improve(result).search  # type: ignore[union-attr]
+    assert (after.tried, after.rounds, after.gain) == (truth_fits.N_STARTS, 1, gain)
+    assert after.prediction == f"that of {100 - gain:g}" and after.over is (gain < 1)
+
+
+def test_the_search_is_over_when_a_round_gains_less_than_a_nat_or_after_five() -> None:
+    def over(tried: int = 8, rounds: int = 1, gain: float = 7.2) -> bool:
+        return truth_fits.Search(None, None, tried, rounds, gain).over  # type: ignore[arg-type]
+
+    assert over(gain=0.9) and over(rounds=5)
+    assert not (over(gain=1.0) or over(rounds=4) or over(tried=7, rounds=5, gain=0.0))
+
+
+def test_a_start_goes_on_from_the_mode_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def fit(_self: Model, temperature: float = 1.0, **given: Any) -> Any:
+        asked.append({"temperature": temperature, **given})
+        return SimpleNamespace(mean="the mode")
+
+    monkeypatch.setattr(Model, "fit", fit)
+    model = Model(GapProblem(seed=4), 2.0)
+    truth_fits._from_start(model, 3)
+    plain, cold, again = asked
+    alike = {"steps": 1500, "seed": 3 * 10**6 + 4}
+    assert plain == {"temperature": 1.0, **alike}
+    narrow = np.log1p(np.exp(cold.pop("initial_rho")))
+    assert narrow == pytest.approx(0.1 * 2.0 * np.sqrt(1e-3)), "a tenth of the cold prior's sd"
+    assert cold == {"temperature": 1e-3, **alike}
+    assert again == {"temperature": 1.0, "initial": ("the mode", 0.1), **alike}
+
+
+def test_at_a_temperature_noise_and_prior_have_the_root_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(local_reparam, "fit", lambda x, y, **values: given.update(values))
+    Model(GapProblem(noise_std=1.2), 2.0).fit(0.25)
+    assert (given["prior"], given["noise_std"]) == (Gaussian(1.0), pytest.approx(0.6))
+
+
+def test_a_table_has_a_room_of_its_own() -> None:
+    def room(n: int) -> int:
+        x = np.linspace(-0.5, 0.5, n)
+        own = (tuple(x), tuple(x), (0.0, 1.0, 0.0, 1.0))
+        return Model(GapProblem(own=own)).capacity.n
+
+    assert (room(3), room(ROOM)) == (ROOM, ROOM)
+    assert room(ROOM + 1) == room(200) == 200
+
+
+def test_a_bar_s_figure_stands_inside_it_where_there_is_no_room_beside_it() -> None:
+    ax = Figure().add_subplot()
+    parts = PartsPanel(ax)
+    given = {"optimisation": 1.9, "family": 0.5, "prior": "press NUTS"}
+    assert not parts.update(given) and ax.get_xlim() == (0, 2)
+    inside, beside, word = ax.texts
+    assert (inside.get_ha(), inside.get_color()) == ("right", "white")
+    assert inside.get_position()[0] < 1.9 and inside.get_text() == "1.90"
+    for text, length in ((beside, 0.5), (word, 0.0)):
+        assert (text.get_ha(), text.get_color()) == ("left", plots.BLACK)
+        assert length < text.get_position()[0] < length + 0.2
+    assert word.get_text() == "press NUTS" and ax.patches[2].get_width() == 0
+    assert parts.update({**given, "family": 2.1}) and ax.get_xlim() == (0, 4)
+    assert inside.get_ha() == "left", "there is room now"
+    assert not parts.update({**given, "family": 2.2})
+    assert parts.update(given) and ax.get_xlim() == (0, 2)
+
+
+def test_the_panel_of_spreads_is_as_high_as_the_widest_of_them() -> None:
+    ax, one = Figure().add_subplot(), np.ones(len(X))
+    spreads = SpreadPanel(ax, X[:, None])
+    fit, gold = (Predictive(one, sd * one, one) for sd in (0.5, 3.0))
+    assert not spreads.update(IN_GAP, {"fit": fit, "NUTS": None}) and ax.get_ylim() == (0, 1)
+    assert spreads.update(IN_GAP, {"fit": fit, "NUTS": gold}) and ax.get_ylim() == (0, 4)
+    assert not spreads.update(IN_GAP, {"fit": gold, "NUTS": fit}) and ax.get_ylim() == (0, 4)
+    assert spreads.update(IN_GAP, {"fit": fit, "NUTS": None}) and ax.get_ylim() == (0, 1)
+
+
+def test_a_hand_s_points_and_its_drawing_are_in_the_panel_of_functions(
+    explorer: TruthExplorer,
+) -> None:
+    own = ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0))
+    result = explorer.set(data=own, noise_std=2.0).result
+    np.testing.assert_array_equal(result.model.problem.data.x[:, 0], own[0])
+    assert result.model.problem.data.noise_std == 2.0
+    (touched,) = explorer._touched
+    assert touched.axes is panel(explorer, "What each believes")
+    x, doubt = explorer._doubt(result)
+    np.testing.assert_array_equal([x, doubt], [X, result.prediction.epistemic_std])
+    explorer.reset()
