@@ -153,6 +153,20 @@ def test_take_me_there_shows_the_answer_to_the_question(
     fresh.close()
 
 
+def test_while_a_band_is_drawn_points_and_truth_are_seen_and_no_fit(idle: Explorer[Any]) -> None:
+    sketch = idle._sketch
+    if sketch is None:
+        return
+    moving = idle._canvas.moving
+    shown = [artist.get_visible() for artist in moving]
+    sketch.hide(moving)
+    seen = {str(artist.get_label()) for artist in moving if artist.get_visible()}
+    sketch.uncover()
+    points = {label for label in seen if label and not label.startswith("_")} - {"truth"}
+    assert "truth" in seen and points in ({"data"}, {"learned", "learned last", "to come"})
+    assert [artist.get_visible() for artist in moving] == shown
+
+
 def fill(explorer: Explorer[Any], height: float) -> None:
     """Give every line and band that moves something to show, inside its panel."""
     for artist in explorer._canvas._moving:

@@ -199,6 +199,83 @@ def test_an_improvement_keeps_the_runs_that_led_to_it(monkeypatch: pytest.Monkey
     assert stages[-1] in ("refined", "not converged")
 
 
+def test_a_longer_run_that_ends_higher_leaves_the_fit_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quick, nats = sinusoid_fits.refit(**{**FIT, "noise_std": 0.3}), iter(np.arange(1e4, 2e4))
+    asked: list[int] = []
+    monkeypatch.setattr(bbb.Fit, "longer", lambda fit, k: asked.append(k) or fit.at(20))
+    monkeypatch.setattr(bbb.Fit, "cost", lambda *_: FreeEnergy(next(nats), 0.0))
+    result = quick
+    for _ in range(2):
+        result = sinusoid_fits.improve(result, 10)
+        assert result.stage.gain == 0.0
+    assert result == replace(quick, stage=result.stage) and result.stage.runs == 2
+    assert asked == [0, 1], "each from elsewhere"
+
+
+def test_a_better_fit_is_shown_with_as_many_draws_and_beside_nuts(
+    explorer: SinusoidExplorer, nuts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("article").set(n_predictions=10**1.2, prior_functions=True, nuts=True)
+    quick = explorer.result
+    monkeypatch.setattr(bbb.Fit, "longer", lambda fit, _: fit.at(20))
+    monkeypatch.setattr(bbb.Fit, "cost", lambda *_: FreeEnergy(-1e4, 0.0))
+    better = explorer._improve(explorer.state(), quick)
+    assert better is not None and better.fit is not quick.fit
+    assert len(better.prediction.samples) == len(quick.prediction.samples) == 16
+    np.testing.assert_array_equal(better.prior_functions, quick.prior_functions)
+    gaps = [
+        calibration.distance(better.prediction, nuts["gold"].prediction, mask)
+        for mask in (INSIDE, ~INSIDE)
+    ]
+    assert [better.gap, better.gap_outside] == gaps != [quick.gap, quick.gap_outside]
+
+
+def test_a_stage_says_how_far_a_fit_has_come() -> None:
+    stage = sinusoid_fits.Stage("quiet", 300.0)
+    last = replace(stage, runs=sinusoid_fits.MOST_RUNS)
+    told = {
+        "quick fit": stage,
+        "longer run 3 of 9": replace(stage, runs=3, gain=50.0),
+        "refined": replace(last, gain=10.0),
+        "not converged": replace(last, gain=10.1),
+        "in training": replace(last, trained=False),
+        "weights drawn": sinusoid_fits.Stage("weights", 300.0),
+        "the article's recipe": sinusoid_fits.Stage("article", 300.0),
+    }
+    assert {words: str(one) for words, one in told.items()} == {words: words for words in told}
+    refined = [words for words, one in told.items() if one.refined]
+    assert refined == ["refined", "not converged"]
+    going_on = [words for words, one in told.items() if not one.over]
+    assert going_on == ["quick fit", "longer run 3 of 9"]
+
+
+def test_a_refined_fit_says_how_far_below_the_quick_one_it_is(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    told = replace(result.stage, quick=result.cost.total + 25.4, runs=9, gain=1.0)
+    said_of_it = explorer._describe(replace(result, stage=told))
+    assert said_of_it.startswith("refined, 32 points: ")
+    assert f"{result.cost}, 25 below the quick fit; epistemic" in said_of_it
+    assert "below" not in explorer._describe(replace(result, stage=replace(told, runs=4)))
+
+
+@pytest.mark.parametrize(("n", "steps"), [(64, 1500), (65, 900), (200, 900)])
+def test_a_table_of_more_points_is_fitted_in_fewer_steps(n: int, steps: int) -> None:
+    x = np.linspace(-0.5, 0.5, n)
+    value = (tuple(x), tuple(np.sin(x)), (0.0, 1.0, 0.0, 1.0))
+    result = sinusoid_fits.refit(**FIT, data=value)
+    assert len(result.data.x) == n and result.fit.path.steps[-1] == steps
+
+
+def test_points_by_hand_are_fitted(explorer: SinusoidExplorer) -> None:
+    own = ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0))
+    result = explorer.preset("article").set(data=own, noise_std=2.0).result
+    np.testing.assert_array_equal(result.data.x[:, 0], own[0])
+    assert (result.prediction.aleatoric_std == 2.0).all()
+    assert "3 points of your own" in explorer.status
+
+
 def outputs(weights: Any, width: int, x: Any) -> Any:
     """Outputs ``[s, m]`` of the two-layer network for flat weights ``[s, d]``, written out."""
     sizes = np.cumsum([width, width, width**2, width, width])
@@ -331,6 +408,46 @@ def test_only_draws_that_are_drawn_can_be_pointed_at(explorer: SinusoidExplorer)
     assert numbers <= set(range(10)) and len(numbers) > 5
 
 
+def test_a_draw_is_pointed_at_from_as_near_as_the_eye_tells_apart(
+    explorer: SinusoidExplorer,
+) -> None:
+    result = explorer.preset("article").result
+    drawn = result.prediction.samples[:10]
+    near = 0.03 * np.ptp(panel(explorer, "What the network believes").get_ylim())
+    for k in range(10):
+        above = drawn[k] - np.delete(drawn, k, axis=0).max(axis=0)
+        column = int(np.argmax(above))  # where nothing is above it, or least
+        if above[column] > 0:
+            x, y = X[column], drawn[k, column]
+            assert explorer._linked(result, 0, x, y + 0.9 * near) == ("draw", k)
+            assert explorer._linked(result, 0, x, y + 1.1 * near) is None
+
+
+def test_where_no_weight_is_none_is_named(explorer: SinusoidExplorer) -> None:
+    result = explorer.preset("article").result
+    highest = result.fit.mean.max()
+    assert explorer._linked(result, 1, highest + 0.2, 0.0) is None
+    assert explorer._linked(result, 1, highest + 0.05, 1e-3) is not None
+
+
+def test_both_panels_are_interested_in_a_hand_that_points(explorer: SinusoidExplorer) -> None:
+    panels = [panel.place() for panel in explorer._touched]
+    assert [(p["kind"], p["hover"]) for p in panels] == [("points", True), ("seen", True)]
+
+
+def test_along_a_weight_the_others_stay_at_their_means(explorer: SinusoidExplorer) -> None:
+    fit, i = explorer.preset("article").result.fit, 45
+    mark = sinusoid_fits.mark(explorer.result, "weight", i)
+    steps = np.linspace(-2, 2, 10)
+    np.testing.assert_allclose(mark.weights, fit.mean[i] + steps * fit.std[i])
+    weights = np.tile(fit.mean, (10, 1))
+    weights[:, i] = mark.weights
+    np.testing.assert_allclose(mark.functions, outputs(weights, 20, X), rtol=1e-4, atol=1e-4)
+    named = sinusoid_fits._name(fit.network, i)
+    assert mark.words == f"{named}: {fit.mean[i]:.2f} ± {fit.std[i]:.2f}; here from −2 to 2 sd"
+    assert sinusoid_fits.mark(explorer.result, "draw", 3).words == "draw 4, and its 481 weights"
+
+
 def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplorer) -> None:
     result = explorer.preset("article").result
     mark = sinusoid_fits.mark(result, "draw", 3)
@@ -346,8 +463,19 @@ def test_of_the_weights_at_a_place_the_least_certain_is_named(explorer: Sinusoid
 
 
 def test_a_weight_is_named_from_its_unit_to_the_next() -> None:
-    i = 3 + 3 + 1  # after the first layer's weights and biases, in the second's row of unit 1
-    assert sinusoid_fits._name(MLP(1, (3, 3)), i) == "layer 2, weight from unit 2 to 1"
+    names = [sinusoid_fits._name(MLP(1, (3, 3)), i) for i in range(22)]
+    assert names[:6] == [
+        *(f"layer 1, weight from unit 1 to {k}" for k in (1, 2, 3)),
+        *(f"layer 1, bias of {k}" for k in (1, 2, 3)),
+    ]
+    assert names[6:15] == [
+        f"layer 2, weight from unit {k} to {j}" for j in (1, 2, 3) for k in (1, 2, 3)
+    ]
+    assert names[15:18] == [f"layer 2, bias of {k}" for k in (1, 2, 3)]
+    assert names[18:] == [
+        *(f"layer 3, weight from unit {k} to 1" for k in (1, 2, 3)),
+        "layer 3, bias of 1",
+    ]
 
 
 # What is fitted.

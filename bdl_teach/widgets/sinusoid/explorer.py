@@ -342,18 +342,15 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        return self._beside(sinusoid_fits.refit(**_fit_values(values)), values)
-
-    def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
-        better = sinusoid_fits.improve(result, values["n_predictions"])
-        return None if better is None else self._beside(better, values)
-
-    def _beside(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
-        """Add what is drawn beside the fit."""
+        result = sinusoid_fits.refit(**_fit_values(values))
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
         return self._beside_nuts(result, values)
+
+    def _improve(self, values: controls.Values, result: SinusoidResult) -> SinusoidResult | None:
+        better = sinusoid_fits.improve(result, values["n_predictions"])
+        return None if better is None else self._beside_nuts(better, values)
 
     def _beside_nuts(self, result: SinusoidResult, values: controls.Values) -> SinusoidResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
