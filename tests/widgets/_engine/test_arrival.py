@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from bdl_teach import DivergedError
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE
-from bdl_teach.widgets._engine.arrival import Arrival
+from bdl_teach.widgets._engine.arrival import Arrival, of_several
 
 
 @dataclass
@@ -54,3 +55,25 @@ def test_a_fit_has_converged_once_no_longer_run_ends_far_lower(gain: float) -> N
     assert last.converged is True
     assert str(last) == f"Converged: a longer run gains less than {TOLERANCE:.0f} nats."
     assert fit.asked == list(range(N_LONGER))
+
+
+def test_a_longer_run_that_diverges_has_found_nothing() -> None:
+    fit, before = Toy(), Arrival(runs=3, gain=4.0)
+    fit.longer = lambda _: diverge()  # type: ignore[assignment,method-assign]
+    assert before.after_one_more(fit) == Arrival(4, 4.0, over=False, tolerance=TOLERANCE)
+
+
+def diverge() -> Toy:
+    raise DivergedError(7, "lower the learning rate")
+
+
+def test_of_several_fits_it_is_said_which_have_arrived_and_which_not() -> None:
+    told = {
+        "MAP": Arrival(8, 3.0, over=True, tolerance=20.0),
+        "BBB": Arrival(2, 30.4, over=True, tolerance=20.0),
+        "on its way": Arrival(1, 5.0, tolerance=20.0),
+        "PBP": Arrival(1, 51.0, over=True, tolerance=20.0),
+    }
+    said = "Not converged, a longer run ends lower: BBB by 30, PBP by 51 nats. Converged: MAP."
+    assert of_several(told) == said
+    assert of_several({"on its way": told["on its way"]}) == ""

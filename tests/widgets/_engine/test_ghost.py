@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.artist import Artist
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -139,6 +140,27 @@ def test_limits_that_follow_hold_the_ghost_as_well(scene: Scene) -> None:
     assert scene.ax.get_ylim() == (-3, 4), "those that were wanted last"
 
 
+def test_limits_that_were_set_since_the_last_picture_stay_when_it_is_unpinned(scene: Scene) -> None:
+    scene.canvas.pin()
+    scene.canvas.render()
+    scene.ax.set_ylim(0, 5)
+    scene.canvas.unpin()
+    assert scene.ax.get_ylim() == (0, 5)
+
+
+def test_the_limits_of_every_panel_hold_the_ghost() -> None:
+    canvas = Canvas(300, 200)
+    panels = canvas.figure.subplots(1, 2)
+    for ax in panels:
+        ax.set(xlim=(0, 1), ylim=(0, 10))
+        canvas.animate(ax.plot(X, 9 * X))
+    canvas.pin()
+    for ax in panels:
+        ax.set_ylim(0, 5)
+    canvas.render()
+    assert [ax.get_ylim() for ax in panels] == [(0, 10), (0, 10)]
+
+
 def test_limits_that_run_downwards_still_do(scene: Scene) -> None:
     scene.ax.set_ylim(10, 0)
     scene.canvas.pin()
@@ -167,6 +189,27 @@ def test_what_is_hidden_leaves_none(scene: Scene) -> None:
     scene.line.set_visible(False)
     scene.canvas.pin()
     assert len(scene.ghosts()) == n - 1
+
+
+def test_drawn_functions_leave_none_and_what_is_pale_leaves_a_clear_outline(scene: Scene) -> None:
+    functions = LineCollection([np.column_stack([X, k + X]) for k in range(3)], label="draws")
+    scene.ax.add_collection(functions)
+    scene.canvas.animate([functions])
+    for pale in (scene.bar, scene.band):
+        pale.set_alpha(0.1)
+    scene.canvas.pin()
+    assert len(scene.ghosts()) == 8 and "draws" not in scene.canvas.ghost_verdicts()
+    outlines = [a for a in scene.ghosts() if hasattr(a, "get_edgecolor")]
+    assert len(outlines) >= 3
+    assert all(np.reshape(a.get_edgecolor(), (-1, 4))[0, 3] == 1.0 for a in outlines)
+
+
+def test_what_moves_by_a_thousandth_has_moved_and_what_has_gaps_may_stay(scene: Scene) -> None:
+    scene.dots.set_ydata(np.where(X < 0.5, np.nan, X))
+    scene.canvas.pin()
+    scene.line.set_ydata(1.001 * (1 + X))
+    verdicts = scene.canvas.ghost_verdicts()
+    assert (verdicts["mean"], verdicts["truth"]) == (False, True)
 
 
 def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:

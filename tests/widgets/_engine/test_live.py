@@ -677,6 +677,12 @@ def test_it_is_sharp_when_it_rests_and_quick_while_something_moves(toy: Toy) -> 
         {"width": 400, "height": 200},
         {"width": "wide", "height": 200, "ratio": 1},
         {"width": 400, "height": 200, "ratio": float("nan")},
+        {"width": 400, "height": 200, "ratio": 0.1},
+        {"width": 400, "height": 200, "ratio": 20},
+        {"width": 100, "height": 200, "ratio": 1},
+        {"width": 400, "height": 90, "ratio": 1},
+        {"width": 400, "height": 1e4, "ratio": 1},
+        {"width": None, "height": 200, "ratio": 1},
     ],
 )
 def test_a_place_without_sense_is_passed_over(toy: Toy, place: dict[str, Any]) -> None:

@@ -208,6 +208,9 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
         "not yet trained on"
     )
     assert [0, 2.5] in ghosts(slope)
+    slope._pin._answer.value = True
+    assert answer(slope).startswith("Stayed: 4 of 4 controls; ")
+    assert "Changed: Height 2.5 → 2.0 (−0.5)" in answer(slope)
 
 
 def test_a_better_result_elsewhere_leaves_a_as_it_was(
@@ -240,6 +243,34 @@ def test_the_answer_comes_when_it_is_asked_for_and_follows_the_controls(slope: S
     assert "times 2 → 5; Height 2.0 → 5.0" in answer(slope)
     slope._pin._answer.value = False
     assert answer(slope) == ASKED
+
+
+def test_what_has_no_name_or_is_a_setting_is_not_said_to_have_stayed(
+    slope: Slope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slope, "_describe", lambda h: f"Height {h:.1f}/44/55; for S = 66: it is 7")
+    slope.set(times=3).pin().set(times=5)
+    slope._pin._answer.value = True
+    stayed = answer(slope).partition("Changed")[0]
+    assert "it is 7" in stayed
+    assert not any(figure in stayed for figure in ("44", "55", "66"))
+
+
+def test_where_words_alone_have_changed_no_figure_and_no_control_has(
+    slope: Slope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slope.pin()._pin._answer.value = True
+    monkeypatch.setattr(slope, "_describe", lambda _: "Otherwise.")
+    slope._request()
+    slope.wait()
+    assert answer(slope) == "Stayed: 4 of 4 controls; in the picture zero, line. Changed: nothing."
+
+
+def test_the_answer_is_text_and_not_markup(slope: Slope) -> None:
+    slope._controls["on"].description = "a < b"
+    slope.pin().set(on=True)
+    slope._pin._answer.value = True
+    assert "a &lt; b off → on" in slope._pin._words.value
 
 
 def test_unpinned_the_answer_is_taken_back(slope: Slope) -> None:

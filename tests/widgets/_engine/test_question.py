@@ -54,6 +54,8 @@ def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None
     slider.value = 0
     slider.value = 5
     assert said(box) == "<b>✓</b> As you said. It is heavy"
+    box._choices.index = 0  # as a script might
+    assert box._there.disabled
 
 
 def test_take_me_there_waits_for_a_choice_and_then_moves_the_control() -> None:
@@ -92,6 +94,13 @@ def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back
     assert not box.unlocked
     slider.value = 5
     assert box.unlocked
+
+
+def test_take_me_there_answers_also_where_the_control_stands_there_already() -> None:
+    box, slider = asked(value=5)
+    box._choices.index = 1
+    box._there.click()
+    assert slider.value == 5 and box.unlocked
 
 
 def test_a_target_between_the_steps_of_a_log_slider_is_reached() -> None:

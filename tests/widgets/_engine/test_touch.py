@@ -239,17 +239,26 @@ def test_the_line_that_is_shared_rebuilds_own_points(explorer: Touched) -> None:
     rebuilt.close()
 
 
+def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> None:
+    """Ticks stand where the table's units say, at round numbers of these, all over the panel."""
+    low, high = axis.get_view_interval()
+    ticks = dict(zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True))
+    values = {at: float(text.get_text()) for at, text in ticks.items() if low <= at <= high}
+    assert len(values) >= 3
+    for at, value in values.items():
+        assert value == pytest.approx(start + scale * at)
+        assert value / round_to == pytest.approx(round(value / round_to))
+
+
 def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     x, y = shown(explorer)
     assert (min(x), max(x)) == pytest.approx((-0.5, 0.5))
-    axis = explorer.fit.axes.xaxis
-    ticks = dict(zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True))
-    values = {at: float(label.get_text()) for at, label in ticks.items() if label.get_text()}
-    assert len(values) >= 4
-    for at, value in values.items():
-        assert value == pytest.approx(20.0 + 20.0 * at)
-        assert value % 5 == 0
+    assert_labelled(explorer.fit.axes.xaxis, 20.0, 20.0, 5.0)
+    assert_labelled(explorer.fit.axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0, 2.5)
+    explorer.set(data=((-30.0, 0.0, 30.0), (1.0, 2.0, 6.0)))
+    assert_labelled(explorer.fit.axes.xaxis, 0.0, 60.0, 20.0)
+    explorer.set(data=TABLE)
     assert not explorer.fit.truth.get_visible()
     assert "truth" not in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
     explorer.reset()
@@ -265,6 +274,15 @@ def test_a_panel_of_weights_keeps_its_units_beside_a_table() -> None:
     before = [label.get_text() for label in panel.axes.get_xticklabels()]
     assert not panel.label(table) and panel.place()["units"] == list(COURSE)
     assert [label.get_text() for label in panel.axes.get_xticklabels()] == before
+
+
+def test_a_panel_says_how_many_points_it_takes_and_gets_no_legend_if_it_has_none() -> None:
+    axes = Canvas(300, 200).figure.add_subplot()
+    (truth,) = axes.plot([0, 1], [0, 1], label="truth")
+    panel = touch.Panel(axes, truth=truth, columns=0, most=7)
+    assert panel.place()["most"] == 7
+    assert panel.label(points.chosen(Points.normal(TABLE), 1.0, datasets.sinusoid))
+    assert axes.get_legend() is None and not truth.get_visible()
 
 
 def test_a_pasted_table_is_taken_or_refused_in_the_page(
