@@ -253,7 +253,7 @@ class Touched:
     def _ask_for_point(self) -> None:
         """Add a point where the model is least sure; the truth answers, with its noise."""
         result, now = self.result, self._now()
-        if result is None or now is None or len(now[0]) >= self._most:
+        if result is None or now is None:
             return
         data: Any = self._data(result)
         x_grid, spread = self._doubt(result)

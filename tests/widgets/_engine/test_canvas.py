@@ -268,6 +268,21 @@ def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Ca
     assert (shown(labelled) == before).all()
 
 
+def test_a_drawing_as_vectors_places_the_panels_as_a_still_does(labelled: Canvas) -> None:
+    (ax,) = labelled.figure.axes
+    labelled.as_svg()
+    first = ax.get_position().bounds
+    labelled.still()
+    assert ax.get_position().bounds == first
+
+
+def test_what_a_page_is_sent_can_hardly_be_told_from_the_picture(labelled: Canvas) -> None:
+    picture = labelled.render()
+    sent = Image.open(io.BytesIO(base64.b64decode(as_data_url(picture).split(b",")[1])))
+    off = np.abs(np.asarray(sent, int) - np.asarray(picture.convert("RGB"), int))
+    assert off.mean() < 0.5 and off.max() < 50, "thin coloured lines are the hardest"
+
+
 def test_powers_of_ten_are_written_in_letters() -> None:
     canvas = Canvas(300, 200)
     ax = canvas.figure.add_subplot()
@@ -276,6 +291,10 @@ def test_powers_of_ten_are_written_in_letters() -> None:
     labels = {t.get_position()[0]: t.get_text() for t in ax.get_xticklabels()}
     assert {labels[x] for x in labels if 0.009 < x < 1001} >= {"10⁻²", "10⁰", "10²"}
     assert all("$" not in t.get_text() for t in ax.get_yticklabels())
+    ax.set_xlim(1.5, 8.0)  # no power is in it: matplotlib would name what lies between
+    canvas.redraw_background()
+    canvas.render()
+    assert not any(t.get_text() for t in ax.get_xticklabels(minor=True))
 
 
 def test_a_still_arranges_the_panels_for_what_it_shows() -> None:

@@ -148,6 +148,14 @@ def test_limits_that_were_set_since_the_last_picture_stay_when_it_is_unpinned(sc
     assert scene.ax.get_ylim() == (0, 5)
 
 
+def test_a_drawing_in_vectors_has_limits_that_hold_the_ghost(scene: Scene) -> None:
+    scene.canvas.pin()
+    scene.canvas.render()
+    scene.ax.set_ylim(0, 5)
+    scene.canvas.as_svg()
+    assert scene.ax.get_ylim() == (0, 10)
+
+
 def test_the_limits_of_every_panel_hold_the_ghost() -> None:
     canvas = Canvas(300, 200)
     panels = canvas.figure.subplots(1, 2)

@@ -22,6 +22,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from PIL import Image
 
+from bdl_teach import DivergedError
 from bdl_teach.widgets._engine import background, controls, frame, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -597,6 +598,7 @@ def test_the_head_marks_the_preset_that_is_shown(toy: Toy) -> None:
         ({"scale": 10**-1.0, "kind": "b"}, "widgets.Toy(scale=0.1, kind='b')"),
         ({"width": 0.5 + 1.5, "seen": True}, "widgets.Toy(width=2.0, seen=True)"),
         ({"scale": 0.1 * (1 + 2e-16)}, "widgets.Toy(scale=0.1)"),
+        ({"scale": 10**0.7}, "widgets.Toy(scale=5.011872336)"),
     ],
 )
 def test_share_gives_the_line_that_rebuilds_the_state(
@@ -714,6 +716,26 @@ def test_a_failure_stays_over_the_picture_at_another_size(
     assert toy._notice.get_visible() and toy.status == "ArithmeticError: too far"
     toy.set(n=4)
     assert not toy._notice.get_visible()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("too narrow"), "Too narrow."),
+        (DivergedError(7, "lower the rate"), "The fit diverged by step 7"),
+        (ZeroDivisionError("0"), "ZeroDivisionError: 0."),
+    ],
+)
+def test_of_a_failure_that_was_foreseen_the_words_alone_are_said(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def fail(_: Any) -> float:
+        raise error
+
+    monkeypatch.setattr(toy, "_compute", fail)
+    with pytest.raises(type(error)):
+        toy.set(n=3)
+    assert toy._notice.get_text().startswith(words)
 
 
 def test_the_last_value_is_computed_though_the_page_reports_its_place_meanwhile(

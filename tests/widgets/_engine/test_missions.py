@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bdl_teach.exercises import _record as record
-from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach.exercises._record import SOLVED, WRONG, Progress
 from bdl_teach.widgets._engine import background, controls, live, mission_box, nuts, stored_nuts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.controls import Values
@@ -233,6 +233,8 @@ def test_a_mission_that_is_done_is_counted_once(
 
 
 def test_another_session_knows_what_is_done(lift: Lift, progress: Progress) -> None:
+    progress.add("lift-lucky", WRONG)
+    assert lift.done == (), "what was tried in vain is not done"
     progress.add("lift-lucky", SOLVED)
     assert lift.done == ("lift-lucky",)
     verdict(lift.mission("lift-high"))
@@ -315,6 +317,17 @@ def test_the_second_hint_comes_after_the_first(lift: Lift) -> None:
     assert second.disabled and not first.value and text(missions._hinted) == ""
 
 
+def test_what_is_said_is_text_and_of_the_chosen_mission_alone(lift: Lift) -> None:
+    missions = box(lift.mission("lift-high"))
+    verdict(lift)
+    missions._say(HIGH, "1 < 2")
+    missions._say(LUCKY, "of another")
+    assert missions._verdict.value == "<b>1 &lt; 2</b>"
+    for hint in missions._hints:
+        hint.value = True
+    assert "5 &amp; more" in missions._hinted.value
+
+
 def test_the_button_gives_the_question_s_place_to_them_and_back(lift: Lift) -> None:
     (place,) = (c for c in lift.children if "bdl-place-of-question" in c._dom_classes)
     missions = box(lift)
@@ -379,6 +392,10 @@ def test_where_nothing_starts_a_run_is_only_looked_up(monkeypatch: pytest.Monkey
         with pytest.raises(NotThere):
             runner.ask(True, wanted)
     assert runner._job is shown and runner._thread is None
+    started: list[Run] = []
+    monkeypatch.setattr(runner, "_want", started.append)
+    runner.ask(True, wanted)
+    assert started == [wanted], "afterwards it starts again"
     runner._job = None
 
 

@@ -68,18 +68,19 @@ def test_it_says_how_long_it_will_run_and_can_be_given_up(
     runner: NutsRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[tuple[str, str, int]] = []
-    moments = iter([100.0, 110.0, 120.0])
+    moments = iter([100.0, 100.1, 110.0, 120.0])
     monkeypatch.setattr(nuts, "time", SimpleNamespace(monotonic=lambda: next(moments)))
 
     def job(progress: Any) -> Any:
-        for done in (10, 30):
+        for done in (0, 10, 30):
             progress(done, 40)
             bar, row = runner.bar, runner.row
             said.append((bar.description, row.layout.visibility, bar.value))
         return Fit()
 
     settle(runner, "one", job)
-    assert said == [("NUTS, 30 s left", "visible", 10), ("NUTS, 7 s left", "visible", 30)]
+    assert said[1:] == [("NUTS, 30 s left", "visible", 10), ("NUTS, 7 s left", "visible", 30)]
+    assert said[0][2] == 0
     (_, cancel) = runner.row.children
     cancel.click()
     assert runner.given_up == ["NUTS"]  # type: ignore[attr-defined]
@@ -138,6 +139,26 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert not ended
     asked_for_a_picture = runner.done.acquire(blocking=False)  # type: ignore[attr-defined]
     assert not asked_for_a_picture, "though there is nothing new"
+
+
+def test_chains_of_an_explorer_that_is_closed_stop_at_their_next_report(
+    runner: NutsRunner,
+) -> None:
+    begun, go_on, ended = threading.Event(), threading.Event(), []
+
+    def job(progress: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        progress(1, 2)
+        ended.append("the chains")
+        return Fit()
+
+    asked(runner, True, "one", job)
+    assert begun.wait(60)
+    runner.close()
+    go_on.set()
+    until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
+    assert not ended and not runner._results
 
 
 def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunner) -> None:

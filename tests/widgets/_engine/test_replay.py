@@ -13,7 +13,7 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from bdl_teach.widgets._engine import controls, live
+from bdl_teach.widgets._engine import controls, live, replay
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.replay import Film
@@ -395,3 +395,8 @@ def test_two_hands_at_once_leave_the_slider_where_the_picture_is() -> None:
     stop.set()
     worker.join(30)
     assert film._slider.index == film._frame
+
+
+def test_a_slider_has_two_places_at_least_which_a_page_needs_to_draw_it() -> None:
+    assert replay._options((5,)) == replay._options(()) == [("0", 0), ("1", 1)]
+    assert replay._options((0, 7)) == [("0", 0), ("7", 1)]

@@ -154,3 +154,10 @@ def test_the_command_makes_what_is_missing_and_drops_what_nobody_asks_for(
     store_nuts.main(path)
     assert made == [runs["a"].key], "what is there is kept"
     assert stored_nuts.read(path) == {k: replace(RUN, of=of) for k, (_, of) in asked.items()}
+
+
+def test_an_entry_that_is_none_costs_the_others_nothing(tmp_path: Path) -> None:
+    name, entry = next(iter(json.loads(stored_nuts.FILE.read_text("utf-8")).items()))
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({name: entry, "a number": 5, "words": "none"}), "utf-8")
+    assert list(stored_nuts.read(path)) == [name]

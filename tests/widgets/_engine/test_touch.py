@@ -313,9 +313,16 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
     assert x[-1] == -1.0  # the furthest from 0.3
     rng = np.random.default_rng([0, 5])
     assert y[-1] == pytest.approx(float(rng.standard_normal()), abs=0.01)  # the truth is 0 there
-    explorer._ask_for_point()
+    explorer._controls["noise_std"].value = 2.0
+    explorer.wait()._ask_for_point()
     assert shown(explorer)[0][-1] == pytest.approx(-0.9)
+    truth = float(datasets.sinusoid().truth(np.array([[-0.9]])).item())
+    noise = 2.0 * np.random.default_rng([0, 6]).standard_normal()
+    assert shown(explorer)[1][-1] == pytest.approx(truth + noise, abs=0.01)
     assert len(shown(explorer)[0]) == 7
+    explorer._controls["data"].most = 7
+    explorer._ask_for_point()
+    assert len(shown(explorer)[0]) == 7, "there is no room for more"
 
 
 def test_a_table_cannot_be_asked(explorer: Touched) -> None:
