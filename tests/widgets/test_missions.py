@@ -93,6 +93,30 @@ def test_at_the_start_it_says_what_is_not_as_asked_in_words_that_fit(idle: Explo
             assert not words.endswith("."), (mission.id, words)
 
 
+def test_a_mission_is_asked_of_two_other_seeds_too(idle: Explorer[Any]) -> None:
+    state = taken(idle, {})
+    others = idle._next_seeds(state)
+    if isinstance(idle, widgets.VAEExplorer):  # it would train for seconds
+        assert others == []
+        return
+    assert len({state.get("seed", 0), *(other["seed"] for other in others)}) == SEEDS
+    assert all({**other, "seed": 0} == {**state, "seed": 0} for other in others)
+
+
+def test_a_point_is_asked_for_by_the_doubt_of_the_model_without_the_noise(
+    idle: Explorer[Any],
+) -> None:
+    if "data" not in idle._controls:
+        return
+    result = idle._compute(taken(idle, {}))
+    x, sd = idle._doubt(result)
+    shown = getattr(result, "predictions", {"": getattr(result, "prediction", None)})
+    doubts = [p.epistemic_std for p in shown.values() if p.epistemic_std.any()]
+    np.testing.assert_array_equal(sd, doubts[0])
+    np.testing.assert_array_equal(x, result.x_grid[:, 0] if hasattr(result, "x_grid") else x)
+    assert len(x) == len(sd) and (np.diff(x) > 0).all()
+
+
 def elsewhere(idle: Explorer[Any]) -> Values:
     """A state in which no control stands where it stood at the start, if it can."""
     state = dict(idle._defaults)
@@ -184,7 +208,7 @@ def test_the_prior_is_mended_when_nuts_comes_near_the_sine(off: float, done: boo
 
 def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
     shown = {"data": 0.9, "gap": 0.1, "outside": 0.2}
-    agree, few, _ = widgets.ComparisonExplorer.MISSIONS
+    agree, few, hears = widgets.ComparisonExplorer.MISSIONS
     for mission, names, state in (
         (agree, ("map", "bbb", "local", "eb", "pbp"), {"noise_std": 1.0}),
         (few, ("mle", "map", "bbb", "local", "eb"), {"n": 8}),
@@ -193,13 +217,27 @@ def test_a_method_that_is_not_shown_has_not_done_anything() -> None:
         coverage = {**dict.fromkeys(names, shown), **less}
         assert not mission.missing(state, SimpleNamespace(coverage=coverage))
         for name in names:
-            near_misses = [{**shown, "data": 0.95 if name in less else 0.6}]
-            near_misses += [{**shown, "gap": 0.3}] if mission is agree else []
+            as_much = 0.66 if mission is agree else 0.9 if name in less else 0.8
+            near_misses = [{**shown, "data": as_much}]
+            near_misses += [{**shown, "gap": 0.26}] if mission is agree else []
             for near in near_misses:
                 missed = SimpleNamespace(coverage={**coverage, name: near})
                 assert mission.missing(state, missed), (name, near)
             without = {other: c for other, c in coverage.items() if other != name}
             assert mission.missing(state, SimpleNamespace(coverage=without)), name
+        other = {"noise_std": 0.9} if mission is agree else {"n": 16}
+        assert mission.missing(other, SimpleNamespace(coverage=coverage))
+    state = {"noise_std": 1.0, "gap": 0.0}
+    for learnt, changed, done in (
+        (1.55, {}, True),
+        (1.65, {}, False),
+        (1.55, {"gap": 0.02}, False),
+        (1.55, {"noise_std": 0.9}, False),
+    ):
+        predictions = {"pbp": SimpleNamespace(aleatoric_std=np.full(3, learnt))}
+        result = SimpleNamespace(predictions=predictions)
+        assert (not hears.missing({**state, **changed}, result)) is done, (learnt, changed)
+    assert hears.missing(state, SimpleNamespace(predictions={})) == ["PBP is not shown"]
 
 
 # Of each mission, the controls that are to stand where they stood, as its text says.
@@ -214,6 +252,12 @@ LEFT = {
     "empirical-bayes-own-best": {"n", "noise_std"},
     "empirical-bayes-no-idle-weights": {"n", "noise_std"},
     "kl-budget-sure-at-1": {"kl_weight"},
+    "comparison-pbp-hears-the-noise": {"noise_std"},
+    "gradient-the-sign-at-least": {"mu", "sigma", "curvature", "ripple", "parameter"},
+    "pbp-unlearn-a-guess": {"n", "noise_std"},
+    "rivals-the-limit-opens": {"gap", "noise_std", "n"},
+    "rivals-pushed-draws-stay": {"gap", "noise_std", "n", "width"},
+    "rivals-one-point-joins": {"gap", "prior_std", "noise_std", "width", "members"},
 }
 
 
