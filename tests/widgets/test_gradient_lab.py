@@ -105,6 +105,13 @@ def test_the_cost_panel_holds_the_cost_its_density_and_the_draws(moved: Gradient
     np.testing.assert_allclose(costs, cost(v, drawn))
 
 
+def test_of_many_draws_the_first_thirty_are_shown_and_all_are_averaged(lab: GradientLab) -> None:
+    lab.set(n_draws=100)
+    drawn, _ = line(panel(lab, "Where z is drawn"), "draws")
+    assert len(drawn) == 30
+    assert width(lab, "pathwise") == pytest.approx(0.1, rel=0.2)
+
+
 @pytest.mark.parametrize("parameter", ["μ", "σ"])
 def test_an_estimate_is_the_mean_over_the_draws_that_are_shown(
     lab: GradientLab, parameter: str

@@ -128,6 +128,18 @@ def test_the_gradients_are_unbiased_ones_of_the_first_weight_per_data_point(kind
             assert drawn.mean() == pytest.approx(value, abs=5 * drawn.std() / np.sqrt(800))
 
 
+def test_no_two_batches_and_no_two_seeds_share_their_draws() -> None:
+    """Of one input, μ's gradient by a shared W is a line in its draw."""
+
+    def drawn(size: int, seed: int) -> Any:
+        return local_reparam_lab.gradients("shared", size, 1, 0.3, seed, 800, "mu")
+
+    pairs = [(drawn(32, 0), drawn(other, seed)) for other, seed in ((64, 0), (32, 1), (64, 1))]
+    rows = [local_reparam_lab.two_rows("shared", 1, 0.3, seed, 800)[:, 0] for seed in (0, 1)]
+    for one, other in (*pairs, rows):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 5 / np.sqrt(800)
+
+
 @pytest.mark.parametrize("kind", ["shared", "local", "per_example"])
 @pytest.mark.parametrize(("parameter", "d"), [("μ", 1), ("μ", 3), ("σ", 1)])
 def test_theory_is_what_the_sums_over_the_batch_say(
