@@ -331,7 +331,7 @@ class PBPStepper(Explorer[StepperResult]):
         names = ("n", "noise_std", "seed", "data", "alpha", "guess", "sorted")
         key = tuple(values.get(name) for name in names)
         if self._trail is None or self._trail[0] != key:
-            alpha = max(values["alpha"], 1.1)
+            alpha = values["alpha"]
             order = _order(data, values["sorted"])
             trail = pbp_replay.Trail(
                 data.x[order],

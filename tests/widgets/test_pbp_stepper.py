@@ -12,6 +12,7 @@ import pytest
 from artists import assert_says, assert_shows, controls_of, line, panel, words_of_the_buttons
 from explorer_claims import (
     PRESET_RULE,
+    all_parts,
     assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
@@ -92,7 +93,7 @@ class Walk:
 
     def __init__(self, v: dict[str, Any]) -> None:
         self.data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
-        alpha = max(v["alpha"], 1.1)
+        alpha = v["alpha"]
         prior = (alpha, (alpha - 1) * v["guess"] ** 2)
         problem = pbp.Standardised.of(self.data.x, self.data.y, (50,), prior, v["seed"])
         state, self.fits = problem.start, [problem.fitted(problem.start)]
@@ -335,6 +336,14 @@ def test_step_and_back_is_the_same_picture(stepper: PBPStepper) -> None:
     stepper._move(-1)
     assert (pixels(stepper.wait()) == before).all()
     assert stepper.state()["step"] == 5
+
+
+def test_each_button_moves_as_it_says(stepper: PBPStepper) -> None:
+    buttons = {part.description: part for part in all_parts(stepper) if hasattr(part, "click")}
+    for words, step in (("◀ back", 34), ("step ▶", 36), ("epoch ▶▶", 66)):
+        stepper.set(step=35)
+        buttons[words].click()
+        assert stepper.wait().state()["step"] == step, words
 
 
 def test_the_ends_hold(stepper: PBPStepper) -> None:
