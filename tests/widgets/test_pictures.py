@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from artists import assert_says
 from explorer_claims import (
     PRESET_RULE,
     artist,
@@ -170,10 +171,57 @@ def test_the_status_says_what_was_counted(explorer: PicturesExplorer) -> None:
     assert result.risk == pytest.approx(wrong.mean())
     least = result.said.known[surest].max(axis=1).min()
     assert result.strangers == np.mean(result.said.strange.max(axis=1) >= least)
-    assert explorer.status.startswith(f"BBB: {result.said.scores['accuracy']:.1%} right")
-    said = f"AUROC {result.entropy:.3f} by entropy, {result.information:.3f} by information"
-    assert said in explorer.status
-    assert f"{result.strangers:.0%} of the strange." in explorer.status
+    known, labels = result.said.known, result.labels
+    assert_says(
+        explorer.status,
+        "BBB: {}% right, log loss {} nats, calibration error {}; strange against known: AUROC {} "
+        "by entropy, {} by information. Answered: {}% of the known, {}% of them wrong, and {}% of "
+        "the strange.",
+        100 * (known.argmax(axis=1) == labels).mean(),
+        -np.log(known[range(200), labels]).mean(),
+        calibration.reliability(known, labels).error,
+        *(result.entropy, result.information),
+        *(60, 100 * result.risk, 100 * result.strangers),
+    )
+    limit = explorer._limit
+    assert list(limit.get_xdata()) == [0.6, 0.6]
+
+
+def places_of(told: Any, shown: Any) -> list[int]:
+    """Which pictures ``[t, n, c]`` the rows ``[m, c]`` of their mean are of, at temperature 1."""
+    whole = {row.tobytes(): k for k, row in enumerate(np.exp(told).mean(axis=0).round(9))}
+    return [whole[row.tobytes()] for row in shown.round(9)]
+
+
+@pytest.mark.parametrize("kind", fits.KINDS)
+def test_what_is_counted_are_200_known_and_100_strange_pictures_of_the_split(
+    explorer: PicturesExplorer, kind: str
+) -> None:
+    """And the strange ones are told from them by what this kind says of each."""
+    result = explorer.set(kind=kind, seed=5).result
+    pictures, answers = fits.shown(0)
+    told = answers[kind].test, answers[kind].strange
+    known, strange = map(places_of, told, (result.said.known, result.said.strange))
+    assert (len({*known}), len({*strange})) == (200, 100)
+    np.testing.assert_array_equal(result.labels, pictures.test[1][known])
+    both = [pictures.test[0][known[:4]], pictures.strange[strange[:4]]]
+    np.testing.assert_array_equal(result.shown, np.concatenate(both))
+
+    def entropy(p: Any) -> Any:
+        return -(p * np.log(np.maximum(p, 1e-300))).sum(axis=-1)
+
+    each = [np.exp(one[:, at]) for one, at in zip(told, (known, strange), strict=True)]
+    of_mean = [entropy(p.mean(axis=0)) for p in each]
+    mutual = [h - entropy(p).mean(axis=0) for h, p in zip(of_mean, each, strict=True)]
+    assert result.entropy == pytest.approx(chance(*of_mean), abs=1e-4)
+    if kind != "ordinary":  # one network agrees with itself
+        assert result.information == pytest.approx(chance(*mutual), abs=1e-3)
+
+
+def chance(known: Any, strange: Any) -> float:
+    """That a strange picture has the higher score than a known one."""
+    apart = strange[:, None] - known
+    return float(((apart > 0) + 0.5 * (apart == 0)).mean())
 
 
 def test_the_presets_sentences_are_true(explorer: PicturesExplorer) -> None:
