@@ -6,6 +6,7 @@ What a preset or an answer says of a method is looked at for five data seeds.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -304,6 +305,69 @@ def test_bayes_by_backprop_is_too_sure_in_the_gap(explorer: ComparisonExplorer) 
     shares = explorer.result.coverage["bbb"]
     assert shares["data"] > 0.85
     assert shares["gap"] < 0.5
+
+
+def test_of_a_table_no_region_is_a_gap_and_of_points_by_hand_the_course_s() -> None:
+    x = comparison.X_GRID[:, 0]
+    table, hand = (
+        GapProblem(gap=0.2, own=((0.0, 1.0), (0.0, 1.0), units))
+        for units in ((0.0, 2.0, 0.0, 2.0), points.COURSE)
+    )
+    assert not table.regions(x)["gap"].any()
+    np.testing.assert_array_equal(hand.regions(x)["gap"], GapProblem(gap=0.2).regions(x)["gap"])
+
+
+def test_points_of_one_s_own_are_told_once_whatever_the_slider_says() -> None:
+    own = ((-0.3, 0.0, 0.4), (1.0, 2.0, 3.0), points.COURSE)
+    told = GapProblem(n=8, noise_std=0.7, own=own).repeated
+    assert told["noise_std"] == 0.7
+    np.testing.assert_array_equal(told["x"][:, 0], own[0])
+    np.testing.assert_array_equal(np.ravel(told["y"]), own[1])
+
+
+def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "_KEPT", 3)
+    explorer.preset("start").set(bbb=False)
+    for seed in (1, 2, 3):
+        explorer.set(seed=seed)
+        assert len(explorer._fits) <= 3
+    assert {problem.seed for _, problem, _ in explorer._fits} == {2, 3}
+    explorer.preset("start")
+
+
+def test_what_is_cancelled_is_nuts(explorer: ComparisonExplorer, nuts: dict[str, Any]) -> None:
+    explorer.preset("start").set(nuts=True)
+    explorer._nuts.row.children[1].click()
+    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
+
+
+def test_before_all_programs_are_there_no_longer_run_is_made(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A movement would wait for what it compiles."""
+    result = explorer.preset("start").set(seed=2).result
+    monkeypatch.setattr(explorer, "_warmed", threading.Event())
+    assert explorer._improve(explorer.state(), result) is None
+    explorer._warmed.set()
+    better = explorer._improve(explorer.state(), result)
+    assert better is not None and better.arrivals["bbb"].runs == 1
+
+
+def test_where_nothing_had_to_be_fitted_there_is_one_picture(
+    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.preset("start").set(seed=1)
+    shown: list[Any] = []
+    monkeypatch.setattr(explorer, "_show", shown.append)
+    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
+    explorer.set(level=0.8)
+    assert not shown and explorer.result.interval.level == 0.8
+
+
+def test_a_hand_can_set_as_many_points_as_there_is_room_for(explorer: ComparisonExplorer) -> None:
+    assert {panel.most for panel in explorer._touch_panels()} == {comparison_fits.OWN_ROOM}
 
 
 def test_regions_partition_the_axis() -> None:
@@ -640,6 +704,11 @@ def test_the_chosen_methods_share_the_place_and_each_letter_is_in_the_picture(
     assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(ends))
     assert rights == [LABELS[name] for name in names] + ["NUTS"] * (n == 12)
     assert labelled == [""] * (n - columns) + ["x"] * columns, "below which no other stands"
+    for i, ax in enumerate(shown):
+        first, last = i % columns == 0, i + columns >= n
+        assert ax.get_ylabel() == ("y" if first else "")
+        written = [any(t.get_visible() for t in a.get_ticklabels()) for a in (ax.yaxis, ax.xaxis)]
+        assert written == [first, last], (i, "ticks are named at the edges of the grid")
     explorer.preset("start").set(seed=1)
 
 
@@ -770,12 +839,17 @@ def test_a_conformal_band_is_inside_the_frame_or_the_edge_says_that_it_leaves(
     explorer: ComparisonExplorer,
 ) -> None:
     for far, told in ((90.0, False), (600.0, True)):
-        shown = Predictive(np.zeros(71), np.zeros(71), np.full(71, far / 4))
-        wide = comparison._result(GapProblem(), {"map": shown}, Interval(0.5))
-        wide = replace(wide, factors={"map": 4.0}, interval=Interval(0.5, GapProblem().kept_apart))
+        both = {
+            name: Predictive(np.zeros(71), np.zeros(71), np.full(71, reach / 4))
+            for name, reach in (("map", far), ("bbb", 4.0))
+        }
+        wide = comparison._result(GapProblem(), both, Interval(0.5))
+        factors = {"map": 4.0, "bbb": 4.0}
+        wide = replace(wide, factors=factors, interval=Interval(0.5, GapProblem().kept_apart))
         with RENDER_LOCK:
             explorer._draw(wide)
         ax = panel(explorer, "MAP")
+        assert panel(explorer, "BBB").get_ylim() == ax.get_ylim()
         words = " ".join(text.get_text() for text in ax.texts)
         assert ("conformal leaves" in words) == told == (ax.get_ylim()[1] < far)
     explorer.preset("start").set(seed=1)
