@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +24,7 @@ from bdl_teach import DivergedError, datasets
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.methods import vae
 from bdl_teach.widgets import VAEExplorer
+from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
 from bdl_teach.widgets.vae.explorer import VAEResult
@@ -139,6 +140,8 @@ def test_the_pictures_are_decoded_from_z_and_from_the_prior(moved: VAEExplorer) 
         cell = generated[9 * row : 9 * row + 8, 9 * column : 9 * column + 8]
         np.testing.assert_allclose(cell, image, atol=1e-6)
     assert generated.shape == (44, 44)
+    between = np.append(generated[8::9], generated[:, 8::9].T, axis=0)
+    assert len(between) == 8 and np.ptp(between) == 0 and 0 < between[0, 0] < 1, "grey"
     for title in shown:
         image = panel(moved, title).images[0]
         assert image.get_animated() and image.get_clim() == (0, 1)
@@ -179,6 +182,22 @@ def test_the_progress_counts_the_steps_of_the_model_asked_for(trained: Any, said
     empty = np.zeros(0)
     result = VAEResult(Order(True, 0.5, 4), trained, empty, empty, empty, empty, empty)
     assert result.progress == said and result.name == "VAE, β = 0.5" and not result.finished
+
+
+def test_a_model_that_is_not_trained_to_its_end_is_not_replayed(explorer: VAEExplorer) -> None:
+    result = explorer.preset("VAE").result
+    assert explorer._frames(result)
+    unfinished = replace(result, trained=replace(result.trained, stage=7))
+    assert not explorer._frames(unfinished)
+
+
+def test_a_place_that_is_pointed_at_is_decoded_as_far_as_the_sliders_go(
+    explorer: VAEExplorer,
+) -> None:
+    explorer.preset("VAE")
+    for place, z in (((1.24, -0.56), (1.2, -0.6)), ((9.0, -9.0), (3.5, -3.5))):
+        explorer._point_at(0, *place, True)
+        np.testing.assert_allclose(explorer.wait().result.z, z)
 
 
 @pytest.mark.usefixtures("improved_at_rest")
@@ -347,6 +366,53 @@ def test_an_order_that_comes_while_another_is_trained_is_not_forgotten(
     assert len(asked) == 1 + 8
 
 
+def test_the_bar_is_there_while_a_model_is_trained_from_0_on(trainer: Any, gate: Any) -> None:
+    (made, _), (begun, go_on) = trainer, gate
+    go_on.set()
+    made.get(Order(True, 1.0, 0))
+    made.wait(60)
+    begun.clear()
+    go_on.clear()
+    made.get(Order(True, 0.5, 0))
+    assert begun.wait(60)
+    assert (made.bar.value, made.bar.layout.visibility) == (0, "visible")
+    with pytest.raises(TimeoutError, match="expected a trained model within 0.01 s"):
+        made.wait(0.01)
+    go_on.set()
+    made.wait(60)
+
+
+def test_one_look_further_is_made_at_a_time_and_none_of_what_is_known(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, _ = trainer
+    order, started = Order(True, 1.0, 0), []
+    fit: Any = SimpleNamespace(variational=True)
+    made._finished[order] = Trained(order, 8, fit, None)
+    monkeypatch.setattr(vae_trainer.background, "start", started.append)
+    monkeypatch.setattr(made, "_look", lambda _: None)
+    made.look_further(Order(True, 0.5, 0))
+    assert not started, "of a model that is not there"
+    made.look_further(order)
+    made.look_further(order)
+    assert len(started) == 1
+    started[0]()
+    made.look_further(order)
+    assert len(started) == 2, "the first has ended"
+    started[1]()
+    made._finished[order] = Trained(order, 8, fit, None, Arrival(over=True))
+    made.look_further(order)
+    assert len(started) == 2
+
+
+def test_closed_it_looks_no_further(trainer: Any) -> None:
+    made, _ = trainer
+    made.close()
+    longer = {"longer": lambda _: pytest.fail("it looks"), "tolerance": 1.0, "n_longer": 2}
+    fit: Any = SimpleNamespace(free_energy=0.0, **longer)
+    made._look(Trained(Order(True, 1.0, 0), 8, fit, None))
+
+
 def test_what_failed_is_trained_when_it_is_asked_for_again(
     trainer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -491,6 +557,7 @@ def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
     trained = explorer.result.trained
     assert [step for step in trained.film if step >= 250] == list(range(250, 2001, 250))
     few = [step for step in trained.film if step < 250]
+    assert all(frame.path is None for frame in trained.film.values()), "megabytes each"
     assert few == pytest.approx([0, 5, 10, 25, 50, 100], abs=2)
     begun = vae.starting_weights(trained.fit.model, 0)  # of the first stage's seed
     np.testing.assert_array_equal(trained.film[0].encoder_weights, np.float32(begun[0]))
