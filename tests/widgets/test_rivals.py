@@ -37,8 +37,11 @@ from bdl_teach.densities import Gaussian
 from bdl_teach.methods import ensemble, infinite_width, laplace, mc_dropout, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import RivalsExplorer
+from bdl_teach.widgets._engine import background, points
+from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import GapProblem
+from bdl_teach.widgets.rivals import explorer as rivals_explorer
 from bdl_teach.widgets.rivals import fits
 from bdl_teach.widgets.rivals.fits import METHODS, Options
 from bdl_teach.widgets.truth.fits import Model
@@ -149,6 +152,10 @@ def test_both_panels_hold_their_method_the_data_and_the_truth(
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         np.testing.assert_allclose(line(below, place), [X, p.epistemic_std])
         assert not artist(ax, "NUTS mean").get_visible()
+        (grey,) = ax.patches
+        inside = X[result.regions["gap"]]
+        ends = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
+        assert (grey.get_x(), grey.get_x() + grey.get_width()) == pytest.approx(ends)
     assert names_over_the_panels(explorer) == ALWAYS | {"truth"}
     assert np.isnan(line(below, "NUTS")[1]).all()
     assert_the_picture_is_not_stale(explorer)
@@ -195,10 +202,44 @@ ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"
 GOLD = {"NUTS mean", "NUTS ±2 sd"}
 
 
-def test_both_panels_have_one_height(explorer: RivalsExplorer) -> None:
-    explorer.preset("Laplace explodes")
+@pytest.mark.parametrize("widest", [*PLACES, "NUTS"])
+def test_both_panels_have_the_height_of_the_widest(explorer: RivalsExplorer, widest: str) -> None:
+    result, made = explorer.result, {}
+    for name in (*PLACES, "NUTS"):
+        made[name] = Predictive(np.zeros(71), np.full(71, 30.0 if name == widest else 2.0), X * 0)
+    rivals = {
+        place: replace(rival, shown=rival.shown._replace(prediction=made[place]))
+        for place, rival in result.rivals.items()
+    }
+    with RENDER_LOCK:
+        explorer._draw(replace(result, rivals=rivals, nuts=made["NUTS"]))
     heights = {panel(explorer, place).get_ylim()[1] for place in PLACES}
-    assert len(heights) == 1 and heights.pop() > 50
+    assert len(heights) == 1 and 60 <= heights.pop() < 120
+    explorer.set(seed=1)
+
+
+def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
+    explorer: RivalsExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rivals_explorer, "_KEPT", 3)
+    explorer.set(first="map", second="infinite")
+    for seed in (1, 2, 3):
+        explorer.set(seed=seed)
+        assert len(explorer._fits) <= 3
+    assert {model.problem.seed for _, model, _ in explorer._fits} == {2, 3}
+
+
+def test_what_is_cancelled_is_nuts(explorer: RivalsExplorer, nuts: dict[str, Any]) -> None:
+    explorer.set(nuts=True)
+    explorer._nuts.row.children[1].click()
+    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
+
+
+def test_closing_it_ends_nuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "start", lambda _: None)
+    made = RivalsExplorer()
+    made.close()
+    assert made._nuts._closed
 
 
 def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -> None:
@@ -232,6 +273,38 @@ def test_dropout_and_rank_are_the_slider_s() -> None:
     assert isinstance(found.fit, mc_dropout.Fit) and found.fit.rate == 0.25
     assert shown("low_rank", rank=3).fit.columns.shape == (61, 3)
     assert float(shown("sghmc", temperature=0.4).fit.inputs.temperature) == pytest.approx(0.4)
+
+
+HEARD: dict[str, dict[str, Any]] = {  # every method, and what it may be told beside
+    **{name: {} for name in METHODS},
+    "laplace, pushed": {"linearised": False},
+    "laplace, last layer": {"structure": "last_layer"},
+    "laplace, last layer pushed": {"structure": "last_layer", "linearised": False},
+    "low_rank": {"rank": 20},
+}
+
+
+@pytest.mark.parametrize("what", HEARD)
+def test_every_method_hears_the_noise_the_prior_the_width_and_the_seed(what: str) -> None:
+    """Points of one's own do not change with the seed: what does is the start, or the draws."""
+    method, options = what.partition(",")[0], Options(**HEARD[what])
+    x, y = DATA.x[::4, 0].tolist(), DATA.y[::4, 0].tolist()
+    problem = GapProblem(noise_std=2.0, seed=3, own=(tuple(x), tuple(y), points.COURSE))
+    model = Model(problem, prior_std=1.5, width=3)
+    found = fits.fit(method, model, options).shown
+    np.testing.assert_allclose(found.prediction.aleatoric_std, 2.0)
+    moved = {
+        "noise": replace(model, problem=replace(problem, noise_std=1.0)),
+        "prior": replace(model, prior_std=1.0),
+        "seed": replace(model, problem=replace(problem, seed=4)),
+        "width": replace(model, width=4),
+    }
+    for name, other in moved.items():
+        again = fits.fit(method, other, options).shown.prediction
+        same = np.allclose(again.mean, found.prediction.mean, rtol=1e-6, atol=1e-6)
+        assert same == (name == "seed" and method == "infinite"), name
+    if method == "low_rank":
+        assert found.fit.columns.shape == (10, 10), "no more columns than weights"
 
 
 @pytest.mark.parametrize("structure", laplace.STRUCTURES)
