@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from explorer_claims import (
     PRESET_RULE,
+    all_parts,
     as_printed,
     assert_a_step_of_the_limits_draws_the_axis_alone,
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
@@ -30,6 +31,7 @@ from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.widgets import KLBudgetLab, kl_budget_lab
+from bdl_teach.widgets._engine import points
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
@@ -70,6 +72,14 @@ def test_other_seeds_that_a_mission_asks_for_have_data_of_their_own(lab: KLBudge
     for seed in (0, 3):
         data = lab._compute({**lab.state(), "data": None, "seed": seed}).data
         np.testing.assert_array_equal(data.y, datasets.sinusoid(seed=seed).y)
+
+
+def test_the_button_brings_the_32_points_of_the_sine_back(lab: KLBudgetLab) -> None:
+    own = (tuple(np.linspace(-0.4, 0.4, 9)), (1.0,) * 9, points.COURSE)
+    assert len(lab.set(**START, data=own).result.data.x) == 9
+    (button,) = (p for p in all_parts(lab) if getattr(p, "description", "") == "32 points")
+    button.click()
+    np.testing.assert_array_equal(lab.wait().result.data.y, datasets.sinusoid().y)
 
 
 def geometric(m: int) -> Any:
