@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,13 @@ from explorer_claims import (
     assert_the_replay_leads_to_the_fit,
     pixels,
 )
+from matplotlib.figure import Figure
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.compiled import trace_count
 from bdl_teach.widgets import EmpiricalBayesExplorer
+from bdl_teach.widgets._engine import points
+from bdl_teach.widgets.empirical_bayes import BestPriorArtists, SortedArtists
 
 MOVES: dict[str, Any] = {
     "prior_std": 10**0.5,
@@ -198,6 +202,33 @@ def test_the_sorted_panel_holds_both_priors_of_each_weight(moved: EmpiricalBayes
     np.testing.assert_allclose(in_use[1], np.maximum(result.prior_std[order], floor))
 
 
+def test_what_lies_beyond_a_panel_is_at_its_edge() -> None:
+    best, each = Figure().subplots(1, 2)
+    best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
+    each.set(yscale="log", ylim=(1e-3, 40))
+    lowest, sorted_ = BestPriorArtists(best), SortedArtists(each)
+    lowest.update(61, 10.0, 0.1)
+    np.testing.assert_array_equal(lowest.artists[-1].get_data(), [[0.1], [200.0]])
+    sorted_.update(np.array([1e-6, 2.0]), np.array([1e-5, 3.0]))
+    for drawn, heights in zip(sorted_.artists, ([2.0, 1e-3], [3.0, 1e-3]), strict=True):
+        np.testing.assert_allclose(drawn.get_data(), [[1, 2], heights])
+
+
+def test_a_table_of_as_many_points_as_there_may_be_is_fitted_and_its_axis_drawn(
+    explorer: EmpiricalBayesExplorer,
+) -> None:
+    """In programs that are there once it is warm."""
+    table = datasets.sinusoid(points.MOST)
+    own = points.from_course(table.x[:, 0], 4 * table.y[:, 0])
+    explorer.set(**HOME)
+    traces = trace_count()
+    for prior in ("fixed", "per weight", "per layer", "one for all"):
+        assert len(explorer.set(prior=prior, data=own).result.data.x) == points.MOST
+    assert trace_count() == traces
+    assert panel(explorer, "What the network believes").get_ylim()[1] >= 40
+    explorer.set(data=None)
+
+
 def test_the_prior_in_use_is_sorted_by_what_each_weight_wants(
     explorer: EmpiricalBayesExplorer,
 ) -> None:
@@ -312,6 +343,17 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
         assert state["prior"] == "fixed"
         assert abs(np.log10(state["prior_std"] / best)) <= 0.05 + 1e-9
         assert explorer.result.prior_std[0] == state["prior_std"]
+
+
+@pytest.mark.parametrize(("best", "end"), [(1e-3, -1.5), (1e3, 1.5)])
+def test_of_a_star_beyond_the_slider_the_button_sets_the_slider_s_end(
+    best: float, end: float
+) -> None:
+    assigned: dict[str, Any] = {}
+    shown = SimpleNamespace(best_std=best)
+    stand_in: Any = SimpleNamespace(result=shown, _assign=assigned.update, _request=lambda: None)
+    EmpiricalBayesExplorer._to_best(stand_in)
+    assert assigned == {"prior": "fixed", "prior_std": pytest.approx(10**end)}
 
 
 def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
