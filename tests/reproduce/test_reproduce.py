@@ -1,19 +1,25 @@
 """`reproduce`: nothing runs twice, nothing is lost, and each fault is a sentence."""
 
+import argparse
 import contextlib
 import csv
 import errno
 import math
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pooch
 import psutil
 import pytest
 from joblib.externals.loky import _base as loky_base
@@ -23,8 +29,9 @@ from waiting import until
 from bdl_teach import DatasetUnavailable, reproduce
 from bdl_teach._commands import launcher
 from bdl_teach._support.files import write_whole
-from bdl_teach.reproduce import report, runner, sources, tables
-from bdl_teach.reproduce.store import Store
+from bdl_teach.datasets import store as datasets_store
+from bdl_teach.reproduce import kept, report, runner, sources, tables
+from bdl_teach.reproduce.store import Store, default_folder
 from bdl_teach.reproduce.table import Row, Table, Task, mean_and_error, verdict
 
 WORK = '''
@@ -155,7 +162,7 @@ def test_the_table_has_the_published_figure_ours_the_error_n_and_the_verdict(her
 
 
 def test_the_csv_holds_the_same_figures_with_all_digits(here, tmp_path):
-    result = here("--csv", str(tmp_path / "out.csv"))
+    here("--csv", str(tmp_path / "out.csv"))
     (row,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
     mean, error = mean_and_error([i / 7 for i in range(12)])
     assert (float(row["ours"]), float(row["standard_error"])) == (mean, error)
@@ -165,7 +172,21 @@ def test_the_csv_holds_the_same_figures_with_all_digits(here, tmp_path):
         "12",
         "agrees",
     )
-    assert row["label"] in result.out
+    assert (row["label"], row["quantity"]) == ("toy", "value")
+
+
+def test_a_table_s_text_has_its_title_and_its_remarks_in_lines_that_can_be_read():
+    row = Row("a label", "RMSE", "3.0", 2.5, 0.1, 4, "differs")
+    table = Table("toy", "A title", list, dict, list, remarks="These are words. " * 20)
+    title, body, remarks = report.as_text(table, [row]).split("\n\n")
+    assert title == "A title"
+    assert "a label" in body and "2.50 ± 0.10" in body
+    assert len(remarks.splitlines()) > 3 and max(map(len, remarks.splitlines())) <= 79
+    assert report.as_text(replace(table, remarks=""), [row]) == f"{title}\n\n{body}"
+    assert report.as_csv(table, [row]).splitlines() == [
+        "table,label,quantity,published,ours,standard_error,n,verdict",
+        "toy,a label,RMSE,3.0,2.5,0.1,4,differs",
+    ]
 
 
 @pytest.mark.parametrize("asked", ["", " --quick", " --only 'even'", " --quick --only 'even'"])
@@ -185,6 +206,8 @@ def test_the_figures_of_tasks_say_what_made_them(here, tmp_path, asked):
         (2.5, math.nan, "2.5"),
         (2.5, 0.0, "2.5"),
         (math.nan, math.nan, "nan"),
+        (-0.123456, math.nan, "-0.1235"),
+        (math.inf, 0.1, "inf"),
     ],
 )
 def test_a_figure_has_two_digits_of_its_error(mean, error, text):
@@ -202,6 +225,7 @@ def test_a_verdict_counts_standard_errors():
 def test_the_standard_error_is_that_of_the_mean():
     mean, error = mean_and_error([1.0, 2.0, 3.0, 4.0])
     assert (mean, error) == (2.5, pytest.approx(math.sqrt(5 / 3 / 4)))
+    assert mean_and_error([1.0, 3.0]) == (2.0, 1.0)
     assert math.isnan(mean_and_error([1.0])[1])
 
 
@@ -266,13 +290,15 @@ def test_a_fingerprint_follows_imports_and_nothing_else(tmp_path, monkeypatch):
     (tmp_path / "deep.py").write_text(
         "from typing import TYPE_CHECKING\n"
         "if TYPE_CHECKING:\n    from bdl_teach.widgets import live\n"
-        "def run():\n    from bdl_teach.methods import point\n"
+        "def run():\n    from bdl_teach.methods import point\n    import bdl_teach.features\n"
+        "    from bdl_teach.methods.pbp import fit\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     reached = sources._reached("deep")
     assert {"deep", "bdl_teach.methods.point", "bdl_teach.mlp", "bdl_teach.optimise"} <= set(
         reached
     )
+    assert {"bdl_teach.features", "bdl_teach.methods.pbp"} <= set(reached), "and packages"
     assert not {"bdl_teach.widgets._engine.live", "bdl_teach.methods.bbb", "numpy"} & set(reached)
 
 
@@ -287,8 +313,22 @@ def test_a_fingerprint_changes_with_the_code_and_with_the_libraries(tmp_path, mo
 
     one, two = fresh("def run():\n    return 1\n"), fresh("def run():\n    return 2\n")
     assert fresh("def run():\n    return 1\n") == one != two
-    monkeypatch.setattr(sources, "_version", lambda library: "another")
-    assert fresh("def run():\n    return 1\n") not in (one, two)
+    assert len(one) == 16 and set(one) <= set("0123456789abcdef")
+    monkeypatch.setattr(sources.bdl_teach, "__version__", "another")
+    other = fresh("def run():\n    return 1\n")
+    assert other not in (one, two)
+    asked = []
+    monkeypatch.setattr(sources, "_version", lambda library: asked.append(library) or "another")
+    assert fresh("def run():\n    return 1\n") not in (one, two, other)
+    providers = packages_distributions()
+    for name in ("numpy", "scipy", "sklearn", "tensorflow", "tensorflow_probability", "tf_keras"):
+        named = {provider.replace("_", "-") for provider in providers[name]}
+        assert named & set(asked), "what computes the figures"
+
+
+def test_a_library_that_is_not_there_has_no_version_and_no_fault():
+    assert sources._version("no-such-library") == "none"
+    assert sources._version("numpy") == np.__version__
 
 
 def test_a_fingerprint_holds_how_figures_are_made_not_what_is_said_of_them(tmp_path, monkeypatch):
@@ -305,6 +345,8 @@ def test_a_fingerprint_holds_how_figures_are_made_not_what_is_said_of_them(tmp_p
     one = fresh(1, "One says this.")
     assert fresh(1, "One says that.") == one
     assert len({one, fresh(2, "One says this."), fresh(1, "One says this.", "b = 3\n")}) == 3
+    short = [fresh(1, "", f"B = Experiment({word!r})\nb = 3\n") for word in ("this", "that")]
+    assert short[0] == short[1], "on one line"
 
 
 def test_a_worker_with_other_code_refuses():
@@ -316,6 +358,38 @@ def test_a_worker_with_other_code_refuses():
 
 
 # Faults.
+
+
+def test_what_failed_is_not_among_the_figures_and_all_else_is(here, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_FAULTS", "1:error")
+    file = tmp_path / "figures.csv"
+    assert here("--quick", "--figures", str(file), "--csv", str(tmp_path / "out.csv")).code == 1
+    found = kept.read(file).figures
+    assert found == {"even/task-00": {"value": 0.0}, "even/task-02": {"value": 0.2857}}
+    assert "agrees" in (tmp_path / "out.csv").read_text(), "the table is written all the same"
+
+
+def test_a_result_that_cannot_be_kept_still_counts_and_says_why(here, toy, monkeypatch):
+    def refuse(self, task, figures):
+        raise PermissionError(errno.EACCES, "Permission denied", "a file")
+
+    monkeypatch.setattr(Store, "put", refuse)
+    result = here("--quick")
+    assert result.code == 1 and " 3   agrees" in result.out
+    assert "even/task-00 and 2 more: not kept, Permission denied\n" in result.err
+    assert f"3 of 3 tasks failed or were not kept. The others are kept in {toy.store}" in result.err
+
+
+@pytest.mark.parametrize(("terminal", "seconds"), [(True, 1), (False, 5)])
+def test_progress_is_shown_at_once_in_a_terminal_and_seldom_in_a_file(
+    here, monkeypatch, terminal, seconds
+):
+    asked = []
+    bar = runner.tqdm
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setattr(runner, "tqdm", lambda **k: asked.append(k["mininterval"]) or bar(**k))
+    here("--quick")
+    assert (asked[0] < seconds) == terminal
 
 
 def test_a_failed_task_is_a_sentence_and_the_rest_is_printed(here, toy, monkeypatch):
@@ -386,7 +460,7 @@ def test_a_store_that_cannot_be_made_is_a_sentence(here, toy):
     toy.store.write_text("a file")
     result = here()
     assert result.code == 1
-    assert str(toy.store) in result.err
+    assert str(toy.store) in result.err and "Errno" not in result.err
     assert result.err.count("\n") == 1
 
 
@@ -426,8 +500,24 @@ def test_a_record_belongs_to_a_name_and_its_arguments(tmp_path):
     assert (store.get(quick), store.get(long)) == ({"x": 1.0}, {"x": 9.0})
     assert store.get(Task("a", {"k": 0, "n": 9})) == {"x": 9.0}
     assert store.get(Task("b", {"n": 9, "k": 0})) is None
-    store.forget(long)
-    assert (store.get(quick), store.get(long)) == ({"x": 1.0}, None)
+    for _ in range(2):  # what is forgotten can be forgotten
+        store.forget(long)
+        assert (store.get(quick), store.get(long)) == ({"x": 1.0}, None)
+
+
+def test_records_of_long_names_and_of_tuples_are_each_found_again(tmp_path):
+    store = Store(tmp_path, "toy", "code")
+    tasks = [Task(f"{'long-' * 20}{end}", {"sizes": (1, 2)}) for end in "ab"]
+    for number, task in enumerate(tasks):
+        store.put(task, {"x": number})
+    assert [store.get(task) for task in tasks] == [{"x": 0}, {"x": 1}]
+
+
+def test_results_are_kept_apart_from_the_data():
+    folder = default_folder()
+    assert folder.parent == Path(pooch.os_cache("bdl_teach"))
+    places = {Path(file.path).parts[0] for file in datasets_store.FILES.values()}
+    assert folder.name == "reproduce" and folder.name not in places
 
 
 def test_a_half_written_record_of_a_killed_run_is_swept_up(tmp_path):
@@ -661,6 +751,8 @@ def test_the_tables_are_discovered_and_listed(here, capsys):
         ["no-such-table"],
         ["toy", "--list"],
         ["toy", "--jobs", "0"],
+        ["toy", "--jobs", "-2"],
+        ["toy", "--jobs", "two"],
         ["toy", "--jobs", "2", "--scheduler", "tcp://x"],
     ],
 )
@@ -669,6 +761,29 @@ def test_a_wrong_command_line_says_how_it_goes(here, argv, capsys):
         reproduce.main(argv)
     assert end.value.code == 2
     assert "usage: python3 -m bdl_teach reproduce" in capsys.readouterr().err
+
+
+def test_every_core_is_minus_one_and_a_home_folder_is_found(here):
+    parser = argparse.ArgumentParser()
+    reproduce.add_arguments(parser)
+    options = parser.parse_args(["toy", "--jobs=-1", "--store=~/mine", "--csv=~/a.csv"])
+    assert (options.jobs, options.quick, options.fresh, options.figures) == (-1, False, False, None)
+    assert (options.store, options.csv) == (Path.home() / "mine", Path.home() / "a.csv")
+    assert reproduce.EPILOG in " ".join(parser.format_help().split())
+    assert [*reproduce.files()] == sorted(reproduce.files())
+
+
+def test_what_is_handed_on_means_what_was_asked(here):
+    """Each of the flags that exclude others in a command line of its own."""
+    parser = argparse.ArgumentParser()
+    reproduce.add_arguments(parser)
+    for argv in (
+        ["--list"],
+        ["toy", "--scheduler=tcp://x:1", "--fresh"],
+        ["toy", "--quick", "--only=a b", "--jobs=2", "--store=/s", "--csv=/c", "--figures=/f"],
+    ):
+        asked = parser.parse_args(argv)
+        assert parser.parse_args(reproduce.as_arguments(asked)) == asked
 
 
 def test_the_launcher_hands_on_every_option_with_absolute_paths(here, monkeypatch, tmp_path):
@@ -710,6 +825,18 @@ def test_every_table_that_comes_with_the_package_is_sound():
             full, quick = (list(table.tasks(flag)) for flag in (False, True))
             assert len({task.key for task in full}) == len(full) > 0
             assert 0 < len(quick) <= len(full)
+            assert all(named_by_its_arguments(task) for task in full + quick), name
         assert list(table.summarise([])) == [] or all(
             isinstance(row, Row) for row in table.summarise([])
         )
+
+
+def named_by_its_arguments(task: Task) -> bool:
+    """Whether the parts of a key are the arguments, but for those that are the same in all."""
+
+    def words(value: object) -> str:
+        return str(value).replace(", ", "-").replace(" ", "-").replace(",", "")
+
+    told = [words(v) for k, v in task.arguments.items() if k not in ("n_out", "n_draws")]
+    parts = [re.sub(r"^[a-z]+-0*(?=\d+$)", "", words(part)) for part in task.key.split("/")]
+    return sorted(parts) == sorted(told)
