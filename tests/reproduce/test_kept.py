@@ -5,19 +5,27 @@ from pathlib import Path
 import pytest
 
 from bdl_teach import reproduce
+from bdl_teach._support.report import machine_line
 from bdl_teach.reproduce import kept, tables
 from bdl_teach.reproduce.tables import ood_controls
 
 CONTROLS = Path(ood_controls.__file__).with_suffix(".csv")
-FIGURES = {"a/0": {"x": 0.12344, "y": -2.0}, "b/0": {"y": 3e-7}}
+FIGURES = {"a/0": {"y": 0.12344, "x": -2.0}, "b/0": {"x": 3e-7, "a": 0.0}}
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text(kept.as_csv(kept.Kept("Made by: me.", FIGURES)), encoding="utf-8")
     found = kept.read(path)
-    assert found == kept.Kept("Made by: me.", {**FIGURES, "a/0": {"x": 0.1234, "y": -2.0}})
+    assert found == kept.Kept("Made by: me.", {**FIGURES, "a/0": {"y": 0.1234, "x": -2.0}})
     assert path.read_text(encoding="utf-8") == kept.as_csv(found)
+    heads = path.read_text(encoding="utf-8").splitlines()[1]
+    assert heads == "task,y,x,a", "names as the first that has them gives them"
+
+
+def test_a_file_says_on_what_machine_it_was_made() -> None:
+    words = "python3 -m bdl_teach reproduce toy --figures FILE"
+    assert kept.made_by("reproduce toy") == f"Made by: {words}. {machine_line()}"
 
 
 def test_the_controls_are_five_seeds_of_each_network_and_say_how_they_were_made() -> None:
