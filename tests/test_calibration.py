@@ -31,6 +31,11 @@ def test_the_distance_is_a_root_mean_square_over_what_counts():
     a, b = gaussian([0.0, 0.0, 0.0], 1.0), gaussian([3.0, 4.0, 9.0], 1.0)
     assert calibration.distance(a, b, np.array([1, 1, 0], bool)) == pytest.approx(12.5**0.5)
     assert calibration.distance(a, a) == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_no_input_counts_there_is_no_distance_and_no_warning():
+    a, b = gaussian([0.0, 0.0, 0.0], 1.0), gaussian([3.0, 4.0, 9.0], 1.0)
     assert math.isnan(calibration.distance(a, b, np.zeros(3, bool)))
 
 
@@ -56,11 +61,26 @@ def test_the_conformal_factor_is_the_score_of_its_rank(level, rank):
     assert calibration.conformal_factor(scores, 0.98) == math.inf, "33 ranks do not hold so much"
 
 
+def test_a_rank_that_is_whole_is_not_rounded_to_the_next():
+    """25 · 0.28 is 7, and 7.000000000000001 in the machine."""
+    assert 25 * 0.28 > 7
+    assert calibration.conformal_factor(np.arange(1.0, 25.0), 0.28) == 7
+
+
+def test_no_score_promises_nothing_and_a_column_counts_as_a_row():
+    assert calibration.conformal_factor([], 0.5) == math.inf
+    assert calibration.conformal_factor([[3.0], [0.0], [2.0]], 0.5) == 2
+
+
 def test_a_conformal_factor_is_of_sizes_and_of_a_level():
-    with pytest.raises(ValueError, match="level: expected a number inside"):
-        calibration.conformal_factor([1.0], 1.0)
+    for level in (0.0, 1.0):
+        with pytest.raises(ValueError, match="level: expected a number inside"):
+            calibration.conformal_factor([1.0], level)
     with pytest.raises(ValueError, match="scores: expected numbers >= 0, got -2"):
         calibration.conformal_factor([1.0, -2.0], 0.5)
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="scores"):
+            calibration.conformal_factor([1.0, bad], 0.5)
 
 
 def test_pit_is_uniform_for_a_right_mixture_and_for_a_right_gaussian():
@@ -78,14 +98,19 @@ def test_pit_of_one_draw_is_its_normal_distribution_function():
     one = Predictive.from_samples([[1.0, 2.0]], 0.5)
     expected = stats.norm([1.0, 2.0], 0.5).cdf([1.2, 0.0])
     np.testing.assert_allclose(calibration.pit(one, [1.2, 0.0]), expected)
-    with pytest.raises(ValueError, match="expected shape"):
-        calibration.pit(one, [1.0, 2.0, 3.0])
+    closed = Predictive(np.array([1.0, 2.0]), np.array([0.3, 0.0]), np.array([0.4, 0.5]))
+    np.testing.assert_allclose(calibration.pit(closed, [[1.2], [0.0]]), expected)
+    for y in ([1.0, 2.0, 3.0], [1.0]):
+        for prediction in (one, closed):
+            with pytest.raises(ValueError, match=r"expected shape \(2,\)"):
+                calibration.pit(prediction, y)
 
 
 LOGITS = 2.0 * RNG.normal(size=(4000, 5))
 RIGHT = np.array([RNG.choice(5, p=p) for p in softmax(LOGITS, axis=1)])  # what LOGITS say, is so
 
 
+@pytest.mark.filterwarnings("error")
 def test_reliability_is_scikit_learns_with_the_counts():
     p = softmax(1.7 * LOGITS, axis=1)
     bins = calibration.reliability(p, RIGHT, 8)
@@ -108,6 +133,10 @@ def test_the_calibration_error_is_zero_of_what_comes_as_it_is_said():
 def test_an_upper_edge_belongs_to_its_bin_and_certainty_has_one():
     p = np.array([[0.5, 0.5], [1.0, 0.0], [0.75, 0.25]])
     np.testing.assert_array_equal(calibration.reliability(p, [0, 0, 0], 4).size, [0, 1, 1, 1])
+    assert len(calibration.reliability(p, [0, 0, 0]).size) == 10
+    for n_bins in (0, 2.5):
+        with pytest.raises(ValueError, match="n_bins: expected"):
+            calibration.reliability(p, [0, 0, 0], n_bins)
 
 
 def test_a_temperature_divides_logits_and_leaves_the_order():
@@ -137,6 +166,7 @@ def test_the_best_temperature_has_no_better_one_beside_it():
     assert at[1] == max(at)
 
 
-def test_labels_that_are_always_right_ask_for_the_coldest():
+def test_labels_that_are_always_right_ask_for_the_coldest_and_always_wrong_for_the_hottest():
     logs = LOGITS[:50]
     assert calibration.best_temperature(logs, logs.argmax(axis=1)) == pytest.approx(0.05, rel=0.01)
+    assert calibration.best_temperature(logs, logs.argmin(axis=1)) == pytest.approx(20, rel=0.01)

@@ -99,7 +99,81 @@ def test_columns_and_vectors_score_alike():
     assert metrics.rmse(y[:, None], mean) == metrics.rmse(y, mean[:, None]) == metrics.rmse(y, mean)
 
 
+PAIRED = {
+    metrics.rmse: ("y", "mean"),
+    metrics.log_likelihood: ("y", "mean", "var"),
+    metrics.coverage: ("y", "lower", "upper"),
+    metrics.auroc: ("labels", "scores"),
+}
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([0.0, np.nan, 1.0], "expected one or more numbers"),
+        ([0.0, 1.0], r"expected the shape of {first}, \(3,\), got \(2,\)"),
+        ([[0.0, 1.0]] * 3, r"expected the shape of {first}, \(3,\), got \(3, 2\)"),
+        (1.0, r"expected the shape of {first}, \(3,\), got \(1,\)"),
+    ],
+)
+def test_what_is_no_vector_of_numbers_as_long_as_the_others_is_named_and_refused(bad, words):
+    for score, (first, *others) in PAIRED.items():
+        good = dict.fromkeys((first, *others), [0.0, 1.0, 1.0])
+        for name in others:
+            with pytest.raises(ValueError, match=f"{name}: {words.format(first=first)}"):
+                score(**{**good, name: bad})
+        with pytest.raises(ValueError, match=f"({first}|{others[0]}): expected"):
+            score(**{**good, first: bad})
+
+
+def test_no_points_have_no_score_and_no_density_has_no_variance():
+    for score, names in PAIRED.items():
+        with pytest.raises(ValueError, match=f"{names[0]}: expected one or more numbers"):
+            score(**dict.fromkeys(names, []))
+    for var in (0.0, -1.0):
+        with pytest.raises(ValueError, match="var"):
+            metrics.log_likelihood([1.0, 2.0], [1.0, 2.0], [1.0, var])
+
+
+def test_a_table_is_no_vector_of_as_many_numbers():
+    with pytest.raises(ValueError, match=r"mean: expected the shape of y, \(2, 3\), got \(6,\)"):
+        metrics.rmse(np.ones((2, 3)), np.ones(6))
+
+
 # Classification
+
+
+CLASSED = (metrics.predictive_entropy, metrics.mutual_information, metrics.variance_score)
+
+
+@pytest.mark.parametrize("score", CLASSED)
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        ([[0.5, 0.5]], r"expected shape \[t, n, c\], got \(1, 2\)"),
+        (np.zeros((0, 3, 2)), r"expected shape \[t, n, c\], got \(0, 3, 2\)"),
+        (np.zeros((4, 0, 2)), r"expected shape \[t, n, c\], got \(4, 0, 2\)"),
+        ([[[0.5, 0.5], [0.5, 0.6]]], "sum to 1"),
+        ([[[0.5, 0.5], [1.5, -0.5]]], ">= 0"),
+    ],
+)
+def test_what_is_no_class_probabilities_of_draws_is_refused(score, p, words):
+    with pytest.raises(ValueError, match=f"probabilities: .*{words}"):
+        score(p)
+
+
+def test_probabilities_rounded_to_float32_and_labels_of_whole_floats_are_taken():
+    p = np.random.default_rng(1).dirichlet(np.ones(10), (5, 40)).astype(np.float32)
+    assert abs(p.sum(axis=-1, dtype=np.float64) - 1).max() > 1e-8
+    labels = np.arange(40) % 10
+    for score in CLASSED:
+        np.testing.assert_allclose(score(p), score(p.astype(np.float64)), rtol=1e-6)
+    for score in (metrics.brier_score, metrics.risk_coverage):
+        np.testing.assert_array_equal(score(p[0], labels.astype(float)), score(p[0], labels))
+    of_floats = metrics.class_log_likelihood(np.log(p), labels.astype(float))
+    assert of_floats == metrics.class_log_likelihood(np.log(p), labels)
+    with pytest.raises(ValueError, match="sum to 1"):
+        metrics.class_log_likelihood(np.log(1.5 * p), labels)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
@@ -165,6 +239,8 @@ def test_auroc_refuses_labels_that_are_not_0_and_1():
         ValueError, match=r"labels: expected 0 and 1, both of them, got \[0\. 2\.\]"
     ):
         metrics.auroc([0, 2, 0], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match=r"both of them, got \[0\. 1\. 2\. 3\. 4\.\]$"):
+        metrics.auroc(np.arange(50), np.arange(50))
 
 
 def test_the_brier_score_counts_both_classes_and_knows_its_ends():

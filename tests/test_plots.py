@@ -82,6 +82,8 @@ def test_colours_are_of_a_palette_for_the_colour_blind_and_red_letters_can_be_re
     cycle = mpl.style.library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
     shared = [plots.BLUE, plots.GREEN, plots.RED, plots.PURPLE, plots.SKY]
     assert set(shared) <= set(cycle), "Okabe and Ito's, in the shades that matplotlib has, too"
+    *_, alpha = plots.SHADE
+    assert 0 < alpha < 0.15, "a shade of a region hides nothing"
     assert 1.05 / (luminance(plots.RED) + 0.05) == pytest.approx(3.9, abs=0.05)
     assert 1.05 / (luminance(plots.RUST) + 0.05) == pytest.approx(6.1, abs=0.05)
 

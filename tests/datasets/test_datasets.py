@@ -27,6 +27,26 @@ def test_the_seed_decides_the_data(make):
     assert (make(seed=3).y != make(seed=4).y).all()
 
 
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    "bad", [{"n": 0}, {"n": 2.5}, {"noise_std": 0.0}, {"noise_std": -1.0}, {"seed": -1}]
+)
+def test_no_points_no_noise_and_no_seed_are_refused(make, bad):
+    (name,) = bad
+    with pytest.raises(ValueError, match=f"{name}: expected.*got"):
+        make(**bad)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_the_first_seed_is_zero_and_the_truth_is_of_whatever_holds_numbers(make):
+    data = make()
+    np.testing.assert_array_equal(data.y, make(seed=0).y)
+    for x in ([0.1, 0.2], np.array([0.1, 0.2], np.float32)):
+        truth = data.truth(x)
+        assert truth.dtype == np.float64
+        np.testing.assert_allclose(truth, data.truth(np.array([0.1, 0.2])), rtol=1e-6)
+
+
 # The sinusoid
 
 
@@ -73,7 +93,18 @@ def test_a_gap_is_empty_and_the_rest_is_full(gap):
 
 
 @pytest.mark.parametrize(
-    "gap", [(-0.5, 0.5), (0.2, 0.1), (0.7, 0.9), (0.1, 0.1), (np.nan, 0.2), 5, (1, 2, 3), "ab"]
+    "gap",
+    [
+        (-0.5, 0.5),
+        (0.2, 0.1),
+        (0.7, 0.9),
+        (0.1, 0.1),
+        (np.nan, 0.2),
+        5,
+        (1, 2, 3),
+        "ab",
+        [[-0.1], [0.2]],
+    ],
 )
 def test_a_gap_that_leaves_nothing_or_is_none_is_refused(gap):
     with pytest.raises(ValueError, match="gap: expected.*got"):
@@ -265,5 +296,6 @@ def test_a_split_uses_each_row_once(n, n_splits, share, seed):
     "bad", [{"n": 1}, {"train_share": 1.0}, {"train_share": 0.0}, {"n_splits": 0}, {"seed": -1}]
 )
 def test_a_split_without_both_sides_is_refused(bad):
-    with pytest.raises(ValueError, match="expected.*got"):
+    (name,) = bad
+    with pytest.raises(ValueError, match=f"^{name}: expected.*got"):
         datasets.splits(**{"n": 10, **bad})

@@ -77,6 +77,42 @@ def test_the_loader_reads_what_was_fetched(home: Path) -> None:
     assert (table.x.shape, table.y.shape) == ((60_000, 1), (60_000,))
 
 
+def test_a_download_waits_some_seconds_shows_its_bar_and_is_moved_whole(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[dict[str, Any]] = []
+    used: list[object] = []
+    inodes: list[int] = []
+    real, download = pooch.HTTPDownloader, store.download
+
+    class Spy(real):
+        def __init__(self, progress: object, **settings: Any) -> None:
+            made.append({"progress": progress, **settings})
+            super().__init__(progressbar=False, **settings)
+
+        def __call__(self, *given: Any, **more: Any) -> None:
+            used.append(self)
+            super().__call__(*given, **more)
+
+    def spied(file: store.RemoteFile, into: Path, progress: Any) -> None:
+        download(file, into, progress)
+        inodes.append((into / file.path).stat().st_ino)
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Spy)
+    monkeypatch.setattr(store, "download", spied)
+    bar: Any = object()
+    assert [store.fetch(PATH, bar).stat().st_ino] == inodes, "moved, not written there anew"
+    (settings,) = made
+    connect, read = settings["timeout"]
+    assert settings["progress"] is bar and len(used) == 1
+    assert 1 < connect < read < 60, "who does not answer is given up before who is slow"
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_file(home: Path) -> None:
+    (home / PATH).mkdir(parents=True)
+    assert store.state(PATH) == "missing"
+
+
 @pytest.mark.parametrize("content", [b"", RIGHT[:-1], RIGHT[:20_000], RIGHT[::-1]])
 def test_a_half_or_damaged_file_is_not_taken_for_whole(home: Path, content: bytes) -> None:
     (home / "uci").mkdir(parents=True)
@@ -103,6 +139,8 @@ def test_without_a_network_the_error_says_what_to_do(home: Path, server: Server)
         f"{home / PATH} is not there",
         server.address,
         "`python3 -m bdl_teach data yacht`",
+        "put the file there by hand",
+        "set BDL_TEACH_DATA to a folder that has it",
     ):
         assert part in message
     assert files_in(home) == []
@@ -140,6 +178,9 @@ def test_a_server_that_refuses_is_quoted(home: Path, server: Server, status: int
         (OSError(errno.EROFS, "Read-only file system"), "the folder cannot be written"),
         (requests.ReadTimeout("slow"), "did not answer in time"),
         (OSError("something else"), "something else"),
+        (PermissionError("of no number"), "the folder cannot be written"),
+        (requests.HTTPError("no answer at all"), "no connection, or it broke off"),
+        (ValueError("another fault"), "failed: another fault"),
     ],
 )
 def test_a_break_in_the_middle_is_a_sentence_and_leaves_nothing(
@@ -208,6 +249,17 @@ def test_a_download_that_is_under_way_is_left_alone(home: Path) -> None:
         store.fetch(PATH)
         assert (theirs / "half").exists()
     assert files_in(home) == [PATH]
+
+
+def test_an_empty_folder_of_a_killed_run_goes_and_one_of_ten_minutes_stays(home: Path) -> None:
+    ages = {"old": 2 * store._STALE_S, "young": 600.0}
+    for name, age in ages.items():
+        left = home / "uci" / f"{store._APART}{name}"
+        left.mkdir(parents=True)
+        os.utime(left, (time.time() - age,) * 2)
+    assert store.fetch(PATH).read_bytes() == RIGHT
+    assert [path.name for path in (home / "uci").glob(f"{store._APART}*")] == [left.name]
+    assert store._last_change(home / "gone") == pytest.approx(time.time(), abs=60)
 
 
 @pytest.mark.parametrize("blocked", ["data", "data/uci"])
@@ -295,6 +347,8 @@ def test_the_whole_of_fashion_is_fetched_once_training_first(
     assert fashion.images.shape == (40, 28, 28)
     np.testing.assert_array_equal(fashion.images[:, 5, 7], np.arange(40, dtype=np.float32) / 255)
     np.testing.assert_array_equal(fashion.labels, np.arange(40) % 10)
+    assert (fashion.labels.dtype, fashion.images.dtype) == (np.int64, np.float32)
+    assert len(fashion.class_names) == 10
     assert data.state("fashion-full") == "there"
 
 
@@ -412,6 +466,22 @@ def test_the_archive_gives_the_same_table_and_is_fetched_once(
     assert server.asked == 1
     assert files_in(home) == [ARCHIVE]
     assert (data.state("california"), data.place("california")) == ("there", ARCHIVE)
+
+
+def test_without_any_file_california_names_the_archive_and_no_pickle(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def refuse(path: str, progress: Any = False) -> Path:
+        asked.append((path, progress))
+        raise DatasetUnavailable("the archive is not there")
+
+    monkeypatch.setattr(store, "fetch", refuse)
+    bar: Any = object()
+    with pytest.raises(DatasetUnavailable, match="^the archive is not there$"):
+        datasets.california(bar)
+    assert asked == [(ARCHIVE, bar)]
 
 
 def test_no_pickle_is_unpickled(
