@@ -132,6 +132,7 @@ def test_the_legend_above_names_what_is_visible_and_leaves_the_title_room(ax: Ax
         title = ax._left_title.get_window_extent()
         legend = ax.get_legend().get_window_extent()
         assert title.y0 >= legend.y1 - 8, "the title stands above the legend"
+        assert legend.y0 >= ax.get_window_extent().y1 - 8, "and that above what is drawn"
         heights.append(title.y0)
     assert heights[0] < heights[1] == heights[2]
     for columns, wrapped, expected in ((4, 2, 4), (3, 2, 2), (1, 2, 1)):
@@ -320,6 +321,7 @@ def test_the_total_band_is_lighter_than_the_epistemic_which_lies_on_it(ax: Axes)
 def test_a_fit_s_panel_holds_data_bands_truth_and_the_first_ten_functions(ax: Axes) -> None:
     truth = np.sin(X)
     artists = plots.FitArtists(ax, "Fit", X[:, None], truth)
+    assert np.size(line(ax, "data")) == 0, "there are none yet"
     data, prediction = datasets.sinusoid(6, seed=2), predictive(3)
     artists.update(data, prediction)
     assert_draws(ax, prediction)

@@ -642,6 +642,7 @@ def test_an_epoch_of_an_ensemble_sees_each_row_once(monkeypatch):
     for epoch in epochs:
         assert sorted(epoch) == [*range(250), *[250] * 50]  # 250 is no row
     assert not np.array_equal(epochs[0], epochs[1])
+    assert ensemble_uci._orders(200, np.random.default_rng(0)).max() == 199, "two full batches"
 
 
 def test_each_member_of_an_ensemble_sees_the_rows_in_orders_of_its_own(bundle, monkeypatch):
@@ -696,15 +697,15 @@ def test_protein_has_a_wider_layer_than_the_other_sets(monkeypatch):
 
 
 def test_an_ensemble_s_rows_are_judged_by_the_deviation_between_splits(bundle):
-    names = ("rmse", "nll", "rmse_one", "nll_one")
+    first = {"rmse": 2.0, "nll": 2.0, "rmse_one": 12.0, "nll_one": 13.0}
     done = [
-        ({"line": "toy", "rate": "falling", "split": i}, dict.fromkeys(names, 2.0 + i))
+        ({"line": "toy", "rate": "falling", "split": i}, {k: v + i for k, v in first.items()})
         for i in range(4)
     ]
     rows = ensemble_uci.summarise(done)
     assert [row.verdict for row in rows] == ["agrees: 0.5 SE", "differs: 10.0 SE", "", ""]
     assert [row.published for row in rows] == ["3±2", "1±0.5", "", ""]
-    assert {row.ours for row in rows} == {3.5}
+    assert [row.ours for row in rows] == [3.5, 3.5, 13.5, 14.5]
     assert [row.label for row in rows] == ["toy, falling rate"] * 2 + [
         "toy, falling rate, one network"
     ] * 2
