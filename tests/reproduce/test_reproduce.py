@@ -656,7 +656,7 @@ def test_processes_side_by_side_give_the_same_table(toy, tmp_path):
 def test_a_worker_that_dies_is_a_sentence(toy):
     result = toy.run("--jobs=2", TOY_FAULTS="11:kill", TOY_NAP="0.1")
     assert result.code == 1
-    assert "A worker process died" in result.err
+    assert "A worker process died" in result.err and "with fewer --jobs" in result.err
     assert "Traceback" not in result.err
     assert len(toy.kept()) >= 6
     assert toy.run().code == 0
@@ -724,6 +724,32 @@ def test_an_address_that_is_none_is_a_sentence(here, monkeypatch, address):
     result = here("--scheduler", address)
     assert result.code == 1
     assert f"No Dask scheduler answers at {address}" in result.err
+
+
+def test_a_scheduler_without_workers_is_given_some_seconds_and_then_left(monkeypatch):
+    told = []
+
+    class Client:
+        def __init__(self, address, **options):
+            told.append((address, options))
+
+        def wait_for_workers(self, n, timeout):
+            told.append((n, timeout))
+            raise TimeoutError
+
+        def close(self):
+            told.append("closed")
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
+    with pytest.raises(OSError, match="tcp://x:1 has no workers"):
+        runner.connect("tcp://x:1")
+    patience = runner.PATIENCE_S
+    assert told == [
+        ("tcp://x:1", {"timeout": patience, "set_as_default": False}),
+        (1, patience),
+        "closed",
+    ]
+    assert 5 <= patience <= 60
 
 
 def test_without_dask_a_scheduler_is_a_sentence(here, monkeypatch):
