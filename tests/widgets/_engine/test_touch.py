@@ -444,6 +444,13 @@ def test_a_drawn_band_goes_when_the_points_come_in_other_units(drawn: Drawn) -> 
     assert drawn._sketch is not None and not drawn._sketch.stage
 
 
+def test_a_pinned_state_goes_when_the_points_come_in_other_units(explorer: Touched) -> None:
+    explorer.pin().set(n=4)
+    assert explorer.wait()._pin.toggle.value
+    explorer.set(data=TABLE)
+    assert not explorer.wait()._pin.toggle.value
+
+
 # Pointing at something
 
 
