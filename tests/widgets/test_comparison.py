@@ -330,6 +330,7 @@ def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
 ) -> None:
     monkeypatch.setattr(comparison, "_KEPT", 3)
     explorer.preset("start").set(bbb=False)
+    explorer._fits.clear()
     for seed in (1, 2, 3):
         explorer.set(seed=seed)
         assert len(explorer._fits) <= 3

@@ -223,6 +223,7 @@ def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
 ) -> None:
     monkeypatch.setattr(rivals_explorer, "_KEPT", 3)
     explorer.set(first="map", second="infinite")
+    explorer._fits.clear()
     for seed in (1, 2, 3):
         explorer.set(seed=seed)
         assert len(explorer._fits) <= 3
@@ -237,9 +238,9 @@ def test_what_is_cancelled_is_nuts(explorer: RivalsExplorer, nuts: dict[str, Any
 
 def test_closing_it_ends_nuts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "start", lambda _: None)
-    made = RivalsExplorer()
-    made.close()
-    assert made._nuts._closed
+    other = type("Other", (RivalsExplorer,), {})()
+    other.close()
+    assert other._nuts._closed
 
 
 def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -> None:
