@@ -69,6 +69,31 @@ def test_the_parts_of_a_split_share_no_picture_and_none_with_what_chose_the_reci
     assert len(unseen) == 2 and not unseen & set(pictures.names)
 
 
+def test_clothes_are_parted_once_and_as_many_digits_are_strange(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def numbered(n: int, of: float) -> datasets.Images:
+        """Each picture bears its number, and its class is the last digit of that."""
+        images = np.broadcast_to(of * np.arange(n)[:, None, None], (n, 28, 28))
+        return datasets.Images("", images, np.arange(n) % 10, tuple("abcdefghij"))
+
+    monkeypatch.setattr(datasets, "fashion_sprite", lambda: numbered(900, 1.0))
+    monkeypatch.setattr(datasets, "mnist_test", lambda: numbered(600, -1.0))
+    found = fits.clothes_split(3)
+    parts = [part[0][:, 0, 0] for part in found[:3]]
+    assert [len(part) for part in parts] == [500, 150, 250]
+    assert sorted(np.concatenate(parts)) == list(range(900))
+    for numbers, (_, labels) in zip(parts, found[:3], strict=True):
+        np.testing.assert_array_equal(labels, numbers % 10)
+    strange = -found.strange[:, 0, 0]
+    assert len(np.unique(strange)) == 250 and strange.min() >= 0 and strange.max() > 250
+    assert found.names == tuple("abcdefghij")
+    same, other = fits.clothes_split(3), fits.clothes_split(4)
+    np.testing.assert_array_equal(same.strange, found.strange)
+    for one, another in ((found.train[0], other.train[0]), (found.strange, other.strange)):
+        assert (one != another).any()
+
+
 def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -402,6 +402,20 @@ def test_chores_wait_for_a_page_that_shows_the_explorer() -> None:
     made.close()
 
 
+def test_who_waits_for_the_compilations_is_told_when_they_take_longer() -> None:
+    class Busy(Toy):
+        def _chores(self) -> Iterator[Callable[[], Any]]:
+            yield lambda: go_on.wait(10)
+
+    go_on = threading.Event()
+    made = Busy().wait()
+    with pytest.raises(TimeoutError, match=r"expected the compilations within 0\.05 s"):
+        made.warm(timeout=0.05)
+    go_on.set()
+    assert made.warm() is made
+    made.close()
+
+
 def test_a_closed_explorer_leaves_the_chores_that_are_left() -> None:
     done: list[str] = []
 
