@@ -364,6 +364,11 @@ def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> Non
     np.testing.assert_allclose(edges, [prediction.mean - reach, prediction.mean + reach])
     assert artist(ax, "NUTS ±2 sd epistemic") in overlay.artists
     assert artist(ax, "NUTS mean").get_linestyle() == "--", "dashed: the first one's is not"
+    other = predictive(9)
+    assert not overlay.show(other) and (other.mean != prediction.mean).any()
+    np.testing.assert_array_equal(line(ax, "NUTS mean"), [X, other.mean])
+    low, high = (a.get_ydata() for a in overlay.artists if a.get_linestyle() == "-.")
+    np.testing.assert_allclose(high - low, 4 * other.epistemic_std)
     assert overlay.show(None)
     assert not overlay.show(None)
     assert [a.get_visible() for a in overlay.artists] == [False] * 3

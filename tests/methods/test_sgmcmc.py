@@ -155,6 +155,11 @@ def test_to_go_on_is_the_same_as_one_longer_run(changes):
     assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
 
 
+def test_the_first_quarter_of_constant_steps_is_the_way_and_does_not_count():
+    fit = small(steps=400)
+    np.testing.assert_array_equal(fit.samples, fit.path[10:].swapaxes(0, 1).reshape(-1, 10))
+
+
 def test_cycles_stay_as_long_as_they_are():
     whole = small(steps=800, n_cycles=4)
     parts = small(steps=400, n_cycles=2).longer(400)

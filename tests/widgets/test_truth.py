@@ -810,3 +810,13 @@ def test_a_hand_s_points_and_its_drawing_are_in_the_panel_of_functions(
     x, doubt = explorer._doubt(result)
     np.testing.assert_array_equal([x, doubt], [X, result.prediction.epistemic_std])
     explorer.reset()
+
+
+def test_where_the_gap_is_moved_the_points_are_drawn_anew(explorer: TruthExplorer) -> None:
+    own = ((-0.4, 0.0, 0.4), (1.0, 2.0, 3.0), (0.0, 1.0, 0.0, 1.0))
+    explorer.set(data=own)
+    explorer.set(gap=0.25)
+    assert "data" not in explorer.state() and len(explorer.result.model.problem.data.x) == 32
+    explorer.set(data=own)
+    explorer._controls["gap"].value = 0.5
+    assert "data" not in explorer.wait().state()
