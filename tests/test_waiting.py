@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import first_line, until
+from waiting import first_line, successive, until
 
 TESTS = Path(__file__).parent
 
@@ -22,6 +22,12 @@ def test_what_never_comes_fails_in_time() -> None:
     with pytest.raises(pytest.fail.Exception, match=r"a miracle: it did not come within 0.1 s"):
         until(lambda: False, "a miracle", seconds=0.1)
     assert until(lambda: "found", "a word") == "found"
+
+
+def test_what_goes_on_without_end_fails_too() -> None:
+    assert list(successive(lambda n: n - 1 if n > 1 else None, 4, most=3)) == [3, 2, 1]
+    with pytest.raises(pytest.fail.Exception, match="an end: it did not come within 5 steps"):
+        list(successive(lambda n: n + 1, 0, most=5))
 
 
 @pytest.mark.parametrize("wait", ["until", "first_line"])
@@ -48,12 +54,16 @@ def test_what_a_child_did_before_it_ended_counts(tmp_path: Path) -> None:
 
 
 def test_no_test_waits_without_an_end() -> None:
-    """A loop that sleeps has a deadline, and what a child may write is read by `first_line`."""
+    """A loop that sleeps has a deadline, and what a child may write is read by `first_line`.
+
+    What is improved until nothing is better is stepped through by `successive`.
+    """
     loop = r"^( *)while (?!.*(monotonic|deadline)).*:\n(\1 +.*\n)*?\1 +time\.sleep"
     endless = re.compile(loop, re.MULTILINE)
     for path in sorted({*TESTS.rglob("*.py")} - {TESTS / "waiting.py"}):
         text = path.read_text(encoding="utf-8")
         assert not endless.search(text), path.name
+        assert not re.search(r"while \(better := ", text), path.name
         assert not re.search(r"std(out|err)\.read(line)?\(\)", text), path.name
 
 

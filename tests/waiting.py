@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO, TypeVar
 
@@ -29,6 +29,16 @@ def until(
         if over:
             pytest.fail(f"{what}: it did not come within {seconds:g} s{last_words(child)}")
         time.sleep(0.01)
+
+
+def successive(step: Callable[[T], T | None], first: T, most: int = 100) -> Iterator[T]:
+    """What `step` makes of `first`, of that, and so on until it makes nothing; fail if never."""
+    found: T | None = first
+    for _ in range(most + 1):
+        if (found := step(found)) is None:
+            return
+        yield found
+    pytest.fail(f"an end: it did not come within {most} steps")
 
 
 def first_line(child: subprocess.Popen[str], stream: IO[str], seconds: float = 60.0) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from explorer_claims import (
     pixels,
 )
 from matplotlib.figure import Figure
+from waiting import successive
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.compiled import trace_count
@@ -381,8 +383,7 @@ def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
     result = explorer.preset("learn one").result
     assert result.arrival.converged is None
     assert "onverged" not in explorer._describe(result)
-    while (better := explorer._improve(explorer.state(), result)) is not None:
-        result = better
+    *_, result = successive(partial(explorer._improve, explorer.state()), result)
     assert result.arrival.converged == result.fit.converged
     said = explorer._describe(result)
     assert said.endswith(str(result.arrival)) and "onverged" in said

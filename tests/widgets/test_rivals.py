@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from explorer_claims import (
     pixels,
     said,
 )
+from waiting import successive
 
 from bdl_teach import calibration, datasets
 from bdl_teach._support.compiled import trace_count
@@ -365,10 +367,9 @@ def test_infinite_width_is_the_limit_of_the_slider_s_width() -> None:
 
 def test_while_all_rests_the_chains_run_on(explorer: RivalsExplorer) -> None:
     explorer.set(first="sghmc", second="sghmc")
-    result, steps = explorer.result, []
+    steps = []
     assert "SGHMC, 300 steps" in explorer.status
-    while (better := explorer._improve(explorer.state(), result)) is not None:
-        result = better
+    for result in successive(partial(explorer._improve, explorer.state()), explorer.result):
         assert result.rivals["first"].shown is result.rivals["second"].shown
         steps.append(result.fit.history["step"][-1])
     assert steps == [1300, 2300, 3300, 4300, 5300, 6300]

@@ -36,7 +36,7 @@ from explorer_claims import (
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
-from waiting import until
+from waiting import successive, until
 
 from bdl_teach import DivergedError, calibration, datasets, plots
 from bdl_teach._support.compiled import trace_count
@@ -400,9 +400,9 @@ def test_the_cold_mean_field_is_at_a_mode(prior_std: float) -> None:
 def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplorer) -> None:
     result = truth_fits.refit(Model(GapProblem(seed=2)), 1)
     seen, stages = [truth_fits.free_energy(result.search.best)], [str(result.search)]
-    while (better := truth_fits.improve(result)) is not None:
-        assert better.fit is result.fit and better.prediction is result.prediction
-        result = better
+    quick = result
+    for result in successive(truth_fits.improve, quick):
+        assert result.fit is quick.fit and result.prediction is quick.prediction
         seen.append(truth_fits.free_energy(result.search.best))
         stages.append(str(result.search))
     assert (np.diff(seen) <= 0).all() and seen[-1] < seen[0] - 1
@@ -604,9 +604,7 @@ def test_presets_are_the_start_but_for_what_they_name(
 
 def found(model: Model, starts: int = 1) -> TruthResult:
     """What the explorer shows when it has rested."""
-    result = truth_fits.refit(model, starts)
-    while (better := truth_fits.improve(result)) is not None:
-        result = better
+    *_, result = successive(truth_fits.improve, truth_fits.refit(model, starts))
     return result
 
 
