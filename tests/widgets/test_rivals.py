@@ -251,6 +251,8 @@ def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -
     for place in PLACES:
         ax = panel(explorer, place)
         assert not artist(ax, "truth").get_visible() and len(line(ax, "data")[0]) == 40
+        x = [float(t.get_text().replace("−", "-")) for t in ax.get_xticklabels()]
+        assert min(x) > 0 and max(x) > 60, "ten about fifty, as in the table"
     assert names_over_the_panels(explorer) == ALWAYS
     explorer.set(data=None)
     assert artist(panel(explorer, "first"), "truth").get_visible()
