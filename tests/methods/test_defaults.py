@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import bbb, image_classifier, infinite_width, laplace, pbp, sgmcmc, vae
+from bdl_teach.methods import image_classifier, infinite_width, laplace, pbp, sgmcmc, vae
 from bdl_teach.methods.pbp import listing
 from bdl_teach.methods.pbp import replay as pbp_replay
 
@@ -145,11 +145,6 @@ def test_the_recipes_for_pictures_are_the_published_ones() -> None:
     }
     assert image_classifier.ORDINARY["kl_weight"] == 0.0
     assert image_classifier.ORDINARY["initial_rho"] == -50.0
-
-
-def test_the_article_starts_as_wide_as_the_prior_and_keeps_its_rate() -> None:
-    """As its code does: means drawn from the prior, ρ = 0, one learning rate to the end."""
-    assert bbb.ARTICLE == {"start_scale": 1.0, "initial_rho": 0.0, "cooldown": 0.0}
 
 
 def test_the_samplers_have_the_momentum_that_is_said() -> None:
