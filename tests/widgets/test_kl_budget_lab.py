@@ -231,7 +231,9 @@ def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
 def test_the_question_is_answered_by_the_shares_at_its_target(lab: KLBudgetLab) -> None:
     asked = lab.QUESTION
     assert asked.control == "scheme" and "32 minibatches" in asked.text
-    shares = lab.set(**{**START, "n_batches": 32, asked.control: "geometric"}).result.shares
+    there = {**START, **dict(asked.before), asked.control: asked.target}
+    shares = lab.set(**there).result.shares
+    assert len(shares) == 32
     true = [np.ptp(shares) == 0, shares[:10].sum() > 0.99, shares[-10:].sum() > 0.99]
     assert true == [choice == asked.choices[asked.answer] for choice in asked.choices]
     assert "99.9 %" in asked.because

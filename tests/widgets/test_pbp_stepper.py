@@ -123,6 +123,15 @@ def test_the_network_s_panel_holds_the_state_after_the_step_and_before_it(
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
 
 
+def test_each_control_that_moves_alone_begins_another_trail(stepper: PBPStepper) -> None:
+    alone = {"noise_std": 3.0, "n": 9, "seed": 2, "alpha": 20.0, "guess": 0.5, "sorted": True}
+    for name, value in alone.items():
+        stepper.set(**{**HOME, "step": 5})
+        result = stepper.set(**{name: value}).result
+        expected = Walk(stepper.state()).fits[-1].predict(X[:, None])
+        np.testing.assert_allclose(result.prediction.mean, expected.mean, rtol=1e-6, err_msg=name)
+
+
 def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) -> None:
     v = moved.state()
     data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])

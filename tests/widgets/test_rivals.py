@@ -517,6 +517,11 @@ def test_the_replay_leads_to_the_fit_and_says_what_stands_still(explorer: Rivals
     assert steps[0] == 0 and steps[-1] == 1500
     begun = fits.at_share(explorer.result.rivals["first"], 0.0, explorer.result.model)
     np.testing.assert_array_equal(begun.shown.fit.weights, fit.at(0).weights)
+    explorer.set(first="infinite", second="map")  # now the first stands still
+    steps = fits.steps_of(explorer.result.rivals["second"])
+    assert explorer._frames(explorer.result) == steps and steps[-1] == 1500
+    explorer.set(second="infinite")
+    assert explorer._frames(explorer.result) == ()
 
 
 LED: dict[str, dict[str, Any]] = {  # every method that goes in steps

@@ -572,6 +572,8 @@ def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
     said = f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {figure} nats"
     assert said in explorer.status
     explorer.replay(2000)
+    arrived = replace(trained, arrival=Arrival(over=True))
+    assert arrived.at(step).arrival == arrived.at(0).arrival == Arrival(), "not yet asked"
 
 
 def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
