@@ -6,7 +6,7 @@ import html
 import io
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,23 @@ def _bits(part: Any) -> Any:
         return [_bits(p) for p in part]
     part = getattr(part, "vertices", part)
     return part.tobytes() if isinstance(part, np.ndarray) else repr(part)
+
+
+def assert_what_is_cancelled_is_nuts(explorer: Explorer) -> None:
+    explorer.set(nuts=True)
+    explorer._nuts.row.children[1].click()
+    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
+
+
+def assert_no_more_than_three_fits_are_kept(
+    explorer: Explorer, seed_of: Callable[[Any], int]
+) -> None:
+    """The oldest goes first; ``seed_of`` finds the data seed in the key of a fit."""
+    explorer._fits.clear()
+    for seed in (1, 2, 3):
+        explorer.set(seed=seed)
+        assert len(explorer._fits) <= 3
+    assert {seed_of(key) for key in explorer._fits} == {2, 3}
 
 
 def assert_the_replay_leads_to_the_fit(explorer: Explorer, frames: int = 30) -> None:

@@ -1,6 +1,5 @@
 """What is taken where nothing is given: the defaults that chapters and figures rest on."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import image_classifier, infinite_width, laplace, pbp, sgmcmc, vae
 from bdl_teach.methods.pbp import listing
 from bdl_teach.methods.pbp import replay as pbp_replay
+from tests.methods.test_mean_field import defaults
 
 NETWORK = {"prior": None, "noise_std": 1.0, "hidden_units": (20, 20)}
 FITTED = {**NETWORK, "likelihood": "gaussian", "steps": 1500, "seed": 0, "capacity": None}
@@ -131,8 +131,7 @@ TAKEN: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_defaults_are_the_published_ones(name: str) -> None:
     function, published = TAKEN[name]
-    parameters = inspect.signature(function).parameters.values()
-    assert {p.name: p.default for p in parameters if p.default is not p.empty} == published
+    assert defaults(function) == published
 
 
 def test_the_recipes_for_pictures_are_the_published_ones() -> None:

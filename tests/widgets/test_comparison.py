@@ -22,8 +22,10 @@ from explorer_claims import (
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_and_preset_is_on_the_page_once,
     assert_every_control_moves_the_picture,
+    assert_no_more_than_three_fits_are_kept,
     assert_the_picture_is_not_stale,
     assert_the_replay_leads_to_the_fit,
+    assert_what_is_cancelled_is_nuts,
     band,
     every_picture_is_drawn,
     line,
@@ -330,18 +332,12 @@ def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
 ) -> None:
     monkeypatch.setattr(comparison, "_KEPT", 3)
     explorer.preset("start").set(bbb=False)
-    explorer._fits.clear()
-    for seed in (1, 2, 3):
-        explorer.set(seed=seed)
-        assert len(explorer._fits) <= 3
-    assert {problem.seed for _, problem, _ in explorer._fits} == {2, 3}
+    assert_no_more_than_three_fits_are_kept(explorer, lambda key: key[1].seed)
     explorer.preset("start")
 
 
 def test_what_is_cancelled_is_nuts(explorer: ComparisonExplorer, nuts: dict[str, Any]) -> None:
-    explorer.preset("start").set(nuts=True)
-    explorer._nuts.row.children[1].click()
-    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
+    assert_what_is_cancelled_is_nuts(explorer.preset("start"))
 
 
 def test_before_all_programs_are_there_no_longer_run_is_made(

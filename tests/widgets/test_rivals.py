@@ -21,7 +21,9 @@ from explorer_claims import (
     assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
     assert_every_control_moves_the_picture,
     assert_every_preset_shows_another_picture_and_says_what_to_see,
+    assert_no_more_than_three_fits_are_kept,
     assert_the_picture_is_not_stale,
+    assert_what_is_cancelled_is_nuts,
     band,
     curves,
     every_picture_is_drawn,
@@ -225,17 +227,11 @@ def test_no_more_than_so_many_fits_are_kept_and_the_oldest_goes_first(
 ) -> None:
     monkeypatch.setattr(rivals_explorer, "_KEPT", 3)
     explorer.set(first="map", second="infinite")
-    explorer._fits.clear()
-    for seed in (1, 2, 3):
-        explorer.set(seed=seed)
-        assert len(explorer._fits) <= 3
-    assert {model.problem.seed for _, model, _ in explorer._fits} == {2, 3}
+    assert_no_more_than_three_fits_are_kept(explorer, lambda key: key[1].problem.seed)
 
 
 def test_what_is_cancelled_is_nuts(explorer: RivalsExplorer, nuts: dict[str, Any]) -> None:
-    explorer.set(nuts=True)
-    explorer._nuts.row.children[1].click()
-    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
+    assert_what_is_cancelled_is_nuts(explorer)
 
 
 def test_closing_it_ends_nuts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,20 +140,15 @@ def test_limits_that_follow_hold_the_ghost_as_well(scene: Scene) -> None:
     assert scene.ax.get_ylim() == (-3, 4), "those that were wanted last"
 
 
-def test_limits_that_were_set_since_the_last_picture_stay_when_it_is_unpinned(scene: Scene) -> None:
+@pytest.mark.parametrize(("then", "limits"), [("unpin", (0, 5)), ("as_svg", (0, 10))])
+def test_limits_set_since_the_last_picture_hold_the_ghost_if_it_is_drawn(
+    scene: Scene, then: str, limits: tuple[int, int]
+) -> None:
     scene.canvas.pin()
     scene.canvas.render()
     scene.ax.set_ylim(0, 5)
-    scene.canvas.unpin()
-    assert scene.ax.get_ylim() == (0, 5)
-
-
-def test_a_drawing_in_vectors_has_limits_that_hold_the_ghost(scene: Scene) -> None:
-    scene.canvas.pin()
-    scene.canvas.render()
-    scene.ax.set_ylim(0, 5)
-    scene.canvas.as_svg()
-    assert scene.ax.get_ylim() == (0, 10)
+    getattr(scene.canvas, then)()
+    assert scene.ax.get_ylim() == limits
 
 
 def test_the_limits_of_every_panel_hold_the_ghost() -> None:

@@ -23,6 +23,20 @@ class Fit:
         return f"prediction at {x}"
 
 
+class Held:
+    """A job whose chains begin, and go on when they may, to their one report."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on, self.ended = threading.Event(), threading.Event(), False
+
+    def __call__(self, progress: Any) -> Fit:
+        self.begun.set()
+        assert self.go_on.wait(60)
+        progress(1, 2)
+        self.ended = True
+        return Fit()
+
+
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[NutsRunner]:
     monkeypatch.setattr(nuts, "_REST", 0.01)
@@ -120,23 +134,14 @@ def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: Nu
 def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     runner: NutsRunner, wanted: bool
 ) -> None:
-    there = settle(runner, "there", lambda _: Fit())
-    begun, go_on, ended = threading.Event(), threading.Event(), []
-
-    def job(progress: Any) -> Any:
-        begun.set()
-        assert go_on.wait(60)
-        progress(1, 2)
-        ended.append("the chains")
-        return Fit()
-
+    there, job = settle(runner, "there", lambda _: Fit()), Held()
     asked(runner, True, "dropped", job)
-    assert begun.wait(60)
+    assert job.begun.wait(60)
     assert asked(runner, wanted, "there", job) == (there if wanted else nuts.GoldStandard())
-    go_on.set()
+    job.go_on.set()
     until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
     assert settle(runner, "other", lambda _: Fit()).report == "R-hat 1.00"
-    assert not ended
+    assert not job.ended
     asked_for_a_picture = runner.done.acquire(blocking=False)  # type: ignore[attr-defined]
     assert not asked_for_a_picture, "though there is nothing new"
 
@@ -144,21 +149,13 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
 def test_chains_of_an_explorer_that_is_closed_stop_at_their_next_report(
     runner: NutsRunner,
 ) -> None:
-    begun, go_on, ended = threading.Event(), threading.Event(), []
-
-    def job(progress: Any) -> Any:
-        begun.set()
-        assert go_on.wait(60)
-        progress(1, 2)
-        ended.append("the chains")
-        return Fit()
-
+    job = Held()
     asked(runner, True, "one", job)
-    assert begun.wait(60)
+    assert job.begun.wait(60)
     runner.close()
-    go_on.set()
+    job.go_on.set()
     until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
-    assert not ended and not runner._results
+    assert not job.ended and not runner._results
 
 
 def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunner) -> None:
