@@ -1,9 +1,25 @@
 """CONTRIBUTING.md as the tests read it: its recipes, the files they list, what they show."""
 
 import re
+import shutil
 from pathlib import Path
 
-GUIDE = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PARTS = (
+    *("bdl_teach", "tests", "notebooks", "tools"),
+    *("pyproject.toml", "README.md", "CONTRIBUTING.md"),
+)
+
+
+def copy_checkout(place: Path) -> None:
+    """Copy what the tests need into an empty folder."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, place / part, ignore=ignore)
+        else:
+            shutil.copy(ROOT / part, place / part)
 
 
 def section(title: str) -> str:

@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import mutate
 import pytest
-from guide import GUIDE, blocks, listed
+from guide import GUIDE, blocks, copy_checkout, listed
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = "05_local_reparameterization"  # the chapter and the set that the lists are about
@@ -36,7 +35,7 @@ def append(path: Path, text: str) -> None:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the checkout with the guide's explorer, exercise and claim in it."""
     folder = tmp_path_factory.mktemp("checkout")
-    mutate.copy_checkout(folder)
+    copy_checkout(folder)
     new = blocks("An explorer")
     for path in ("bdl_teach/widgets/coin.py", "tests/widgets/test_coin.py"):
         assert not (folder / path).exists()
