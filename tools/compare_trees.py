@@ -47,12 +47,15 @@ def plain(value):
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 def settled(explorer):
-    # What runs beside has come, and a fit at rest has been improved.
-    status, since, end = "", time.monotonic(), time.monotonic() + 1200
-    while time.monotonic() < min(since + 4, end) or "…" in status and time.monotonic() < end:
-        time.sleep(0.1)
-        if (now := explorer.status.partition(" · ")[0]) != status:
-            status, since = now, time.monotonic()
+    # What runs beside has come and a fit at rest has been improved: nothing computes any more.
+    end, before = time.monotonic() + 1200, None
+    while time.monotonic() < end:
+        busy = time.process_time()
+        time.sleep(4)
+        status = explorer.status.partition(" · ")[0]
+        if status == before and time.process_time() - busy < 0.08:
+            break
+        before = status
     return status
 
 def seen(explorer):
