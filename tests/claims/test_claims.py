@@ -18,7 +18,7 @@ from scipy.stats import binom
 from bdl_teach import claims
 from bdl_teach._commands import launcher
 from bdl_teach.claims import experiments, judge, listing, report
-from bdl_teach.claims.claim import Claim, Rule, World, above, below, within
+from bdl_teach.claims.claim import Claim, Rule, World
 from bdl_teach.reproduce import kept, sources
 
 WORK = '''
@@ -35,25 +35,39 @@ def run(world):
 TOY = '''
 """Toys, for tests."""
 import toy_work
-from bdl_teach.claims.claim import Claim, Experiment, above, below
+from bdl_teach.claims.claim import Experiment
 
 TOY = Experiment(
     "toy",
     toy_work.run,
-    (
-        Claim("toy-up", "It is up.", "height", "cm", above(0.5, share=0.9), lambda f: f["up"]),
-        Claim("toy-down", "It is down.", "height", "cm", below(0.5), lambda f: f["up"]),
-        Claim("toy-even", "It is even.", "sign", "", above(0.0), lambda f: f["wild"]),
-    ),
+    {
+        "toy-up": lambda f: f["up"],
+        "toy-down": lambda f: f["up"],
+        "toy-even": lambda f: f["wild"],
+    },
     seconds=0.0,
 )
-OTHER = Experiment(
-    "other",
-    toy_work.run,
-    (Claim("other-seed", "It is large.", "seed", "", above(999), lambda f: f["seed"]),),
-    seconds=0.0,
-)
+OTHER = Experiment("other", toy_work.run, {"other-seed": lambda f: f["seed"]}, seconds=0.0)
 '''
+SAID = """
+about = "Toys, for tests."
+[toy-up]
+says = "It is up."
+measure = "height"
+asked = { above = 0.5, share = 0.9, unit = "cm" }
+[toy-down]
+says = "It is down."
+measure = "height"
+asked = { below = 0.5, unit = "cm" }
+[toy-even]
+says = "It is even."
+measure = "sign"
+asked = { above = 0.0 }
+[other-seed]
+says = "It is large."
+measure = "seed"
+asked = { above = 999.0 }
+"""
 START = (
     "import sys; from bdl_teach import claims; from bdl_teach.claims import experiments; "
     "experiments.__path__[:] = [sys.argv[1]]; sys.exit(claims.main(sys.argv[2:]))"
@@ -69,6 +83,8 @@ class Toy:
         self.module = folder / "experiments" / "toy.py"
         self.module.parent.mkdir()
         self.module.write_text(TOY)
+        self.said = self.module.with_suffix(".toml")
+        self.said.write_text(SAID)
         (folder / "toy_work.py").write_text(WORK)
 
     def ran(self) -> list[int]:
@@ -85,6 +101,8 @@ def forget_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("toy_work", "bdl_teach.claims.experiments.toy"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     sources.fingerprint.cache_clear()
+    listing.topics.cache_clear()
+    listing.claims.cache_clear()
 
 
 @pytest.fixture
@@ -142,10 +160,10 @@ def test_a_seed_for_both_would_make_the_start_the_noise() -> None:
 @pytest.mark.parametrize(
     ("rule", "unit", "words"),
     [
-        (above(0.0), "nats", "> 0 nats"),
-        (above(-1.5, share=0.8), "", "> −1.5, in 80 % of the worlds"),
-        (below(0.05), "nats a point", "< 0.05 nats a point"),
-        (within(-0.1, 0.1), "cm", "−0.1 to 0.1 cm"),
+        (Rule(above=0.0), "nats", "> 0 nats"),
+        (Rule(above=-1.5, share=0.8), "", "> −1.5, in 80 % of the worlds"),
+        (Rule(below=0.05), "nats a point", "< 0.05 nats a point"),
+        (Rule(-0.1, 0.1), "cm", "−0.1 to 0.1 cm"),
     ],
 )
 def test_a_rule_in_words(rule: Rule, unit: str, words: str) -> None:
@@ -158,39 +176,39 @@ TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0
 @pytest.mark.parametrize(
     ("rule", "mean", "spread", "n", "verdict", "falls"),
     [
-        (above(0.0), 1.0, TIGHT, 20, judge.HOLDS, False),
-        (above(0.0), 1.0, LOOSE, 20, judge.OPEN, True),
-        (above(0.0), 1.0, LOOSE, 18, judge.OPEN, False),
-        (above(0.0), -1.0, TIGHT, 20, judge.FALLS, True),
-        (above(0.0), -1.0, TIGHT, 4, judge.FALLS, True),
-        (above(0.0), 0.0, (0.0, 0.0), 20, judge.FALLS, True),
-        (above(0.0), 2.0, LOOSE, 20, judge.HOLDS, False),
-        (above(0.0, share=0.8), 2.0, LOOSE, 20, judge.FALLS, True),
-        (above(0.0, share=0.5), 2.0, LOOSE, 20, judge.HOLDS, False),
-        (above(0.0, share=0.8), 2.0, LOOSE, 10, judge.OPEN, False),
-        (below(0.0), -1.0, TIGHT, 20, judge.HOLDS, False),
-        (below(0.0), 1.0, TIGHT, 20, judge.FALLS, True),
-        (within(0.0, 2.0), 1.0, TIGHT, 20, judge.HOLDS, False),
-        (within(0.0, 2.0), 2.0, TIGHT, 20, judge.OPEN, True),
-        (within(0.0, 2.0), 3.0, TIGHT, 20, judge.FALLS, True),
-        (above(0.0), math.nan, TIGHT, 20, judge.FALLS, True),
-        (above(0.0), math.inf, TIGHT, 20, judge.FALLS, True),
-        (above(0.0), 1.0, TIGHT, 1, judge.TOO_FEW, False),
-        (above(0.0), 1.0, TIGHT, 0, judge.TOO_FEW, False),
+        (Rule(above=0.0), 1.0, TIGHT, 20, judge.HOLDS, False),
+        (Rule(above=0.0), 1.0, LOOSE, 20, judge.OPEN, True),
+        (Rule(above=0.0), 1.0, LOOSE, 18, judge.OPEN, False),
+        (Rule(above=0.0), -1.0, TIGHT, 20, judge.FALLS, True),
+        (Rule(above=0.0), -1.0, TIGHT, 4, judge.FALLS, True),
+        (Rule(above=0.0), 0.0, (0.0, 0.0), 20, judge.FALLS, True),
+        (Rule(above=0.0), 2.0, LOOSE, 20, judge.HOLDS, False),
+        (Rule(above=0.0, share=0.8), 2.0, LOOSE, 20, judge.FALLS, True),
+        (Rule(above=0.0, share=0.5), 2.0, LOOSE, 20, judge.HOLDS, False),
+        (Rule(above=0.0, share=0.8), 2.0, LOOSE, 10, judge.OPEN, False),
+        (Rule(below=0.0), -1.0, TIGHT, 20, judge.HOLDS, False),
+        (Rule(below=0.0), 1.0, TIGHT, 20, judge.FALLS, True),
+        (Rule(0.0, 2.0), 1.0, TIGHT, 20, judge.HOLDS, False),
+        (Rule(0.0, 2.0), 2.0, TIGHT, 20, judge.OPEN, True),
+        (Rule(0.0, 2.0), 3.0, TIGHT, 20, judge.FALLS, True),
+        (Rule(above=0.0), math.nan, TIGHT, 20, judge.FALLS, True),
+        (Rule(above=0.0), math.inf, TIGHT, 20, judge.FALLS, True),
+        (Rule(above=0.0), 1.0, TIGHT, 1, judge.TOO_FEW, False),
+        (Rule(above=0.0), 1.0, TIGHT, 0, judge.TOO_FEW, False),
     ],
 )
 def test_a_verdict_is_what_the_worlds_say(
     rule: Rule, mean: float, spread: tuple[float, float], n: int, verdict: str, falls: bool
 ) -> None:
-    claim = Claim("a", "A.", "a", "", rule, lambda f: 0.0)
+    claim = Claim("a", "A.", "a", "", rule)
     effects = [mean + s for s in itertools.islice(itertools.cycle(spread), n)]
     finding = judge.judge(claim, effects)
     assert (finding.verdict, finding.falls) == (verdict, falls)
-    assert finding.n_met == sum(rule.low < e < rule.high for e in effects)
+    assert finding.n_met == sum(rule.above < e < rule.below for e in effects)
 
 
 def test_a_finding_has_the_mean_and_its_standard_error() -> None:
-    claim = Claim("a", "A.", "a − b", "nats", above(2.0), lambda f: 0.0)
+    claim = Claim("a", "A.", "a − b", "nats", Rule(above=2.0))
     finding = judge.judge(claim, [1.0, 2.5, 3.0, 4.0])
     assert (finding.mean, finding.error) == (2.625, pytest.approx(math.sqrt(4.6875 / 3 / 4)))
     assert report.effect(finding) == "2.62 ± 0.62 nats"
@@ -202,7 +220,7 @@ def test_a_finding_has_the_mean_and_its_standard_error() -> None:
 @pytest.mark.parametrize("ups", [0, 10, 13, 16, 20])
 def test_the_chance_of_a_claim_is_how_often_twenty_of_its_worlds_would_fail(ups: int) -> None:
     """Of worlds at −1 and 3 the number of the latter in twenty is binomial."""
-    claim = Claim("a", "A.", "height", "", above(0.5), lambda f: 0.0)
+    claim = Claim("a", "A.", "height", "", Rule(above=0.5))
     finding = judge.judge(claim, [3.0] * ups + [-1.0] * (20 - ups))
     k = np.arange(21)
     mean = (3 * k - (20 - k)) / 20
@@ -268,7 +286,7 @@ def test_another_sentence_or_rule_needs_no_new_run_another_experiment_does(
     toy.module.write_text(code)
     here("toy-up", "--worlds=2")
     forget_modules(monkeypatch)
-    toy.module.write_text(code.replace("It is up.", "It is high.").replace("0.5, s", "7, s"))
+    toy.said.write_text(SAID.replace("It is up.", "It is high.").replace("0.5, s", "7, s"))
     assert '"It is high."' in here("toy-up", "--worlds=2").out
     assert toy.ran() == [0, 1]
     forget_modules(monkeypatch)
@@ -382,9 +400,9 @@ def test_listing_builds_no_environment(
 
 
 def test_two_claims_of_one_id_are_refused(here: Here, toy: Toy) -> None:
-    toy.module.write_text(TOY.replace("toy-even", "toy-up"))
+    toy.said.with_name("more.toml").write_text(SAID[: SAID.index("[toy-down]")])
     with pytest.raises(ValueError, match="an id of its own: toy-up"):
-        listing.entries()
+        listing.claims()
 
 
 # In a chapter.

@@ -38,13 +38,13 @@ def stated() -> dict[str, list[str]]:
 
 
 def test_what_is_marked_is_a_claim() -> None:
-    known = listing.entries()
+    known = listing.claims()
     unknown = {one: files for one, files in stated().items() if one not in known}
     assert unknown == {}, "no such claim: `python3 -m bdl_teach claims --list` says which there are"
 
 
 def test_what_is_claimed_is_said_somewhere() -> None:
-    silent = set(listing.entries()) - set(stated())
+    silent = set(listing.claims()) - set(stated())
     assert silent == UNSTATED, "mark the sentence, see this module's docstring; or take it out"
 
 

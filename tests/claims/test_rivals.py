@@ -8,10 +8,10 @@ import write_rivals
 
 from bdl_teach import claims
 from bdl_teach._commands import launcher
-from bdl_teach.claims import rivals
-from bdl_teach.claims.claim import Claim, World
+from bdl_teach.claims import rivals, runner
+from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import beside_nuts, chapter10
-from bdl_teach.claims.judge import HOLDS, judge
+from bdl_teach.claims.judge import HOLDS
 from bdl_teach.methods.catalogue import CATALOGUE
 
 KEPT = rivals.read()
@@ -50,10 +50,10 @@ def test_what_is_kept_is_what_the_code_gives(name: str) -> None:
         assert KEPT.worlds[3][figure] == pytest.approx(value, rel=0.05, abs=0.02), figure
 
 
-@pytest.mark.parametrize("claim", beside_nuts.BESIDE_NUTS.claims, ids=lambda claim: claim.id)
-def test_the_claims_hold_in_the_worlds_that_are_kept(claim: Claim) -> None:
+def test_the_claims_hold_in_the_worlds_that_are_kept() -> None:
     """They are twenty: no sample of them need be run again."""
-    assert judge(claim, [claim.effect(dict(world)) for world in KEPT.worlds]).verdict == HOLDS
+    found = runner.judged(beside_nuts.BESIDE_NUTS, [], KEPT.worlds)
+    assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
 
 
 def test_a_cell_is_a_mean_with_its_error_and_the_nll_is_in_nats() -> None:

@@ -331,24 +331,6 @@ def test_a_library_that_is_not_there_has_no_version_and_no_fault():
     assert sources._version("numpy") == np.__version__
 
 
-def test_a_fingerprint_holds_how_figures_are_made_not_what_is_said_of_them(tmp_path, monkeypatch):
-    code = tmp_path / "said.py"
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def fresh(number: int, sentence: str, after: str = "") -> str:
-        declared = f"A = Experiment(\n    {sentence!r},\n    run,\n)\n"
-        start = f"Experiment = max\ndef run():\n    return {number}\n"
-        code.write_text(start + declared.replace("run,", "'run',") + after)
-        sources.fingerprint.cache_clear()
-        return sources.fingerprint("said")
-
-    one = fresh(1, "One says this.")
-    assert fresh(1, "One says that.") == one
-    assert len({one, fresh(2, "One says this."), fresh(1, "One says this.", "b = 3\n")}) == 3
-    short = [fresh(1, "", f"B = Experiment({word!r})\nb = 3\n") for word in ("this", "that")]
-    assert short[0] == short[1], "on one line"
-
-
 def test_a_worker_with_other_code_refuses():
     outcome = runner.execute(
         mean_and_error, "bdl_teach.reproduce.table", "another", "key", {"values": [1.0]}
