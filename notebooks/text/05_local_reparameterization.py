@@ -18,7 +18,7 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Run the cell below** (Shift+Enter), then move the slider *minibatch M*. One gradient is estimated in two ways, a few hundred times at each of nine batch sizes. Which of the two gets quieter as the batch grows?
+# **Run the cell below** (Shift+Enter), then move the slider *batch M*, the size of a minibatch. One gradient is estimated in two ways, a few hundred times at each of nine batch sizes. Which of the two gets quieter as the batch grows?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import LocalReparamLab
