@@ -3,23 +3,19 @@
 import csv
 import itertools
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from bdl_teach import claims
-from bdl_teach._commands import launcher
 from bdl_teach.claims import experiments, judge, listing, report
 from bdl_teach.claims.claim import Claim, Rule, World
-from bdl_teach.reproduce import kept, sources
+from bdl_teach.reproduce import sources
 
 WORK = '''
 """An experiment that writes down where it was."""
@@ -68,10 +64,6 @@ says = "It is large."
 measure = "seed"
 asked = { above = 999.0 }
 """
-START = (
-    "import sys; from bdl_teach import claims; from bdl_teach.claims import experiments; "
-    "experiments.__path__[:] = [sys.argv[1]]; sys.exit(claims.main(sys.argv[2:]))"
-)
 Here = Callable[..., SimpleNamespace]
 
 
@@ -144,30 +136,11 @@ def test_worlds_share_no_seed_with_each_other_or_with_what_was_tuned_on() -> Non
             world.seed(k)
 
 
-def test_the_parts_of_a_world_are_those_of_no_other() -> None:
-    assert World(3).parts(4) == [World(12), World(13), World(14), World(15)]
-    parts = [part for n in range(20) for part in World(n).parts(6)]
-    assert parts == [World(n) for n in range(120)]
-
-
 def test_a_seed_for_both_would_make_the_start_the_noise() -> None:
     """Why a world has two: what the docstring of World says."""
     noise = np.random.default_rng(7).standard_normal((32, 1))
     start = np.random.default_rng(7).standard_normal(481)
     assert (noise[:, 0] == start[:32]).all()
-
-
-@pytest.mark.parametrize(
-    ("rule", "unit", "words"),
-    [
-        (Rule(above=0.0), "nats", "> 0 nats"),
-        (Rule(above=-1.5, share=0.8), "", "> −1.5, in 80 % of the worlds"),
-        (Rule(below=0.05), "nats a point", "< 0.05 nats a point"),
-        (Rule(-0.1, 0.1), "cm", "−0.1 to 0.1 cm"),
-    ],
-)
-def test_a_rule_in_words(rule: Rule, unit: str, words: str) -> None:
-    assert rule.in_words(unit) == words
 
 
 TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0.69
@@ -245,13 +218,6 @@ def test_each_claim_has_its_line_and_what_does_not_hold_its_sentence(here: Here)
     assert "12/12" in result.err
 
 
-def test_asked_for_chances_each_line_has_one(here: Here) -> None:
-    result = here("--worlds", "6", "--chance")
-    assert line(result, "toy-up").endswith("6 of 6 holds 0.0 %")
-    assert line(result, "toy-down").endswith("does not hold 100.0 %")
-    assert "fails by chance" in result.out
-
-
 def test_the_code_is_0_if_every_claim_may_be_said_and_1_if_twenty_worlds_left_one_open(
     here: Here,
 ) -> None:
@@ -305,17 +271,6 @@ def test_a_world_that_fails_is_a_sentence_and_the_others_are_judged(
     assert line(result, "toy-up").endswith(" 3 of 3 holds")
 
 
-def test_what_each_world_measured_is_written_and_says_how(here: Here, tmp_path: Path) -> None:
-    here("toy-up", "--worlds=2", "--first-world=3", f"--figures={tmp_path / 'out.csv'}")
-    found = kept.read(tmp_path / "out.csv")
-    wanted = "python3 -m bdl_teach claims toy-up --worlds 2 --first-world 3 --figures FILE"
-    assert f"Made by: {wanted}." in found.made
-    assert found.figures == {
-        "toy/world-0003": {"up": 1.0, "wild": -1.0, "seed": 4000.0},
-        "toy/world-0004": {"up": 2.0, "wild": 1.0, "seed": 5000.0},
-    }
-
-
 def test_the_csv_has_all_digits(here: Here, tmp_path: Path) -> None:
     here("toy-up", "--worlds=4", f"--csv={tmp_path / 'out.csv'}")
     (row,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
@@ -329,74 +284,6 @@ def test_the_csv_has_all_digits(here: Here, tmp_path: Path) -> None:
         "holds",
     )
     assert (row["unit"], row["measure"], row["sentence"]) == ("cm", "height", "It is up.")
-
-
-def test_processes_side_by_side_say_the_same(here: Here, toy: Toy) -> None:
-    alone = here("--worlds=5", "--fresh").out
-    path = os.pathsep.join([str(toy.folder), str(launcher.ROOT)])
-    command = [sys.executable, "-c", START, str(toy.module.parent), "--worlds=5", "--jobs=2"]
-    done = subprocess.run(
-        [*command, f"--store={toy.folder / 'another'}"],
-        env={**os.environ, "PYTHONPATH": path, "TOY_LOG": str(toy.log)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert (done.returncode, done.stdout) == (1, alone)
-    assert sorted(toy.ran()) == sorted([*range(5)] * 4)
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["toy-upp"], "no claim is named like 'toy-upp'; some are: toy-up"),
-        (["--worlds", "0"], "expected a number >= 1, got 0"),
-        (["--first-world", "x"], "expected a number >= 0, got x"),
-        (["--jobs", "0"], "expected a number >= 1, or -1, got 0"),
-    ],
-)
-def test_a_wrong_command_line_says_what_was_expected(
-    here: Here, capsys: pytest.CaptureFixture[str], argv: list[str], said: str
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        here(*argv)
-    assert end.value.code == 2
-    assert said in " ".join(capsys.readouterr().err.split())
-
-
-def test_the_launcher_hands_on_every_option(
-    here: Here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    calls: list[list[str]] = []
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: Path("PY"))
-    monkeypatch.setattr(launcher, "hand_over", lambda command: calls.append(command) or 0)
-    argv = [
-        "toy-up",
-        "other-*",
-        "--worlds=7",
-        "--first-world=5000",
-        "--jobs=2",
-        "--fresh",
-        "--chance",
-    ]
-    assert launcher.main(["claims", *argv, "--csv=a.csv", "--store=s"]) == 0
-    python, flag, code, name, *rest = calls[0]
-    assert (python, flag, code, name) == ("PY", "-c", launcher.INSIDE, "claims")
-    assert sorted(rest) == sorted(
-        [*argv, f"--csv={tmp_path / 'a.csv'}", f"--store={tmp_path / 's'}"]
-    )
-
-
-def test_listing_builds_no_environment(
-    here: Here, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: pytest.fail("it was built"))
-    assert launcher.main(["claims", "--list", "toy-down", "toy-even"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("Toys, for tests.\n\n  toy-down\n    It is down.\n    height: < 0.5 cm")
-    assert "toy-even" in said and "toy-up" not in said and "other" not in said
 
 
 def test_two_claims_of_one_id_are_refused(here: Here, toy: Toy) -> None:
@@ -416,11 +303,3 @@ def test_a_chapter_shows_a_few_worlds_and_keeps_nothing(
     assert found[1].effects == (3.0, 1.0, 2.0)
     assert capsys.readouterr().out == report.as_sentences(found) + "\n"
     assert toy.ran() == [2, 3, 4] and not toy.store.exists()
-
-
-@pytest.mark.parametrize("options", [{}, {"worlds": 0}, {"first_world": -1}])
-def test_a_chapter_that_asks_for_nothing_is_told(here: Here, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        claims.show(*(["toy-up"] if options else ["toy-upp"]), **options)
-    with pytest.raises(ValueError, match="got none"):
-        claims.show()

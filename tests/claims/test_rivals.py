@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import write_rivals
 
 from bdl_teach import claims
 from bdl_teach._commands import launcher
@@ -54,24 +53,6 @@ def test_the_claims_hold_in_the_worlds_that_are_kept() -> None:
     """They are twenty: no sample of them need be run again."""
     found = runner.judged(beside_nuts.BESIDE_NUTS, [], KEPT.worlds)
     assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
-
-
-def test_a_cell_is_a_mean_with_its_error_and_the_nll_is_in_nats() -> None:
-    two = rivals.Rivals(
-        [{"nuts-gap": 1.0, "nuts-gap-covered": 0.9, "nuts-gap-lost": 1.0},
-         {"nuts-gap": 3.0, "nuts-gap-covered": 0.8, "nuts-gap-lost": 1.0}], {}, "",
-    )  # fmt: skip
-    cells = [rivals._cell(two, "nuts", "gap", column) for column in rivals.COLUMNS]
-    assert cells == ["2.00 ± 1.00", "85.0 ± 5.0", "2.42 ± 0.00"]
-
-
-def test_the_readme_shows_what_is_kept() -> None:
-    there = write_rivals.README.read_text(encoding="utf-8")
-    assert write_rivals.written(there, KEPT) == there, "run tools/write_rivals.py"
-    other = write_rivals.written(there, replace(KEPT, milliseconds=times(World(0))))
-    assert other != there and write_rivals.written(other, KEPT) == there
-    with pytest.raises(ValueError, match="expected one"):
-        write_rivals.written("no table", KEPT)
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
 def test_a_table_cannot_be_asked(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     explorer._ask_for_point()
-    assert explorer.status == "A table cannot answer: measure y at x = 0."
+    assert explorer.status == "The model is least sure at x = 0: measure y there and add the point."
     assert len(explorer.state()["data"][0]) == 3
 
 
