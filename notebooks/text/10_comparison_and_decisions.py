@@ -506,7 +506,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
 # - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
-# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> but with a band wider than that of NUTS. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap --> It is on average no nearer to NUTS there than the bare MAP network round which it stands, to within a fifth. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode -->
+# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode --> (Laplace stands at its mode here. Round the point where Adam stops, its band in the gap would be wider still, see 8.4.)
 #
 # Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
 
@@ -598,7 +598,7 @@ assert mark(*paired("mle", "bbb", "outside")[:2]) == "-"
 # - **You have a tenth of a second, not seconds**: SGHMC, less than half as far from it in the gap as BBB. <!-- claim: sghmc-is-far-nearer-than-one-gaussian --> Its chains must be watched as those of NUTS; at this length they have not converged (section 8.6).
 # - **You have code that trains one network**: train ten, <!-- claim: an-ensemble-is-nearer-than-one-of-its-kind --> with anchors where test points may lie outside the data. <!-- claim: anchors-hold-more-outside -->
 # - **MC dropout**: not where a gap matters. <!-- claim: dropout-misses-the-gap -->
-# - **A network is trained already**: Laplace costs next to nothing more at this size (its full covariance grows as $W^2$, its time as $W^3$: a large network takes the last layer, or a covariance with structure); read its width in a gap as a warning, not as an answer. <!-- claim: a-full-laplace-is-wider-than-nuts-in-the-gap -->
+# - **A network is trained already**: Laplace costs next to nothing more at this size (its full covariance grows as $W^2$, its time as $W^3$: a large network takes the last layer, or a covariance with structure); walk to the mode first, and read its width in a gap as a warning, not as an answer.
 # - **One network of least squares**: not where test points may lie outside the data. <!-- claim: mle-trails-outside -->
 # - **Only points like the training points matter**: the MAP network is quick, and most often scores higher than BBB at its defaults. <!-- claim: map-beats-bbb-among-the-data -->
 # - **You do not know the prior's width**: empirical Bayes learns one. Here it scored no better than σ_p = 3, to 0.3 nats a point, among the data <!-- claim: eb-gains-nothing-among-the-data --> or outside. <!-- claim: eb-gains-nothing-outside -->
