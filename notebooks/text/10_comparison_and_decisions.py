@@ -506,7 +506,7 @@ print(rivals.as_text(stored, "% in the 95 % interval"))
 # **Why coverage is not enough.** Two rows of this table look better by coverage than they are.
 #
 # - *Outside*, MC dropout holds more of the new points than one MAP network does, <!-- claim: dropout-holds-more-outside-than-map --> and its mean is further from the truth. <!-- claim: dropout-errs-more-outside-than-map --> It is biased, and wide enough to hide it. In the gap it holds fewer than a fifth. <!-- claim: dropout-misses-the-gap -->
-# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode --> (Laplace stands at its mode here. Round the point where Adam stops, its band in the gap would be wider still, see 8.4.)
+# - *In the gap*, full Laplace holds more than half, <!-- claim: a-full-laplace-holds-the-gap --> and its distance to NUTS there is on average still more than three fifths of that of one bare MAP network. <!-- claim: a-full-laplace-is-no-nearer-than-its-mode --> (Laplace stands at its mode here: 2.5 ± 0.3 from NUTS. Round the point where Adam stops, see 8.4, it is 5.1 ± 0.3.)
 #
 # Mean and width enter coverage together: a wrong mean can be paid for with width. So look at the bias as well, and at a score that charges for both. By that score both still beat MAP there, <!-- claim: dropout-scores-higher-outside-than-map, a-full-laplace-scores-higher-in-the-gap-than-its-mode --> since too wide costs less than too sure: what is wrong with them is their distance to the posterior.
 
