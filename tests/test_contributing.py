@@ -112,9 +112,9 @@ def test_the_guide_s_code_is_typed_and_tidy(copy: Path) -> None:
 
 
 def test_the_exercise_of_the_guide_is_one_of_all(copy: Path) -> None:
-    tests = "1.11 or stands_in or as_the_notebook or planted"
+    tests = "1.11 or as_the_notebook"
     said = pytest_in(copy, "tests/exercises/test_exercises.py", "-k", tests)
-    assert int(re.findall(r"(\d+) passed", said)[0]) >= 30
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 25
     assert [path.replace("chapterN", "chapter1") for path in listed("An exercise")][:2] == [
         path for path in blocks("An exercise") if path.endswith("chapter1.py")
     ]
