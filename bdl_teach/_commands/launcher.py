@@ -44,7 +44,9 @@ ABOUT = (
     "it makes .venv."
 )
 NO_TESTS = "An installed package has no tests: they come with a checkout, or with the sdist."
+NO_BENCH = "An installed package has no `bench`: it comes with a checkout, or with the sdist."
 HOMES = {  # of commands that are not in this folder
+    "bench": "bench",  # in tools/
     "claims": "bdl_teach.claims",
     "reproduce": "bdl_teach.reproduce",
 }
@@ -276,6 +278,8 @@ def run_claims(options: argparse.Namespace, _: list[str]) -> int:
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
     """Run one of the measurements of `bench`; asking for help builds nothing."""
+    if not environment.is_checkout(ROOT):
+        raise Trouble(NO_BENCH)
     asks = not rest or "-h" in rest or "--help" in rest
     if asks and not is_ready():
         print(options.help)
@@ -305,7 +309,9 @@ def run_here(name: str, *arguments: str) -> int:
 
 
 def inside(name: str, *arguments: str) -> int:
-    """Run `bdl_teach.<name>`, already in the environment; a failure is a sentence there too."""
+    """Run a command, already in the environment; a failure is a sentence there too."""
+    if name == "bench":
+        sys.path.append(str(ROOT / "tools"))
 
     def run() -> int:
         code: int = importlib.import_module(HOMES.get(name, f"bdl_teach._commands.{name}")).main(

@@ -933,9 +933,7 @@ def test_without_a_checkout_lab_opens_a_copy_of_the_notebooks(
     assert list(site.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "argv", [["doctor", "--json"], ["data", "--list"], ["bench", "ticks"], ["bench", "--help"]]
-)
+@pytest.mark.parametrize("argv", [["doctor", "--json"], ["data", "--list"]])
 def test_without_a_checkout_a_command_runs_in_this_very_python(
     site: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]
 ) -> None:
@@ -958,11 +956,10 @@ def test_without_a_checkout_what_is_missing_is_named_and_only_the_doctor_goes_on
         sys.modules, "bdl_teach._commands.doctor", SimpleNamespace(main=lambda words: 5)
     )
     wanted = f'{sys.executable} -m pip install "tf-keras==2.21.*" "pooch>=1.8"'
-    for argv, code in ((["lab"], 1), (["data"], 1), (["bench", "live"], 1), (["doctor"], 5)):
+    for argv, code in ((["lab"], 1), (["data"], 1), (["doctor"], 5)):
         assert launcher.main(argv) == code
         said = capsys.readouterr().err
         assert said == f"bdl_teach: Packages are missing. Install them: {wanted}\n"
-    assert launcher.main(["bench", "--help"]) == 0
     assert list(Path.cwd().iterdir()) == []
 
 
