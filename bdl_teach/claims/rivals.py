@@ -1,7 +1,7 @@
 """The table of the rivals: every method beside the true posterior, in the worlds that are kept.
 
 ``python3 -m bdl_teach claims --table rivals`` makes it, with ``--csv`` as the file beside this
-module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes the README's table.
+module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes docs/results.md.
 What is measured, ``experiments/beside_nuts.py`` says.
 """
 
@@ -106,7 +106,7 @@ def as_text(table: Rivals, *columns: str) -> str:
 
 
 def as_markdown(table: Rivals) -> str:
-    """The whole table for the README."""
+    """The whole table for docs/results.md."""
     lines = [heads(tuple(COLUMNS)), *cells(table, tuple(COLUMNS))]
     rows = ["| " + " | ".join(line) + " |" for line in lines]
     return "\n".join([rows[0], "|---|" + "--:|" * (len(lines[0]) - 1), *rows[1:]])

@@ -1,4 +1,4 @@
-"""The table of the rivals: what is kept is what the code measures, and what the README shows."""
+"""The table of the rivals: what is kept is what the code measures, and what its page shows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,8 +65,8 @@ def test_a_cell_is_a_mean_with_its_error_and_the_nll_is_in_nats() -> None:
     assert cells == ["2.00 ± 1.00", "85.0 ± 5.0", "2.42 ± 0.00"]
 
 
-def test_the_readme_shows_what_is_kept() -> None:
-    there = write_rivals.README.read_text(encoding="utf-8")
+def test_the_page_of_results_shows_what_is_kept() -> None:
+    there = write_rivals.PAGE.read_text(encoding="utf-8")
     assert write_rivals.written(there, KEPT) == there, "run tools/write_rivals.py"
     other = write_rivals.written(there, replace(KEPT, milliseconds=times(World(0))))
     assert other != there and write_rivals.written(other, KEPT) == there
