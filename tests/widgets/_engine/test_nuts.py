@@ -146,18 +146,6 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert not asked_for_a_picture, "though there is nothing new"
 
 
-def test_chains_of_an_explorer_that_is_closed_stop_at_their_next_report(
-    runner: NutsRunner,
-) -> None:
-    job = Held()
-    asked(runner, True, "one", job)
-    assert job.begun.wait(60)
-    runner.close()
-    job.go_on.set()
-    until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
-    assert not job.ended and not runner._results
-
-
 def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunner) -> None:
     ran: list[str] = []
     moves = ["two", "three"]
@@ -181,9 +169,3 @@ def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunne
     asked(runner, True, "one", job("one"))
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert ran == ["three"]
-
-
-def test_of_many_results_of_nuts_the_oldest_goes(runner: NutsRunner) -> None:
-    for key in range(nuts._KEPT + 1):
-        assert settle(runner, key, lambda _: Fit()).report == "R-hat 1.00"
-    assert list(runner._results) == list(range(1, nuts._KEPT + 1))
