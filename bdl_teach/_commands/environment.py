@@ -89,7 +89,7 @@ def check_python(version: str | None = None, machine: str | None = None) -> None
     if machine not in MACHINES:
         raise Trouble(
             f"TensorFlow has no wheel for {machine}; there are some for {', '.join(MACHINES)}. "
-            "README.md says how to use Binder instead."
+            "docs/install.md says how to use Binder instead."
         )
 
 
