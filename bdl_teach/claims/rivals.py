@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,8 +109,7 @@ def _names(table: Rivals) -> list[str]:
 def as_text(table: Rivals, *columns: str) -> str:
     """Lay out the columns with these headings, all of them if none is named, and the times."""
     chosen = columns or tuple(COLUMNS)
-    notes = (textwrap.fill(note, 100) for note in NOTES)
-    return "\n".join([report.table(heads(chosen), cells(table, chosen)), *notes])
+    return report.table(heads(chosen), cells(table, chosen))
 
 
 def as_markdown(table: Rivals) -> str:
