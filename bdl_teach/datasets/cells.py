@@ -25,7 +25,7 @@ _NUMBER = re.compile(
 )
 _FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
 _MISSING = re.compile(
-    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|[-–—]{1,2}|\.{1,2}|[:?]|k\.\s?a\.|н/д|нет|无|缺失"
+    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
     r"|#[a-zа-яäöüé/0]+[!?]|#n/?a|#n/d|#н/д",
     re.IGNORECASE,
 )

@@ -251,7 +251,7 @@ def test_the_status_has_the_figures_of_the_posterior(moved: LinearRegressionExpl
 def test_of_a_table_it_is_said_in_which_units_the_figures_are(
     explorer: LinearRegressionExplorer,
 ) -> None:
-    words = " Your table is stretched here: x to ±½, y to mean 0 and sd 5."
+    words = " The sliders see x stretched to ±½ and y to sd 5"
     explorer.set(data=((0.0, 1.0), (2.0, 3.0), COURSE)).wait()
     assert explorer.status.startswith("2 points of your own") and words not in explorer.status
     explorer.set(data=((10.0, 20.0, 30.0), (100.0, 300.0, 200.0))).wait()

@@ -108,7 +108,10 @@ def _points(given: Any) -> datasets.Points:
     if isinstance(given, datasets.Points):
         return given
     if isinstance(given, str):
-        return datasets.read_points(given)
+        try:
+            return datasets.read_points(given)
+        except ValueError as error:
+            raise ValueError(f"data: {error}") from None
     if hasattr(given, "columns"):  # a frame of pandas or polars
         columns = [given[name] for name in given.columns]
         names = [str(name) for name in given.columns]
