@@ -171,7 +171,7 @@ export default {
     const message = (content, buffers) => {
       const mine = !pressed || pressed === el.closest(".bdl-explorer");
       if (content.save && mine) save(content.save, content.kind, buffers[0]);
-      if ("refused" in content) answerTable(el.closest(".bdl-explorer"), content.refused);
+      if ("refused" in content) answerTable(model, el.closest(".bdl-explorer"), content);
     };
     model.on("msg:custom", message);
     update();

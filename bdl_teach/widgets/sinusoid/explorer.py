@@ -378,10 +378,10 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _describe(self, result: SinusoidResult) -> str:
-        sd = result.prediction.epistemic_std
+        sd, data = result.prediction.epistemic_std, result.data
         spread = (
-            f"epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
-            f"at x = ±1.5"
+            f"epistemic sd {points.sd(data, sd[INSIDE].mean())} among the data, "
+            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}"
         )
         if not sd.any():
             spread = "one drawn network shows no epistemic sd"
@@ -389,9 +389,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
         sentence = f"{stage}, {points.count(result.data)}: {result.cost}{below}; {spread}"
         if result.gap is not None:
-            sentence += (
-                f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
-            )
+            gaps = (points.sd(data, gap or 0.0, 2) for gap in (result.gap, result.gap_outside))
+            sentence += "; gap to NUTS {} among the data, {} outside".format(*gaps)
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
