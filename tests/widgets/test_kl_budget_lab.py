@@ -38,6 +38,7 @@ from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
 PRESETS: dict[str, dict[str, Any]] = {
+    "eight batches": START,
     "one batch": {**START, "n_batches": 1},
     "32 uniform": {**START, "n_batches": 32},
     "32 geometric": {**START, "n_batches": 32, "scheme": "geometric"},
@@ -220,6 +221,7 @@ def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
 
 
 def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
+    assert lab.preset("eight batches").result.shares.tolist() == [1 / 8] * 8
     assert lab.preset("one batch").result.shares.tolist() == [1.0]
     assert lab.preset("32 uniform").result.shares.tolist() == [1 / 32] * 32
     shares = lab.preset("32 geometric").result.shares
