@@ -352,7 +352,7 @@ def test_the_launcher_hands_on_every_option(
 ) -> None:
     calls: list[list[str]] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: Path("PY"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: calls.append(command) or 0)
     argv = [
         "toy-up",
@@ -374,7 +374,7 @@ def test_the_launcher_hands_on_every_option(
 def test_listing_builds_no_environment(
     here: Here, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: pytest.fail("it was built"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: pytest.fail("it was built"))
     assert launcher.main(["claims", "--list", "toy-down", "toy-even"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Toys, for tests.\n\n  toy-down\n    It is down.\n    height: < 0.5 cm")

@@ -815,7 +815,7 @@ def test_what_is_handed_on_means_what_was_asked(here):
 def test_the_launcher_hands_on_every_option_with_absolute_paths(here, monkeypatch, tmp_path):
     calls = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: Path("PY"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: calls.append(command) or 0)
     argv = ["reproduce", "toy", "--jobs=2", "--quick", "--only=even", "--fresh", "--csv=a.csv"]
     assert launcher.main([*argv, "--figures=f.csv", "--store=s"]) == 0
@@ -836,7 +836,7 @@ def test_the_launcher_hands_on_every_option_with_absolute_paths(here, monkeypatc
 
 
 def test_listing_builds_no_environment(here, monkeypatch, capsys):
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: pytest.fail("it was built"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: pytest.fail("it was built"))
     assert launcher.main(["reproduce", "--list"]) == 0
     assert "toy" in capsys.readouterr().out
 
