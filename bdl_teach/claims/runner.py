@@ -85,7 +85,9 @@ def run_rivals(options: argparse.Namespace) -> int:
     faults |= late
     worlds = [done[job.task.key] for job in jobs if job.task.key in done]
     if worlds and times:
-        table = rivals.Rivals(worlds, times[timed.key], made(options))
+        converged = sum(world["converged"] for world in worlds)
+        how = f"NUTS converged in {converged:.0f} of {len(worlds)} worlds. {made(options)}"
+        table = rivals.Rivals(worlds, times[timed.key], how)
         print(rivals.as_text(table))
         if options.csv:
             write_whole(options.csv, rivals.as_csv(table, options.first_world))

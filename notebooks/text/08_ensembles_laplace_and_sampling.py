@@ -18,9 +18,16 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 50 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 5 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then choose another method under *first* or *second*. Any two of nine methods are trained on the same points, with a gap among them. Which band opens in the gap?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import RivalsExplorer
+
+explorer = RivalsExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - walk from one mode of a posterior to another, and say how high the wall between them is;
 # - turn an ensemble into draws from the exact posterior where the model is linear, and say what it is elsewhere;
@@ -29,6 +36,8 @@
 # - sample a posterior with noisy gradient steps at any temperature;
 # - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
 # - write down the Gaussian process that an infinitely wide network is.
+#
+# **Time** 50 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 5 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
 #
 # **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -40,12 +49,6 @@
 # 1. Two networks fit the same points equally well. You walk straight from the weights of the one to those of the other. Half-way, is the fit about as good, somewhat worse, or hopeless?
 # 2. MC dropout is trained on 32 points, then on 320. What becomes of its band among the data?
 # 3. Laplace's Gaussian is as wide as the curvature at the best weights says. You draw weights from it, and let each draw predict. How wide is the band among the data: as the formula has it, twice that, or more than twenty times?
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import RivalsExplorer
-
-explorer = RivalsExplorer()
-explorer
 
 # %% slideshow={"slide_type": "skip"}
 import math
@@ -600,7 +603,7 @@ ax.invert_yaxis()
 #
 # Any two of nine methods, refitted under your hand, beside NUTS if you ask for it. Go through the presets, and say before each which of the two bands will be wider in the gap. Options that do nothing for the two that are shown are greyed out. There are three missions.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 explorer.preset("start")
 explorer
 

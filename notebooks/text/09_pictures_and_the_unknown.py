@@ -18,9 +18,16 @@
 #
 # *A classifier that knows when it does not know: measured, with controls.*
 #
-# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 3 · opening and end: 9
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then choose *BBB*. Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. On the right are four digits that none of them has ever seen: what do they say of those?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import PicturesExplorer
+
+explorer = PicturesExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - train a Bayesian network for pictures, and the two controls that any sentence about it needs;
 # - split a classifier's uncertainty into what all networks share and what they disagree about;
@@ -29,18 +36,9 @@
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 3 · opening and end: 9
 #
-# Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. Four digits that they know, four that they have never seen. Leave the controls alone for now; section 9.12 comes back to them.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import PicturesExplorer
-
-explorer = PicturesExplorer()
-explorer
+# **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -496,7 +494,7 @@ assert len(finding.effects) == 2 and max(map(abs, finding.effects)) < 0.3
 #
 # The explorer again. The networks have been trained once, on digits; the controls only look at them. Do the missions under the picture.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

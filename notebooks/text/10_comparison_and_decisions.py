@@ -18,9 +18,16 @@
 #
 # *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
 #
-# **Time** 74 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 8 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 11
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap among them; on the right stands how many of 100 *new* points fall into each method's 95 % interval. One would like 95, everywhere. Where is it less?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import ComparisonExplorer
+
+explorer = ComparisonExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - say how far a method is from the true posterior, as a number, and how far chance alone would put it;
 # - tell what the RMSE, the log score and the coverage each see, and what each is blind to;
@@ -30,18 +37,9 @@
 # - turn a posterior into decisions with Thompson sampling, also that of a network;
 # - put a band round any method whose level is guaranteed among the data, and say what the guarantee leaves out.
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 8 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 74 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 12
 #
-# Below, three of twelve methods see the same 32 points; press the others to see them beside. There is a gap in the data. On the right: how many of 100 *new* points fall into each method's 95 % interval. One would like 95, everywhere.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import ComparisonExplorer
-
-explorer = ComparisonExplorer()
-explorer
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 8 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -829,7 +827,7 @@ for key, by_region in wide.coverage.items():
 #
 # The explorer again. All sliders at once:
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bdl_teach import datasets, densities
+from bdl_teach import datasets, densities, predictive
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact, laplace, point
@@ -227,6 +227,58 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     for other in ((1.02, 1), (0.98, 1), (1, 1.02), (1, 0.98)):
         assert evidence(*other) < tuned.log_evidence
     assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
+
+
+KINDS = {
+    "gaussian": {"prior": Gaussian(3.0), "hidden_units": (20,)},
+    "mixture": {"prior": ScaleMixture(), "hidden_units": (20,)},
+    "two layers": {"prior": Gaussian(1.0), "hidden_units": (10, 8), "noise_std": 0.7},
+    "labels": {"prior": Gaussian(3.0), "hidden_units": (20,), "likelihood": "bernoulli"},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fit_stands_at_a_mode_that_adam_did_not_reach(kind):
+    """No small step from there lowers −log P(w | D), as the densities themselves say."""
+    given, x = KINDS[kind], DATA.x
+    y = (DATA.y > 0.0) * 1.0 if kind == "labels" else DATA.y
+    trained = point.fit(x, y, steps=100, seed=1, **given)
+    fit = laplace.fit(x, y, steps=100, seed=1, **given)
+    noise = given.get("noise_std", 1.0)
+
+    def cost(w):
+        f = predictive.evaluate_weights(fit.network, w, x)
+        misfit = (
+            np.logaddexp(0, f) - y.T * f if kind == "labels" else 0.5 * ((f - y.T) / noise) ** 2
+        )
+        return misfit.sum(axis=1) - given["prior"].log_prob(w).sum(axis=1)
+
+    before, (after,) = cost(trained.weights[None])[0], cost(fit.mean[None])
+    assert after < before - 0.3
+    steps = fit.draw(400) - fit.mean
+    assert all(cost(fit.mean + size * steps).min() > after - 0.02 for size in (0.001, 0.01, 0.1))
+    assert (
+        fit.newton_decrement
+        < 0.1 * laplace.around(trained, x, y, prior=given["prior"]).newton_decrement
+    )
+    np.testing.assert_array_equal(fit.at(-1).mean, fit.mean)
+    assert fit.history["loss"][0] == trained.history["loss"][0]
+    fallen = trained.history["loss"][-1] - fit.history["loss"][-1]
+    assert fallen == pytest.approx(before - after, rel=1e-3)
+
+
+@pytest.mark.parametrize("structure", laplace.STRUCTURES)
+def test_of_a_linear_model_a_few_steps_of_adam_will_do(structure):
+    given = {"prior": Gaussian(0.7), "noise_std": 0.5, "hidden_units": (), "steps": 10}
+    fit = laplace.fit(LINEAR_X, LINEAR_Y, structure=structure, **given)
+    posterior = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.7, 0.5)
+    np.testing.assert_allclose(fit.mean, posterior.mean, atol=1e-6)
+    assert fit.newton_decrement < 1e-9
+    moved = fit.with_prior(Gaussian(0.1))  # of which the mode is another
+    if structure == "full":
+        new = exact.linear_regression(with_ones(LINEAR_X), LINEAR_Y, 0.1, 0.5)
+        by = 0.5 * (fit.mean - new.mean) @ np.linalg.solve(new.cov, fit.mean - new.mean)
+        assert moved.newton_decrement == pytest.approx(by, rel=1e-6)
 
 
 # Doors

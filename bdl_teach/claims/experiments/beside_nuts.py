@@ -1,4 +1,4 @@
-"""All twelve methods beside the true posterior: the table of the rivals (chapter 10)."""
+"""All fifteen methods beside the true posterior: the table of the rivals (chapter 10)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def beside_nuts(world: World) -> dict[str, float]:
 
     The distance of NUTS itself is that between two of its chains and the other two: of half as
     many draws each, they are √2 times as far apart as two whole runs would be by chance.
+    ``converged`` is 1 if the chains of NUTS agree, by its own standard.
     """
     gold = chapter10.fitted("nuts", problem(world), world.start_seed)
     assert isinstance(gold, NutsFit)
     truth, halves = gold.predict(X), halves_of(gold)
     told = {**chapter10.predictives(world, RIVALS), "nuts": truth}
-    figures = chapter10.scores(told, world)
+    figures = {**chapter10.scores(told, world), "converged": float(gold.converged)}
     for region, mask in regions().items():
         for name in RIVALS:
             figures[f"{name}-{region}"] = calibration.distance(told[name], truth, mask)

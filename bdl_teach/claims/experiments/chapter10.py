@@ -16,7 +16,6 @@ from bdl_teach.methods import (
     bbb,
     empirical_bayes,
     ensemble,
-    exact,
     infinite_width,
     laplace,
     local_reparam,
@@ -82,7 +81,7 @@ def fitted(
         "anchored": partial(ensemble.fit, anchored=True, **given),
         "sgmcmc": partial(sgmcmc.fit, **given),
         "pbp": partial(pbp.fit, hidden_units=(20,), epochs=100, seed=seed),
-        "nuts": partial(exact.nuts, **exactly, seed=seed, **CHAINS),
+        "nuts": partial(_measure.nuts_until_converged, **exactly, seed=seed, **CHAINS),
     }
     found: Fitted = fits[name](data.x, data.y)
     return found

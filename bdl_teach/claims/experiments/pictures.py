@@ -29,12 +29,27 @@ def clothes(world: World) -> dict[str, float]:
 
 
 def _of_split(pictures: fits.Split, world: World) -> dict[str, float]:
-    said = fits.answers(fits.trained(pictures, world.start_seed), pictures)
-    return {
+    networks = fits.trained(pictures, world.start_seed)
+    said = fits.answers(networks, pictures)
+    figures = {
         f"{kind} {name}": value
-        for kind, one in said.items()
-        for name, value in _of_kind(one, pictures).items()
+        for kind, answers in said.items()
+        for name, value in _of_kind(answers, pictures).items()
     }
+    one = networks["ordinary"]
+    assert isinstance(one, image_classifier.Fit)
+    known, strange = (energy(one, images) for images in (pictures.test[0], pictures.strange))
+    few = (np.exp(part[: fits.MEMBERS]) for part in (said["BBB"].test, said["BBB"].strange))
+    return {
+        **figures,
+        "ordinary energy": fits.auroc(known, strange),
+        "BBB information-of-five": fits.auroc(*map(metrics.mutual_information, few)),
+    }
+
+
+def energy(fit: image_classifier.Fit, images: Array) -> Array:
+    """Return −log Σ exp of one network's logits ``[n]``: high where all of them are low."""
+    return np.asarray(-np.logaddexp.reduce(fit.logits(images, 1)[0], axis=-1))
 
 
 def _of_kind(said: fits.Answers, pictures: fits.Split) -> dict[str, float]:

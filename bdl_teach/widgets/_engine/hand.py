@@ -260,7 +260,8 @@ class Touched:
         at = touch.least_sure(x_grid, spread, data.x[:, 0])
         y = float(data.truth(at))
         if math.isnan(y):
-            self._say(f"A table cannot answer: measure y at x = {now[2][0] + now[2][1] * at:.3g}.")
+            x = f"{now[2][0] + now[2][1] * at:.3g}"
+            self._say(f"The model is least sure at x = {x}: measure y there and add the point.")
             return
         rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()

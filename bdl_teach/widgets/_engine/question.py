@@ -112,7 +112,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self._locked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]
-        verdict = "As you said" if right else f"You said otherwise; it is: {expected}"
+        verdict = "As you said" if right else f"You said something else. The answer is: {expected}"
         mark = "✓" if right else "✗"
         said = f"{verdict}. {self._question.because}"
         self._said.value = f"<b>{mark}</b> {html.escape(said)}"

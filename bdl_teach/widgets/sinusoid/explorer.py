@@ -148,7 +148,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         # claim: kl-of-ten-lowers-the-mean, kl-of-ten-widens-the-band
         # claim: a-fresh-start-gives-up-at-kl-ten
         "KL takes over": (
-            "KL weight 10: the mean is lower, the band wider; a fresh start gives up, higher in F",
+            "KL weight 10: the mean is lower, the band wider; a fit from a fresh start "
+            "ends at a much higher F",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
         # claim: drawn-weights-descend-roughly, drawn-weights-end-higher
@@ -180,8 +181,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-found-in-noise",
-            "Set the noise to σ = 3: on most draws of 32 points the mean now gives the sine up. "
-            "Have it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried; leave "
+            "Set the noise to σ = 3. For most sets of 32 points the mean no longer follows the "
+            "sine. Bring it above 3 at x = ¼ and below −3 at −¼ for each set that is tried; leave "
             "points and KL weight.",
             (
                 "The noise is not alone to blame: beside it the likelihood says less than the "
@@ -194,8 +195,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-six-points",
-            "Six points of the course’s lose the sine. Drag six or fewer to where the mean is "
-            "above 7 at x = ¼ and below −7 at −¼; leave prior, noise, KL weight, width and fit.",
+            "With the six points that “points N” gives, the mean misses the sine. Drag six "
+            "points or fewer so that the mean is above 7 at x = ¼ and below −7 at −¼; leave prior, "
+            "noise, KL weight, width and fit.",
             (
                 "A function other than 0 costs complexity. At which x does a point gain most "
                 "likelihood for it? Two at one place count twice.",

@@ -109,7 +109,8 @@ class TruthExplorer(Explorer[TruthResult]):
     # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
         "NUTS draws from the posterior itself: press “NUTS”. With σ_p = 3 its band "
-        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
+        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap lies "
+        "inside the band of NUTS?",
         ("all of it: NUTS is exact", "about half", "next to nothing"),
         2,
         "NUTS is exact for the prior that it is given. Under N(0, 1) curves as high as the peak "

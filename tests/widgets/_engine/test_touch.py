@@ -238,6 +238,13 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
     assert len(shown(explorer)[0]) == 7, "there is no room for more"
 
 
+def test_a_table_cannot_be_asked(explorer: Touched) -> None:
+    explorer.set(data=TABLE)
+    explorer._ask_for_point()
+    assert explorer.status == "The model is least sure at x = 0: measure y there and add the point."
+    assert len(explorer.state()["data"][0]) == 3
+
+
 def test_what_a_page_sends_that_makes_no_sense_is_left_alone(explorer: Touched) -> None:
     before, state = shown(explorer), explorer.state()
     for more in ({"i": 99, "x": 0.0, "y": 0.0}, {"i": 0}, {"i": "0", "x": None}):
