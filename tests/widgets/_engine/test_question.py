@@ -57,17 +57,6 @@ def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None
     assert box._there.disabled
 
 
-def test_take_me_there_waits_for_a_choice_and_then_moves_the_control() -> None:
-    box, slider = asked()
-    assert box._there.disabled
-    box._there.click()  # as a script might
-    assert slider.value == 0
-    box._choices.index = 1
-    assert not box._there.disabled
-    box._there.click()
-    assert slider.value == 5 and box.unlocked
-
-
 def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back() -> None:
     box, slider = asked(value=5)
     box._choices.index = 0

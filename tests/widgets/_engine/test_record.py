@@ -90,20 +90,6 @@ def values(name: str, *given: Any, frames: int = 40) -> list[Any]:
     return [state[name] for state in swept]
 
 
-def test_a_sweep_goes_evenly_over_the_places_of_a_slider() -> None:
-    assert values("height", 0.0, 2.0) == [0.0, 0.5, 1.0, 1.5, 2.0]
-    assert values("height", 2.0, 1.0) == [2.0, 1.5, 1.0], "downwards"
-    assert values("height", 0.0, 4.0, frames=3) == [0.0, 2.0, 4.0]
-    assert values("n", 1, 4) == [1, 2, 3, 4]
-    assert all(isinstance(n, int) for n in values("n", 1, 9, frames=4))
-    assert values("kind", "c", "a") == ["c", "b", "a"]
-
-
-def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
-    np.testing.assert_allclose(values("scale", 0.01, 10.0, frames=4), [0.01, 0.1, 1.0, 10.0])
-    assert len(values("scale", 0.01, 10.0)) == 31, "tenths of a decade"
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
