@@ -1,7 +1,7 @@
 """The table of the rivals: every method beside the true posterior, in the worlds that are kept.
 
 ``python3 -m bdl_teach claims --table rivals`` makes it, with ``--csv`` as the file beside this
-module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes the README's table.
+module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes docs/results.md.
 What is measured, ``experiments/beside_nuts.py`` says.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,8 +109,7 @@ def _names(table: Rivals) -> list[str]:
 def as_text(table: Rivals, *columns: str) -> str:
     """Lay out the columns with these headings, all of them if none is named, and the times."""
     chosen = columns or tuple(COLUMNS)
-    notes = (textwrap.fill(note, 100) for note in NOTES)
-    return "\n".join([report.table(heads(chosen), cells(table, chosen)), *notes])
+    return report.table(heads(chosen), cells(table, chosen))
 
 
 def as_markdown(table: Rivals) -> str:

@@ -88,7 +88,7 @@ def run_rivals(options: argparse.Namespace) -> int:
         converged = sum(world["converged"] for world in worlds)
         how = f"NUTS converged in {converged:.0f} of {len(worlds)} worlds. {made(options)}"
         table = rivals.Rivals(worlds, times[timed.key], how)
-        print(rivals.as_text(table))
+        print(rivals.as_text(table), table.made, *rivals.NOTES, sep="\n")
         if options.csv:
             write_whole(options.csv, rivals.as_csv(table, options.first_world))
     return runner.tell(faults, len(jobs) + 1, runner.folder(options))

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Cells: TypeAlias = Sequence[tuple[int, str]]  # line of the text, and what stands there
 
@@ -25,7 +25,7 @@ _NUMBER = re.compile(
 )
 _FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
 _MISSING = re.compile(
-    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|[-–—]{1,2}|\.{1,2}|[:?]|k\.\s?a\.|н/д|нет|无|缺失"
+    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
     r"|#[a-zа-яäöüé/0]+[!?]|#n/?a|#n/d|#н/д",
     re.IGNORECASE,
 )
@@ -60,7 +60,9 @@ class Ambiguous(ValueError):
         readings: Its values, and how the cell is then read.
     """
 
-    def __init__(self, where: str, argument: str, readings: dict[Any, str]) -> None:
+    def __init__(
+        self, where: str, argument: str, readings: Mapping[str, str] | Mapping[bool, str]
+    ) -> None:
         self.question = f"{where} can be {' or '.join(readings.values())}; no other row says which"
         self.argument, self.readings = argument, readings
         ways = " or ".join(f"{argument}={value!r}" for value in readings)
@@ -351,7 +353,7 @@ def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
         line, cell = cells[differ[0]]
         words = {first: f"{ways[differ[0]][first]:%d %B %Y}" for first in possible}
         if day_first is None:
-            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "day_first", {**words})
+            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "day_first", words)
         possible = [day_first]
         notes.append(f"{name}: {cell.strip()} is read as {words[day_first]}")
     dates = [way[possible[0]] for way in ways]

@@ -1,9 +1,10 @@
-"""The table of the rivals: what is kept is what the code measures, and what the README shows."""
+"""The table of the rivals: what is kept is what the code measures, and what its page shows."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import write_rivals
 
 from bdl_teach import claims
 from bdl_teach._commands import launcher
@@ -53,6 +54,10 @@ def test_the_claims_hold_in_the_worlds_that_are_kept() -> None:
     """They are twenty: no sample of them need be run again."""
     found = runner.judged(beside_nuts.BESIDE_NUTS, [], KEPT.worlds)
     assert len(found) > 5 and [f.claim.id for f in found if f.verdict != HOLDS] == []
+
+
+def test_the_page_of_results_shows_what_is_kept() -> None:
+    assert write_rivals.main(["--check"]) == 0, "run tools/write_rivals.py"
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ READ = {
         [2018, 2020],
         [900, 950],
         ("year", "rent"),
-        ("1 of 3 rows has no number: left out, line 3 (rent empty)",),
+        ("1 of 3 rows has no number: left out, line 3 (rent is NA)",),
     ),
     "pandas frame": Read(
         "   x     y\n0  1  1.25\n1  2  2.50\n2  3   NaN",
@@ -251,7 +251,7 @@ READ = {
         notes=("3 of 5 rows have no number",),
     ),
     "empty y": Read(
-        "x\ty\n1\t2\n3\t\n5\t6", [1, 5], [2, 6], ("x", "y"), ("left out, line 3 (y empty)",)
+        "x\ty\n1\t2\n3\t\n5\t6", [1, 5], [2, 6], ("x", "y"), ("left out, line 3 (y is empty)",)
     ),
     "NULL": Read("1,NULL\n2,3\n4,5", [2, 4], [3, 5], notes=("line 1",)),
     # Columns.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logsumexp
 from sklearn.model_selection import train_test_split
 
 from bdl_teach import datasets, estimators, metrics
@@ -607,12 +607,14 @@ class Painter:
 
     def log_predict(self, images: Any, n_samples: int, seed: int) -> Any:
         self.asked.append((len(images), n_samples, seed))
+        return log_softmax(self.logits(images, n_samples, seed), axis=-1)
+
+    def logits(self, images: Any, n_samples: int, seed: int = 1) -> Any:
         scores = np.asarray(images).reshape(len(images), -1)[:, :5]
         turn = np.random.default_rng(seed).standard_normal((n_samples, 1, 5))
-        logits = 4.0 * (
+        return 4.0 * (
             scores[None] + 0.5 * turn * np.arange(1, n_samples + 1)[:, None, None] ** -0.5
         )
-        return log_softmax(logits, axis=-1)
 
     def predict(self, images: Any, n_samples: int, seed: int) -> Any:
         return np.exp(self.log_predict(images, n_samples, seed))
@@ -755,8 +757,14 @@ def test_the_figures_of_the_kinds_are_what_they_say(kinds):
         "nll": -np.mean(np.log(mean[np.arange(10), truth])),
         **{name: (score(q)[:, None] > score(p)[None]).mean() for name, score in scores.items()},
     }
+    five = [scores["information"](part[:5]) for part in (p, q)]
+    expected["information-of-five"] = (five[1][:, None] > five[0][None]).mean()
     assert figures == pytest.approx(expected)
-    assert set(kinds("ordinary")[0]) == {"accuracy", "nll", "entropy"}
+    one = kinds("ordinary", seed=3)[0]
+    assert set(one) == {"accuracy", "nll", "entropy", "energy"}
+    low = [logsumexp(Painter().logits(part, 1)[0], axis=-1)
+           for part in (PICTURES[test], (PICTURES[::-1] ** 2)[:20])]  # fmt: skip
+    assert one["energy"] == pytest.approx((low[1][:, None] < low[0][None]).mean())
     assert set(kinds("ensemble")[0]) == {*scores, "accuracy", "nll"}, "five networks differ"
 
 

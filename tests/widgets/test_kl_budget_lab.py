@@ -144,6 +144,7 @@ def test_the_status_says_the_numbers_of_the_result(
 
 
 def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:
+    assert lab.preset("eight batches").result.shares.tolist() == [1 / 8] * 8
     assert lab.preset("one batch").result.shares.tolist() == [1.0]
     assert lab.preset("32 uniform").result.shares.tolist() == [1 / 32] * 32
     shares = lab.preset("32 geometric").result.shares

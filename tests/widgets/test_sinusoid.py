@@ -31,7 +31,7 @@ from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.explorer import _DEFAULTS as ARTICLE
-from bdl_teach.widgets.sinusoid.fits import SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, SinusoidResult
 
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
@@ -110,14 +110,14 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     explorer: SinusoidExplorer, values: dict[str, Any]
 ) -> None:
     fit = explorer.preset("article").set(**values).result.fit
-    ax = panel(explorer, "How the free energy F fell")
+    ax = panel(explorer, "Free energy F")
     for label, name in (
         ("F", "free_energy"),
         ("complexity", "complexity_cost"),
         ("likelihood", "likelihood_cost"),
     ):
         np.testing.assert_array_equal(line(ax, label), [fit.history["step"], fit.history[name]])
-    ax = panel(explorer, "Prior and fitted weights")
+    ax = panel(explorer, "Prior and weights")
     w, density = line(ax, "prior")
     state = explorer.state()
     prior = ScaleMixture(state["sigma1"], state["sigma2"], state["pi"])
@@ -132,6 +132,35 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     marginal = np.mean(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * fit.std[:, None]), axis=0)
     np.testing.assert_allclose(q, np.maximum(marginal, q.min()), rtol=1e-3)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("weight w", "density (log)")
+
+
+def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplorer) -> None:
+    """From elsewhere, too: the start is shown and pinned first. A preset ends the comparison."""
+    explorer.preset("article")
+    height = panel(explorer, "What the network believes").get_ylim()
+    explorer.preset("few points")
+    explorer._asks._choices.index = 1
+    explorer._asks._there.click()
+    explorer.wait()
+    pinned = explorer._pin._pinned.values
+    assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
+    assert panel(explorer, "What the network believes").get_ylim() == height
+    ax = panel(explorer, "How unsure")
+    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_ghost"]
+    before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
+    np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
+    assert line(ax, "fit")[1][INSIDE].mean() < 0.5 * before[INSIDE].mean()
+    assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict stays in sight"
+    explorer.preset("article")
+    assert explorer._pin._pinned is None and not explorer._touched[0].room.held
+    explorer.reset()
+
+
+def test_more_says_which_folded_controls_have_moved(explorer: SinusoidExplorer) -> None:
+    explorer.preset("cold posterior")
+    assert explorer._more.description == "more (KL weight 0.0100)"
+    explorer.preset("article")
+    assert explorer._more.description == "more"
 
 
 @every_picture_is_drawn

@@ -137,6 +137,16 @@ CLOTHES = Experiment(
     {
         "bbb-notices-strangers": lambda f: f["BBB information"] - f["ordinary entropy"],
         "ensemble-notices-strangers": lambda f: f["ensemble information"] - f["ordinary entropy"],
+        "energy-notices-strangers": lambda f: f["ordinary energy"] - f["ordinary entropy"],
+        "bbb-notices-strangers-no-worse-than-an-energy": lambda f: (
+            f["BBB information"] - f["ordinary energy"]
+        ),
+        "ensemble-notices-strangers-no-worse-than-an-energy": lambda f: (
+            f["ensemble information"] - f["ordinary energy"]
+        ),
+        "five-draws-notice-no-more-strangers-than-five-members": lambda f: (
+            f["BBB information-of-five"] - f["ensemble information"]
+        ),
         "bbb-notices-strangers-no-worse-than-an-ensemble": lambda f: (
             f["BBB information"] - f["ensemble information"]
         ),

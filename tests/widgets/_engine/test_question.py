@@ -38,7 +38,7 @@ def test_the_answer_waits_for_a_choice_and_then_for_the_target() -> None:
         assert said(box) == "<b>Predict first.</b> From 0 to 5: up or down?"
     slider.value = 5
     assert box.unlocked
-    assert said(box) == "<b>✗</b> You said something else. The answer is: down. It is heavy"
+    assert said(box) == "<b>✗</b> The answer is “down”. It is heavy"
 
 
 def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None:
@@ -91,10 +91,6 @@ def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(
     box._choices.index = chosen
     slider.value = 5
     right = chosen == answer
-    expected = (
-        "✓</b> As you said. "
-        if right
-        else f"✗</b> You said something else. The answer is: {choices[answer]}. "
-    )
+    expected = "✓</b> As you said. " if right else f"✗</b> The answer is “{choices[answer]}”. "
     assert said(box) == f"<b>{expected}A & B."
     assert "A &amp; B." in box._said.value, "text, and not markup"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -181,7 +182,8 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
     """Ticks stand where the table's units say, at round numbers of these, all over the panel."""
     low, high = axis.get_view_interval()
     ticks = dict(zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True))
-    values = {at: float(text.get_text()) for at, text in ticks.items() if low <= at <= high}
+    texts = {at: text.get_text().replace("−", "-") for at, text in ticks.items()}
+    values = {at: float(text) for at, text in texts.items() if low <= at <= high}
     assert len(values) >= 3
     for at, value in values.items():
         assert value == pytest.approx(start + scale * at)
@@ -205,19 +207,104 @@ def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: To
     assert "truth" in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
 
 
-def test_a_pasted_table_is_taken_or_refused_in_the_page(
-    explorer: Touched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def answers(explorer: Touched, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the page is told of a table."""
     sent: list[Any] = []
     monkeypatch.setattr(explorer._picture, "send", lambda content, *_: sent.append(content))
-    hand(explorer, "table", text="1,2\n3\n")
-    assert sent.pop() == {"refused": "line 2: expected two columns, x and y, got 1: 3"}
+    return sent
+
+
+def test_a_pasted_table_is_taken_or_refused_in_the_page(
+    explorer: Touched, answers: list[Any]
+) -> None:
+    for text, words in (
+        ("1,2\n3\n", "line 2: expected two columns, got 1: 3"),
+        ("1,2\n1,5\n", "all x are 1: there is nothing to fit"),
+        (
+            "1,1e200\n2,3",
+            "expected y between 1e-100 and 1e100, got 1e+200: write them in another unit",
+        ),
+        (
+            "-1e308,1\n1e308,5",
+            "expected x between 1e-100 and 1e100, got 1e+308: write them in another unit",
+        ),
+    ):
+        hand(explorer, "table", text=text)
+        assert answers.pop() == {"refused": words}
     assert "data" not in explorer.state()
-    hand(explorer, "table", text="1,2\n1,5\n")
-    assert sent.pop() == {"refused": "expected x that differ, got 2 × 1.0"}
     hand(explorer, "table", text="10,1\n14,2\n30,6")
-    assert sent.pop() == {"refused": ""}
+    assert answers.pop() == {"refused": ""}
     assert explorer.state()["data"][:2] == TABLE
+
+
+def test_a_paste_without_an_answer_of_its_own_says_so(
+    explorer: Touched, answers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(datasets, "read_points", fail)
+    hand(explorer, "table", text="1,2\n3,4")
+    assert answers == [{"refused": "this table cannot be used: OverflowError: too large"}]
+
+
+def test_what_can_be_read_in_two_ways_is_asked_in_the_page(
+    explorer: Touched, answers: list[Any]
+) -> None:
+    text = "rooms\tsize\trent\n1\t20\t900\n2\t31\t1,250\n3\t50\t1,700"
+    hand(explorer, "table", text=text)
+    assert answers.pop()["columns"] == ["rooms", "size", "rent"]
+    hand(explorer, "table", text=text, columns=[0, 2])
+    asked = answers.pop()
+    assert (asked["argument"], asked["readings"]) == ("decimal", [[".", "1250"], [",", "1.25"]])
+    hand(explorer, "table", text=text, columns=[0, 2], decimal=".")
+    assert answers.pop() == {"refused": ""}
+    assert explorer.wait().state()["data"][1] == (900.0, 1250.0, 1700.0)
+    axes = explorer.fit.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rooms", "rent")
+    assert "rent: 1,250 is read as 1250" in explorer.status
+    explorer.undo()
+    assert "read as" not in explorer.wait().status
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
+
+
+def test_what_draws_points_is_dimmed_while_they_are_one_s_own(explorer: Touched) -> None:
+    dimmed = [explorer._controls[name] for name in ("n", "seed")]
+    before = [control.tooltip for control in dimmed]
+    explorer.set(data=TABLE)
+    assert all(control.disabled and "your own" in control.tooltip for control in dimmed)
+    assert not explorer._controls["noise_std"].disabled
+    for back in (explorer.undo, explorer.reset):
+        back()
+        assert not any(control.disabled for control in dimmed)
+        assert [control.tooltip for control in dimmed] == before
+        explorer.set(data=TABLE)
+
+
+def ticks_of(axis: Any) -> list[str]:
+    """Words of the ticks that are seen, and the label, which has their offset."""
+    low, high = axis.get_view_interval()
+    places, words = axis.get_majorticklocs(), axis.get_ticklabels()
+    seen = [w.get_text() for at, w in zip(places, words, strict=True) if low <= at <= high]
+    return [*seen, axis.get_label_text()]
+
+
+@pytest.mark.parametrize(
+    ("x", "ticks"),
+    [
+        (np.arange(2018, 2024), ["2016", "2018", "2020"]),
+        (1.7e9 + 60 * np.arange(20), ["−500", "0", "500"]),
+        (np.arange(12) * 1e-12, ["−0.5", "0.0", "0.5"]),
+        (np.arange("2023-01", "2024-01", dtype="M8[M]"), ["Sep", "2023", "May"]),
+    ],
+)
+def test_ticks_tell_own_values_apart(explorer: Touched, x: Any, ticks: list[str]) -> None:
+    explorer.set(data=(x, 1e9 * (1 + np.arange(len(x)) % 3)))
+    words = ticks_of(explorer.fit.axes.xaxis)
+    assert set(ticks) <= set(words)
+    assert all(one != other for one, other in itertools.pairwise(words))
+    assert explorer.fit.axes.yaxis.get_label_text() == "y (1e9)"
 
 
 def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -> None:
@@ -241,7 +328,7 @@ def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -
 def test_a_table_cannot_be_asked(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     explorer._ask_for_point()
-    assert explorer.status == "The model is least sure at x = 0: measure y there and add the point."
+    assert explorer.status.startswith("No truth is known behind your own points: measure y at x = ")
     assert len(explorer.state()["data"][0]) == 3
 
 
