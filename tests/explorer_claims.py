@@ -51,11 +51,14 @@ def live(explorer: Explorer) -> Any:
 
 
 def held(explorer: Explorer) -> list[Any]:
-    """All that the artists of a picture hold, and its panels' limits, to the last bit."""
+    """All that the artists of a picture show, and its panels' limits, to the last bit."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
     for artist in explorer._canvas._moving:
-        parts.append(artist.get_visible())
+        shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
+        parts.append(shown)
+        if not shown:
+            continue
         for name in ("get_data", "get_segments", "get_paths", "get_bbox", "get_text"):
             if hasattr(artist, name):
                 parts.append(_bits(getattr(artist, name)()))

@@ -23,7 +23,11 @@ from bdl_teach.widgets.vae import trainer
 
 # A control that is heeded only beside another one's value.
 BESIDE: dict[str, dict[str, dict[str, Any]]] = {
-    "RivalsExplorer": {"rate": {"second": "dropout"}, "rank": {"second": "low_rank"}},
+    "RivalsExplorer": {
+        "rate": {"second": "dropout"},
+        "rank": {"second": "low_rank"},
+        "temperature": {"second": "sghmc"},
+    },
 }
 SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of their own
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_says, assert_shows, line, panel
+from artists import assert_says, assert_shows, line, panel, words_of_the_buttons
 from waiting import until
 
 from bdl_teach import datasets
@@ -242,7 +242,25 @@ def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
         assert tenfold < inside(after) < 0.5 * inside(before)
 
 
+def test_no_two_buttons_have_one_name(stepper: PBPStepper) -> None:
+    words = words_of_the_buttons(stepper)
+    assert len(set(words)) == len(words) >= len(stepper._acts)
+
+
 # Controls, buttons and play.
+
+
+@pytest.mark.parametrize("names", [("step", "play"), ("play", "step")])
+def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
+    stepper: PBPStepper, names: tuple[str, str]
+) -> None:
+    stepper.set(step=MOST_STEPS, speed=1.0)  # the first step comes after a second
+    values = {"step": 7, "play": True}
+    stepper._assign({name: values[name] for name in names})
+    assert stepper._controls["play"].description == "‖ pause"
+    until(lambda: stepper.state()["step"] != 7, "a step")
+    assert 7 < stepper.state()["step"] < 60
+    assert stepper.state()["play"]
 
 
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
