@@ -40,6 +40,16 @@ def pixels(explorer: Explorer) -> Any:
     return np.asarray(Image.open(io.BytesIO(explorer.png())))
 
 
+def assert_is_still_of(still: bytes, picture: bytes) -> None:
+    """The picture, under a strip that says that it is still."""
+    whole, shown = (
+        np.asarray(Image.open(io.BytesIO(png)).convert("RGB")) for png in (still, picture)
+    )
+    strip = len(whole) - len(shown)
+    assert 0 < strip < 60 and (whole[strip:] == shown).all()
+    assert len(np.unique(whole[:strip].reshape(-1, 3), axis=0)) > 2, "it says something"
+
+
 def assert_every_control_moves_the_picture(
     explorer: Explorer, moves: Mapping[str, Any], besides: frozenset[str] = frozenset()
 ) -> None:

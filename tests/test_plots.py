@@ -143,15 +143,13 @@ def test_the_legend_above_names_what_is_visible_and_leaves_the_title_room(ax: Ax
     assert not ax.get_legend().get_in_layout(), "the title's place holds it already"
 
 
-def test_a_long_legend_above_wraps_after_four_and_its_markers_are_as_large_as_asked(
-    ax: Axes,
-) -> None:
+def test_a_long_legend_above_wraps_after_four_and_has_no_large_marks(ax: Axes) -> None:
     for name in "abcdef":
-        ax.plot([0, 1], "o", ms=8.0, label=name)
+        ax.plot([0, 1], "o", ms=15.0, mew=3.0, label=name)
     for columns, expected in ((6, 6), (5, 4), (3, 3)):
-        plots.legend_above(ax, columns, markers=0.5)
+        plots.legend_above(ax, columns)
         assert ax.get_legend()._ncols == expected
-    assert {h.get_markersize() for h in ax.get_legend().legend_handles} == {4.0}
+    assert max(h.get_markersize() for h in ax.get_legend().legend_handles) <= 8.0, "on the words"
 
 
 @pytest.fixture
@@ -418,7 +416,7 @@ def test_the_history_of_a_fit_that_is_trained_on_has_room_for_all_its_steps(ax: 
     assert (ax.get_xscale(), *ax.get_xlim()) == ("log", 10, 5000)
     ticks = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
     assert [(at, tick.get_text()) for at, tick in ticks] == [
-        (10, "10"), (100, "100"), (1000, "1000"), (5000, "5000"),
+        (10, "10"), (100, "100"), (1000, "1000"),
     ]  # fmt: skip
     assert list(ax.get_xticks(minor=True)) == [], "none without its number"
 

@@ -195,7 +195,7 @@ def test_the_status_has_the_figures_of_the_state(moved: PBPStepper) -> None:
 
 def test_where_the_height_steps_one_axis_is_drawn_and_not_all_panels(stepper: PBPStepper) -> None:
     stepper.reset()
-    assert_a_step_of_the_limits_draws_the_axis_alone(stepper, step=1000)
+    assert_a_step_of_the_limits_draws_the_axis_alone(stepper, step=33)
 
 
 def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:

@@ -49,7 +49,7 @@ from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison.fits import ROOM, GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.truth.fits import Model, TruthResult
-from bdl_teach.widgets.truth.panels import PartsPanel, SpreadPanel
+from bdl_teach.widgets.truth.panels import PartsPanel
 
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
@@ -788,12 +788,12 @@ def test_a_bar_s_figure_stands_inside_it_where_there_is_no_room_beside_it() -> N
 
 def test_the_panel_of_spreads_is_as_high_as_the_widest_of_them() -> None:
     ax, one = Figure().add_subplot(), np.ones(len(X))
-    spreads = SpreadPanel(ax, X[:, None])
+    spreads = plots.SpreadPanel(ax, X[:, None], {"fit": ("-", "b"), "NUTS": ("--", "g")})
     fit, gold = (Predictive(one, sd * one, one) for sd in (0.5, 3.0))
-    assert not spreads.update(IN_GAP, {"fit": fit, "NUTS": None}) and ax.get_ylim() == (0, 1)
-    assert spreads.update(IN_GAP, {"fit": fit, "NUTS": gold}) and ax.get_ylim() == (0, 4)
-    assert not spreads.update(IN_GAP, {"fit": gold, "NUTS": fit}) and ax.get_ylim() == (0, 4)
-    assert spreads.update(IN_GAP, {"fit": fit, "NUTS": None}) and ax.get_ylim() == (0, 1)
+    assert not spreads.update({"fit": fit, "NUTS": None}, IN_GAP) and ax.get_ylim() == (0, 1)
+    assert spreads.update({"fit": fit, "NUTS": gold}, IN_GAP) and ax.get_ylim() == (0, 4)
+    assert not spreads.update({"fit": gold, "NUTS": fit}, IN_GAP) and ax.get_ylim() == (0, 4)
+    assert spreads.update({"fit": fit, "NUTS": None}, IN_GAP) and ax.get_ylim() == (0, 1)
 
 
 def test_a_hand_s_points_and_its_drawing_are_in_the_panel_of_functions(

@@ -405,10 +405,10 @@ def test_a_pinned_state_does_not_give_the_band_away(drawn: Drawn) -> None:
 def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Drawn) -> None:
     drawn._drawn.click()
     before = drawn._picture.points
-    assert before["kind"] == "edges" and len(before["at"]) == 2 * sketch.PLACES
+    assert before["kind"] == "edges" and len(before["at"]) == 14
     ticks = drawn.ticks
     hand(drawn, "down")
-    hand(drawn, "move", i=16, x=0.9, y=8.0, number=4)
+    hand(drawn, "move", i=10, x=0.9, y=8.0, number=4)
     hand(drawn, "move", i=0, x=0.0, y=float("nan"))
     hand(drawn, "add", x=0.0, y=1.0)
     hand(drawn, "remove", i=0)
@@ -428,8 +428,8 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
 def test_the_drawn_band_is_scored_against_mean_and_two_epistemic_sd(drawn: Drawn) -> None:
     drawn._drawn.click()
     for side in (-1, 1):
-        for k, x in enumerate(np.linspace(-1, 1, sketch.PLACES)):
-            hand(drawn, "move", i=k + sketch.PLACES * (side > 0), y=side * 2 * abs(x - 0.3))
+        for k, (x, _) in enumerate(drawn._sketch.handles()[:7]):
+            hand(drawn, "move", i=k + 7 * (side > 0), y=side * 2 * abs(x - 0.3))
     drawn._drawn.click()
     share = int(re.findall(r"share (\d+)%", drawn.status)[0])
     assert share >= 97, "but for the kink between two places"
