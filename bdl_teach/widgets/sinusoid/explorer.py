@@ -296,6 +296,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x")
         self._history = plots.history_panel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
+        canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, weights)
         return canvas
 
@@ -381,7 +382,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
         if self._spread.update({"fit": result.prediction, "NUTS": result.nuts}):
-            self._canvas.redraw_background()
+            self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
