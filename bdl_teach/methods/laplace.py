@@ -22,8 +22,8 @@ negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one m
 of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
 narrow for each weight by itself. And
 ``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
-layer's posterior is solved for itself; with Gaussian noise that is exact, chapter 1's regression
-on the network's last hidden layer as features.
+layer's posterior is solved for itself; with Gaussian noise and a Gaussian prior that is exact,
+chapter 1's regression on the network's last hidden layer as features.
 
 **Predictions.** Λ belongs to the model that is linear in the weights, f(w*) + g·(w − w*), and there
 its posterior is meant to be used (``linearised``, the default): the mean is that of the mode, the
