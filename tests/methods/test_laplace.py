@@ -326,6 +326,12 @@ def test_prior_and_noise_are_tuned_however_far_off_they_begin():
         assert far.noise_std == pytest.approx(tuned.noise_std, rel=0.01)
 
 
+def test_data_that_do_not_say_how_much_noise_there_is_are_not_tuned_by():
+    x = np.linspace(-1.0, 1.0, 20)[:, None]
+    with pytest.raises(ValueError, match="^noise_std: expected .*got one that still rises at"):
+        laplace.fit(x, 2 * x, hidden_units=()).tuned()
+
+
 def test_of_labels_only_the_prior_is_tuned():
     fit = labels("last_layer")
     tuned = fit.tuned()
