@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from bdl_teach._commands.environment import Trouble
 from bdl_teach._commands.python_version import SUPPORTED
+from bdl_teach._support import xla_cache
 
 MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5
@@ -100,9 +101,13 @@ def python() -> str:
 
 
 def tensorflow() -> str:
-    """TensorFlow's version, after it has really been imported."""
+    """TensorFlow's version, after it has really been imported; one that was not tried is told."""
     backend = importlib.import_module("bdl_teach.backend")
-    return str(backend.tf.__version__)
+    found = str(backend.tf.__version__)
+    if not xla_cache.was_tried(found):
+        tried = " and ".join(xla_cache.TRIED)
+        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
+    return found
 
 
 def tensorflow_probability() -> str:

@@ -27,9 +27,14 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
         "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
     }
 }
+# Web pages made of a notebook, by `jupyter nbconvert` or by JupyterLab: pictures have their words.
+PAGES: dict[str, dict[str, object]] = {
+    "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
+}
 # However the server is started: of a notebook without a kernel it gives pictures, not dead views.
 SERVER: dict[str, dict[str, object]] = {
-    "ServerApp": {"jpserver_extensions": {"bdl_teach._support.stills": True}}
+    "ServerApp": {"jpserver_extensions": {"bdl_teach._support.stills": True}},
+    **PAGES,
 }
 
 # A kernel that has just started loads TensorFlow while the page is still being built.
@@ -51,6 +56,7 @@ def write_settings(prefix: Path) -> None:
         (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
         (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
         (prefix / "etc/jupyter/jupyter_server_config.d/bdl_teach.json", SERVER),
+        (prefix / "etc/jupyter/jupyter_nbconvert_config.json", PAGES),
         (prefix / "etc/ipython/ipython_kernel_config.json", KERNEL),
     ):
         there = _read(path)

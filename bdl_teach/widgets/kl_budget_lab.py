@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -109,6 +108,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         before=(("n_batches", 32),),
     )
     PRESETS: ClassVar[controls.Presets] = {
+        "eight batches": (
+            "Four points a step; each batch pays an eighth of the KL, all of them once",
+            dict(_DEFAULTS),
+        ),
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
         # claim: minibatches-of-one-end-higher
         "32 uniform": (
@@ -173,14 +176,18 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "kl_weight": controls.log_slider(
                 "KL weight", d["kl_weight"], -3, 1, ".3g", "factor on the complexity cost"
             ),
-            "scheme": ipywidgets.ToggleButtons(
-                options=["uniform", "geometric"],
-                value=d["scheme"],
-                description="shares",
-                tooltips=["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
+            "scheme": controls.choices(
+                "shares",
+                d["scheme"],
+                ["uniform", "geometric"],
+                ["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
             ),
             "data": Points(),
         }
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the shares where one batch pays all."""
+        return {"scheme"} if values["n_batches"] == 1 else set()
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         batches, weight, scheme, _ = self._controls.values()

@@ -35,7 +35,7 @@ def test_they_go_into_a_folder_of_their_own_beside_where_we_are(
 def test_a_checkout_copies_its_own_without_an_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: pytest.fail("it was built"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: pytest.fail("it was built"))
     assert launcher.main(["notebooks", str(tmp_path / "deep" / "mine")]) == 0
     ours = (launcher.ROOT / "notebooks").glob("*.ipynb")
     for path in ours:
