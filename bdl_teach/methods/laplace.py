@@ -444,7 +444,8 @@ class Fit:
         anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
 
         Raises:
-            ValueError: The prior is no Gaussian.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search
+                ends: data without noise, which a network fits exactly, do not say how much.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -463,7 +464,16 @@ class Fit:
             method="L-BFGS-B",
             bounds=[(-math.log(SEARCH), math.log(SEARCH))] * free,
         )
-        return at(found.x)
+        best = at(found.x)
+        for name, value, factor in zip(
+            ("prior", "noise_std"), (best.prior, best.noise_std), found.x, strict=False
+        ):
+            if abs(factor) > math.log(SEARCH) - 1e-3:
+                raise ValueError(
+                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
+                    f"the search began, got one that still rises at {value}: the data do not say"
+                )
+        return best
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.
