@@ -5,14 +5,19 @@ without a network a loader raises :class:`bdl_teach.DatasetUnavailable`, which s
 ``digits`` comes with scikit-learn and is always there.
 """
 
+from bdl_teach.datasets.cells import Ambiguous
 from bdl_teach.datasets.images import Images, digits, fashion_sprite, mnist_test
+from bdl_teach.datasets.reading import ChooseColumns, Points, read_points
 from bdl_teach.datasets.store import folder
 from bdl_teach.datasets.tables import UCI, Table, alzheimers, california, splits, uci
 from bdl_teach.datasets.toy import Regression1D, blundell_curve, sinusoid
 
 __all__ = [
     "UCI",
+    "Ambiguous",
+    "ChooseColumns",
     "Images",
+    "Points",
     "Regression1D",
     "Table",
     "alzheimers",
@@ -22,6 +27,7 @@ __all__ = [
     "fashion_sprite",
     "folder",
     "mnist_test",
+    "read_points",
     "sinusoid",
     "splits",
     "uci",
