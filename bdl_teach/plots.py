@@ -448,6 +448,9 @@ class SpreadPanel(Artists):
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         styles: Line style and colour of each that may be shown, by its name.
         title: The panel's title.
+
+    Attributes:
+        frame: What is drawn anew when the height changes.
     """
 
     LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -469,6 +472,7 @@ class SpreadPanel(Artists):
         }
         legend_above(ax, columns=3)
         self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
+        self.frame = [ax.yaxis, *ax.spines.values()]
 
     def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
         """Move to the predictives by name, ``None`` for none, and to the mask of a gap ``[m]``.

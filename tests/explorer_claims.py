@@ -31,6 +31,16 @@ def pixels(explorer: Explorer) -> Any:
     return np.asarray(Image.open(io.BytesIO(explorer.png())))
 
 
+def assert_is_still_of(still: bytes, picture: bytes) -> None:
+    """The picture, under a strip that says that it is still."""
+    whole, shown = (
+        np.asarray(Image.open(io.BytesIO(png)).convert("RGB")) for png in (still, picture)
+    )
+    strip = len(whole) - len(shown)
+    assert 0 < strip < 60 and (whole[strip:] == shown).all()
+    assert len(np.unique(whole[:strip].reshape(-1, 3), axis=0)) > 2, "it says something"
+
+
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
     drawn = Explorer._show_picture is SHOW_PICTURE

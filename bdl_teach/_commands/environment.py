@@ -437,7 +437,8 @@ def connect(venv: Path, root: Path) -> None:
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
         write_whole(path, line)
-    stand_in(site)
+    with suppress(OSError):  # a .venv that nobody can write to works without
+        stand_in(site)
     try:
         write_settings(venv)
     except OSError as error:
@@ -445,7 +446,7 @@ def connect(venv: Path, root: Path) -> None:
 
 
 def stand_in(site: Path) -> None:
-    """Let an installed tensorflow-cpu count as `tensorflow`, for `pip check` and for other installs.
+    """Let an installed tensorflow-cpu count as `tensorflow`, for `pip check` and other installs.
 
     Else whatever asks for `tensorflow` by name would put its large wheel over the small one.
     """

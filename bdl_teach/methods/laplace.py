@@ -22,8 +22,8 @@ negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one m
 of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
 narrow for each weight by itself. And
 ``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
-layer's posterior is solved for itself; with Gaussian noise that is exact, chapter 1's regression
-on the network's last hidden layer as features.
+layer's posterior is solved for itself; with Gaussian noise and a Gaussian prior that is exact,
+chapter 1's regression on the network's last hidden layer as features.
 
 **Predictions.** Λ belongs to the model that is linear in the weights, f(w*) + g·(w − w*), and there
 its posterior is meant to be used (``linearised``, the default): the mean is that of the mode, the
@@ -444,7 +444,8 @@ class Fit:
         anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
 
         Raises:
-            ValueError: The prior is no Gaussian.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search
+                ends: data without noise, which a network fits exactly, do not say how much.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -463,7 +464,16 @@ class Fit:
             method="L-BFGS-B",
             bounds=[(-math.log(SEARCH), math.log(SEARCH))] * free,
         )
-        return at(found.x)
+        best = at(found.x)
+        for name, value, factor in zip(
+            ("prior", "noise_std"), (best.prior, best.noise_std), found.x, strict=False
+        ):
+            if abs(factor) > math.log(SEARCH) - 1e-3:
+                raise ValueError(
+                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
+                    f"the search began, got one that still rises at {value}: the data do not say"
+                )
+        return best
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.

@@ -299,10 +299,12 @@ assert 0.6 < ratios.mean() < 1.4
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.4 Laplace: chapter 1, round the best weights
 #
-# Freeze a trained network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features. Under a Gaussian prior it *is* chapter 1, and its posterior is exact.
+# Laplace looks round a *mode*, and a trained network is not at one: 1500 steps of Adam end some nats above it. `laplace.to_mode` walks the rest by Newton's method. Then freeze the network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features. Under a Gaussian prior it *is* chapter 1, and its posterior is exact.
 
 # %% slideshow={"slide_type": "fragment"}
-frozen = point.fit(data.x, data.y, **settings)
+frozen = laplace.to_mode(one, data.x, data.y, prior=settings["prior"])
+ends = potential(np.stack([one.weights, frozen.weights]))
+print(f"U where Adam stopped: {ends[0]:.2f}, at the mode: {ends[1]:.2f} nats")
 
 
 def last_hidden(x):
@@ -334,7 +336,7 @@ for prior_std in (0.3, 1.0, 3.0, 10.0):
 #
 # $$P(w\mid D) \approx \mathcal N(w^*, \Lambda^{-1}), \qquad \Lambda = \frac{J^\top J}{\sigma^2} + \frac{I}{\sigma_p^2} , \tag{8.5}$$
 #
-# which is chapter 1 once more, with $J$ for the design matrix.
+# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one. How far from a mode it may be says the *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats: what (8.5) still promises to a Newton step. At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.5
@@ -350,6 +352,9 @@ assert np.allclose(round_mode.cov, np.linalg.inv(precision), atol=1e-6)
 g = jacobian(frozen.weights, x_grid)
 sd = np.sqrt(np.sum(g @ np.linalg.inv(precision) * g, axis=1))  # √(g Λ⁻¹ g)
 assert np.allclose(round_mode.predict(x_grid).epistemic_std, sd, rtol=1e-4)
+short = laplace.around(one, data.x, data.y, prior=prior)  # where Adam stopped
+print(f"Newton decrement {round_mode.newton_decrement:.1e} nats, where Adam stopped "
+      f"{short.newton_decrement:.1e}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # scikit-learn knows the same model under another name: a Gaussian process with the kernel $\sigma_p^2\, J J^\top$, since a linear model with a Gaussian prior is one.

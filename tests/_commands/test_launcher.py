@@ -696,7 +696,7 @@ def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(
     root: Path, installer: Installer
 ) -> None:
     environment.ensure(root)
-    path = root / ".venv/share/jupyter/lab/settings/overrides.json"
+    path = root / ".venv/share/jupyter/lab/settings/overrides.d/bdl_teach.json"
     settings = json.loads(path.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
     assert settings == {"commsOverSubshells": "disabled"}
 
@@ -1044,6 +1044,16 @@ def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for root in (ROOT, tmp_path):
         assert environment.missing(root) == project["dependencies"]
+
+
+def test_a_letter_that_the_output_cannot_hold_ends_no_command() -> None:
+    for words in (["claims", "--list"], ["reproduce", "--list"], ["--help"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "bdl_teach", *words],
+            cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, capture_output=True,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert len(ran.stdout.decode("cp1252")) > 500
 
 
 def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:

@@ -229,6 +229,12 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
     assert tuned.log_evidence > linear("last_layer").log_evidence + 0.1
 
 
+def test_data_that_do_not_say_how_much_noise_there_is_are_not_tuned_by():
+    x = np.linspace(-1.0, 1.0, 20)[:, None]
+    with pytest.raises(ValueError, match="^noise_std: expected .*got one that still rises at"):
+        laplace.fit(x, 2 * x, hidden_units=()).tuned()
+
+
 KINDS = {
     "gaussian": {"prior": Gaussian(3.0), "hidden_units": (20,)},
     "mixture": {"prior": ScaleMixture(), "hidden_units": (20,)},

@@ -124,7 +124,7 @@ def test_the_weights_panel_holds_their_posterior(moved: LinearRegressionExplorer
     np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(line(ax, "draws").T, moved.result.weights[:, pair] / scale)
     shown = [text.get_text() for text in ax.texts]
-    assert shown == [f"weights {pair[0]} and {pair[1]}"]
+    assert shown == [f"●: weights {pair[0]}, {pair[1]}"]
     for (low, high), values in zip((ax.get_xlim(), ax.get_ylim()), (edge + mean).T, strict=True):
         assert low <= values.min() and values.max() <= high  # nothing is out of sight
         assert low == -high and high in 3.5 * 2.0 ** np.arange(8)  # it moves in steps

@@ -31,7 +31,7 @@ PRESETS = {name: values for name, (_, values) in LocalReparamLab.PRESETS.items()
 NAMES = {  # in the first panel's legend, and beside the dots of the second
     "score": ("score function", "score function"),
     "shared": ("one shared W", "one shared W"),
-    "per_example": ("a W per example", "W per example"),
+    "per_example": ("a W per example", "a W per example"),
     "flipout": ("Flipout", "Flipout"),
     "local": ("local", "local"),
 }

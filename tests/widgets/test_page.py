@@ -75,6 +75,7 @@ def notebook(server: Server) -> Iterator[Notebook]:
         made.await_all()
         for button in made.page.locator(".bdl-more").all():
             button.click()
+        made.page.evaluate("() => document.activeElement.blur()")  # in use, it keeps no still
         made.page.wait_for_function(
             "([where, n]) => document.querySelectorAll(where).length === n",
             arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],

@@ -32,8 +32,9 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
     many = ensemble.fit(x, y, n_members=1, **given)
     if agent == "greedy":
         return many
-    mode = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
-    return laplace.around(mode, x, y, prior=given["prior"])
+    end = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
+    prior = given["prior"]
+    return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
 
 
 def functions(fit: Any, x: Array, seed: int) -> Array:

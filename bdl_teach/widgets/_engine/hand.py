@@ -40,6 +40,7 @@ class Touched:
     _sketch: Sketch | None  # edges that are drawn by hand
     _pointed: object  # what a hand points at
     _heard: int  # number of the page's last message about points
+    _painted: Values  # the values that the picture is of
     _hints: dict[str, str]  # tooltips of controls that are dimmed
 
     if TYPE_CHECKING:
@@ -164,9 +165,9 @@ class Touched:
         return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
 
     def _notes_on_points(self) -> str:
-        """Say how the points that are there have been read from a table."""
+        """Say how the points that are shown have been read from a table."""
         data = self._controls.get("data")
-        return data.notes() if isinstance(data, points.Points) else ""
+        return data.notes(self._painted.get("data")) if isinstance(data, points.Points) else ""
 
     def _dim_what_draws(self, names: Sequence[str]) -> None:
         """Dim the controls that draw points, while the points are the learner's own."""

@@ -65,9 +65,9 @@ class Points(Unseen):
             self._notes[value] = f" Your table: {'; '.join(notes)}."
         return value
 
-    def notes(self) -> str:
-        """Sentences on how the points that are there have been read."""
-        return self._notes.get(self.value, "")
+    def notes(self, value: Value | None) -> str:
+        """A sentence on how the points of ``value`` have been read, if there is anything to say."""
+        return "" if value is None else self._notes.get(value, "")
 
     @staticmethod
     def normal(given: object, most: int = MOST) -> Value | None:
@@ -286,7 +286,7 @@ def stretched(data: datasets.Regression1D) -> str:
     """Say of a table in which units the sliders speak of it; else nothing."""
     if units_of(data) == COURSE:
         return ""
-    return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)} in y."
+    return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
 
 
 def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:

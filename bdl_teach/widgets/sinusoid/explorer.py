@@ -29,7 +29,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -296,6 +296,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x")
         self._history = plots.history_panel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
+        canvas.settle(self._spread.frame)
         self._make_weight_panel(canvas, weights)
         return canvas
 
@@ -381,7 +382,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
         if self._spread.update({"fit": result.prediction, "NUTS": result.nuts}):
-            self._canvas.redraw_background()
+            self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
@@ -402,11 +403,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
-        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
-        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
+        """Compile what comes next: the paper's fit, more draws or points, and rest."""
+        more = {"n_samples": 2}
+        for values in (_PAPER, more, _PAPER | more):
             yield partial(_fit, values)
-        for values in ({}, longer, table, more):
+        for values in ({}, more):
             yield partial(_fit_and_rest, values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)

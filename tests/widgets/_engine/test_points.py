@@ -124,7 +124,7 @@ def test_table_from_python_is_taken_with_its_names_and_dates(
     value = control.value = control.read(given)
     np.testing.assert_allclose(value[0], x)
     np.testing.assert_allclose(value[1], y)
-    assert value[3:] == labels and notes in control.notes()
+    assert value[3:] == labels and notes in control.notes(value)
     assert control.read(value) == value
 
 
@@ -134,7 +134,7 @@ def test_of_too_many_points_the_same_ones_are_drawn_at_random() -> None:
     value = control.value = control.read((x, 3 * x))
     assert len(value[0]) == 200
     assert np.abs(np.array(value[0])[:, None] - x).min(axis=1).max() < 1e-5
-    assert "200 of 10,000 points are taken at random" in control.notes()
+    assert "200 of 10,000 points are taken at random" in control.notes(value)
     assert control.read((x, 3 * x)) == value
     assert np.std(value[0]) == pytest.approx(1.0, abs=0.2), "from all over the table"
 

@@ -307,6 +307,18 @@ def test_ticks_tell_own_values_apart(explorer: Touched, x: Any, ticks: list[str]
     assert explorer.fit.axes.yaxis.get_label_text() == "y (1e9)"
 
 
+def test_whole_values_have_no_ticks_between_them(explorer: Touched) -> None:
+    explorer.set(data=((2018.0, 2019.0), (1.0, 2.0)))
+    assert ticks_of(explorer.fit.axes.xaxis) == ["2018", "2019", "x"]
+
+
+def test_a_refused_value_leaves_everything_where_it_was(explorer: Touched) -> None:
+    state = explorer.state()
+    with pytest.raises(ValueError, match="data: expected as many x as y"):
+        explorer.set(n=3, data=((1.0, 2.0), (1.0,)))
+    assert explorer.state() == state
+
+
 def test_a_point_is_asked_for_where_the_model_is_least_sure(explorer: Touched) -> None:
     explorer._ask_for_point()
     x, y = shown(explorer)
