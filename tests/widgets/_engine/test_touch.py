@@ -416,8 +416,8 @@ def test_the_hand_moves_edges_up_and_down_and_no_point_while_it_draws(drawn: Dra
     after = drawn.wait()._picture.points
     assert [
         k for k, (a, b) in enumerate(zip(before["at"], after["at"], strict=True)) if a != b
-    ] == [16]
-    assert after["at"][16] == [before["at"][16][0], 8.0] and after["answers"] == 4
+    ] == [10]
+    assert after["at"][10] == [before["at"][10][0], 8.0] and after["answers"] == 4
     assert "data" not in drawn.state() and drawn.ticks == ticks
     drawn._drawn.click()
     assert drawn._picture.points["at"] == [
