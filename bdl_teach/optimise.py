@@ -60,7 +60,7 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
     """
     return Schedule(
         tf.constant(checks.count("steps", steps)),
-        as_float(checks.positive("learning_rate", learning_rate)),
+        as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
         as_float(checks.probability("cooldown", cooldown)),
     )
 

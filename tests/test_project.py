@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bdl_teach
-from bdl_teach._commands import environment
+from bdl_teach._commands import environment, launcher
 from bdl_teach._commands.python_version import SUPPORTED
 from tests.conftest import LONGEST, turn
 
@@ -150,17 +150,19 @@ def test_hooks_are_local_and_installed_with_the_dev_extra() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
-def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
-    commands = ("lab", "test", "notebooks", "doctor", "data", "bench live", "bench browser")
-    for command in commands:
-        assert f"\npython3 -m bdl_teach {command}" in README
+def test_the_pages_name_each_command_of_the_launcher_and_no_other() -> None:
+    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    named = {command for command in re.findall(r"python3? -m bdl_teach (\w+)", text)}
+    (commands,) = (a.choices for a in launcher.make_parser()._actions if a.choices)
+    assert named == set(commands)
 
 
 @pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
-def test_the_readme_explains_what_the_launcher_says(sentence: str) -> None:
-    advice = README.partition("## When something goes wrong")[2]
+def test_each_trouble_of_the_launcher_has_its_remedy(sentence: str) -> None:
+    advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))
 
 
@@ -171,9 +173,15 @@ def test_the_readme_names_the_supported_pythons() -> None:
         assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
 
 
-def test_the_readme_s_links_lead_somewhere() -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", README)
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_the_pages_lead_somewhere(page: str) -> None:
+    path = ROOT / page
+    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_readme_and_changelog_are_short() -> None:
+    assert len(README) <= 7000 and len(CHANGELOG) <= 5000
 
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -354,7 +354,7 @@ def fit(
         checks.choice("estimator", estimator, offered),
         checks.choice("coordinates", coordinates, COORDINATES),
     )
-    rho = np.full(network.n_weights, checks.number("initial_rho", initial_rho))
+    rho = np.full(network.n_weights, checks.starting_rho("initial_rho", initial_rho))
     strength = checks.non_negative("initial_gamma", initial_gamma)
     schedule = optimise.schedule(steps, learning_rate, cooldown)
 
@@ -401,7 +401,7 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) ->
         zeta=zeta,
         prior=as_float((1.0, 1.0, 0.5)),
         prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
-        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
         n_batches=tf.constant(1),

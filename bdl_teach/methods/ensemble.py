@@ -258,8 +258,8 @@ def _inputs(plan: Plan, anchors: Array, noise_std: float, prior: Prior | None) -
         **{name: plan.fields[name] for name in ("x", "y", "row_weight", "n_chunks")},
         unit_mask=plan.embed(np.ones(plan.network.n_weights)),
         anchors=plan.embed(_with_room(anchors)),
-        noise_std=as_float(noise_std),
-        prior=as_float((1.0, 1.0, 0.5) if prior is None else prior.mixture),
+        noise_std=as_float(noise_std, "noise_std"),
+        prior=as_float((1.0, 1.0, 0.5) if prior is None else prior.mixture, "prior"),
         prior_weight=as_float(float(prior is not None)),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
-from bdl_teach import elbo, predictive
+from bdl_teach import elbo, likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
@@ -199,7 +199,7 @@ def nuts(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain left the finite log densities.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data("gaussian", x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     kept = checks.count("n_samples", n_samples, minimum=4)
@@ -209,8 +209,8 @@ def nuts(
     target = (
         as_float(x),
         as_float(y),
-        as_float(prior.mixture),
-        as_float(checks.positive("noise_std", noise_std)),
+        as_float(prior.mixture, "prior"),
+        as_float(checks.positive("noise_std", noise_std), "noise_std"),
     )
     start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
     sampler = _Sampler(network, warmup, target, seed)

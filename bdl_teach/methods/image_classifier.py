@@ -361,6 +361,10 @@ class Fit(TrainedOn):
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
+
+    def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
+        """Return the logits ``[s, n, classes]`` whose softmax :meth:`predict` gives."""
         x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         logits = np.empty((s, len(x), self.network.n_classes))
@@ -368,7 +372,7 @@ class Fit(TrainedOn):
             self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
             for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
                 logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
-        return np.asarray(log_softmax(logits, axis=-1))
+        return logits
 
     def pruned(self, fraction: float) -> Fit:
         """Return a copy without the given fraction of the weights, lowest |μ|/σ first.

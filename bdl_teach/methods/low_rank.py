@@ -268,8 +268,9 @@ def swag(
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
         learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). 8 if not
-            given, or one a data point where these are fewer.
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
+            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled
+            first. 8 if not given, or one a data point where these are fewer.
         seed: Seed of the start.
         capacity: Compile the path for these sizes instead of exactly this problem's.
 

@@ -119,10 +119,12 @@ def fit(
         y=_filled(y, capacity.n),
         row_weight=_filled(np.ones((len(x), 1)), capacity.n),
         unit_mask=as_float(embed(np.ones(network.n_weights), network, padded)),
-        noise_std=as_float(checks.positive("noise_std", noise_std)),
-        prior=as_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
+        prior=as_float(
+            (1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture, "prior"
+        ),
         prior_weight=as_float(float(prior is not None)),
-        weight_decay=as_float(decay),
+        weight_decay=as_float(decay, "weight_decay"),
     )
     schedule = optimise.schedule(steps, learning_rate, 0.25)
     program, used = _program(padded, likelihood), network.positions_in(padded)

@@ -255,8 +255,8 @@ def fit(
     seed = checks.count("seed", seed, 0)
     inputs = _LoopInputs(
         x=as_float(x),
-        beta=as_float(checks.non_negative("beta", beta) * variational),
-        decoder_std=as_float(checks.positive("decoder_std", decoder_std)),
+        beta=as_float(checks.non_negative("beta", beta) * variational, "beta"),
+        decoder_std=as_float(checks.positive("decoder_std", decoder_std), "decoder_std"),
         noise=as_float(variational),
         seed=tf.constant(seed, tf.int64),
     )
@@ -288,7 +288,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array: Array = checks.inputs("x", x)
+    array: Array = checks.told_apart("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
         raise ValueError(

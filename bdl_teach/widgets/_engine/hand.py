@@ -20,7 +20,7 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.picture import Picture
 from bdl_teach.widgets._engine.pin import Pin
-from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
+from bdl_teach.widgets._engine.sketch import ASKS, Sketch
 
 _WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
@@ -124,7 +124,11 @@ class Touched:
             return
         with RENDER_LOCK:
             sketch.uncover()
+            room = self._touched[0].room
+            if not sketch.stage and room is not None and room.conceal():
+                self._canvas.redraw_background()
             sketch.advance()
+            self._hold_axes()
             if sketch.drawing:
                 self._pin.unset()  # its ghost would give the band away
                 sketch.hide(self._canvas.moving)
@@ -224,7 +228,7 @@ class Touched:
             self._picture.answer_table(**self._take_table(did))
         elif (sketch := self._drawing) is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                sketch.move(int(did.get("i", 0)), y)
                 self._show_points()
         elif now is not None:
             self._edit_points(did, now)
@@ -261,10 +265,15 @@ class Touched:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
         self._past.end_movement()
         self._past.held = held
-        for panel in self._touched:
-            panel.hold(held)
+        self._hold_axes(held)
         if not held and self._drawing is None:
             self._request()
+
+    def _hold_axes(self, held: bool = False) -> None:
+        """Keep heights while a hand holds a point or draws, or a question compares two pictures."""
+        held = held or self._drawing is not None or self._pin.compares
+        for panel in self._touched:
+            panel.hold(held)
 
     def _take_table(self, did: dict[str, Any]) -> dict[str, Any]:
         """Take a table that was pasted, or return what is wrong with it, or to be chosen."""

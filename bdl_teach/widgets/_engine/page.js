@@ -98,7 +98,9 @@ function dress(root) {
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     if (!button.closest(".widget-toggle-buttons"))
-      set(button, { "aria-pressed": String(button.matches(".mod-active")) });
+      set(button, {
+        [button.matches(".bdl-more") ? "aria-expanded" : "aria-pressed"]: String(button.matches(".mod-active")),
+      });
   for (const box of root.querySelectorAll(".widget-radio")) {
     const asked = root.querySelector(".bdl-question .widget-html-content")?.textContent.trim();
     set(box, { role: "radiogroup", "aria-label": asked || "choice" });
@@ -113,11 +115,52 @@ function dress(root) {
     set(bar, { role: "progressbar", "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
 }
 
-// Keys: undo and redo, kept from the notebook round it.
+// The notebook builds these views anew when it keeps their still. The explorer says when it is in
+// use, so that this waits; and if it comes all the same, the keyboard is given back.
+
+const STOPS = "button, select, input, textarea, [role=slider], [role=textbox], .bdl-hand";
+let keyboard = null; // which of an explorer's stops has it
+
+function watchUse(model, root) {
+  const stops = () => [...root.querySelectorAll(STOPS)];
+  let down = false;
+  const tell = () => {
+    const within = root.contains(document.activeElement);
+    if (root.isConnected) keyboard = within ? stops().indexOf(document.activeElement) : null;
+    if ((within || down) === model.get("in_use")) return;
+    model.set("in_use", within || down);
+    model.save_changes();
+  };
+  const later = () => setTimeout(tell);
+  const pointer = (event) => {
+    down = event.type === "pointerdown" && root.contains(event.target);
+    tell();
+  };
+  root.addEventListener("focusin", tell);
+  root.addEventListener("focusout", later);
+  for (const kind of ["pointerdown", "pointerup", "pointercancel"])
+    document.addEventListener(kind, pointer, true);
+  return {
+    giveBack() {
+      if (keyboard === null || document.activeElement !== document.body) return;
+      stops()[keyboard]?.focus({ preventScroll: true });
+    },
+    close() {
+      for (const kind of ["pointerdown", "pointerup", "pointercancel"])
+        document.removeEventListener(kind, pointer, true);
+    },
+  };
+}
+
+// Keys: save; undo and redo, kept from the notebook round it.
 function keys(event, model) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-  if (event.target.matches("input, textarea, [contenteditable=true]")) return;
   const key = event.key.toLowerCase();
+  if (key === "s") { // what is saved is to have its still
+    model.set("in_use", false);
+    model.save_changes();
+  }
+  if (event.target.matches("input, textarea, [contenteditable=true]")) return;
   const call = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
   if (!call) return;
   event.preventDefault();
@@ -138,6 +181,19 @@ function clicks(event, model, root) {
   }
   if (button.matches(".bdl-share")) copy(model.get("line"));
   if (button.matches(".bdl-own")) askForTable(model, root);
+}
+
+// JupyterLab scrolls to the next cell when one has been run, and to the last when all have:
+// come back to the explorer that was just run, or to the first of the notebook.
+const shown = new WeakMap();
+function comeBack(model, root) {
+  const cell = root.closest(".jp-Cell");
+  const active = cell?.parentElement.querySelector(":scope > .jp-mod-active");
+  if (!active || shown.get(cell) === model) return;
+  shown.set(cell, model);
+  const first = cell.parentElement.querySelector(":scope > .jp-CodeCell") === cell;
+  if (active === cell.nextElementSibling || (first && !active.nextElementSibling))
+    root.scrollIntoView({ block: "start" });
 }
 
 export default {
@@ -185,7 +241,11 @@ export default {
       };
       ratio();
       window.addEventListener("resize", ratio);
-      const watch = new MutationObserver(() => dress(root));
+      const use = watchUse(model, root);
+      const watch = new MutationObserver(() => {
+        dress(root);
+        use.giveBack();
+      });
       const what = { subtree: true, childList: true, characterData: true };
       watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled"] });
       const onKey = (event) => {
@@ -196,7 +256,10 @@ export default {
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("click", onClick);
       dress(root);
+      comeBack(model, root);
+      use.giveBack();
       undo.push(() => {
+        use.close();
         sizes.disconnect();
         watch.disconnect();
         window.removeEventListener("resize", ratio);

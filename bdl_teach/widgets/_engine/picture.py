@@ -40,6 +40,7 @@ class Picture(anywidget.AnyWidget):
         panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
             they ``answer``: one that moved on meanwhile does not take them.
+        in_use: Whether the keyboard or a pointer is at work in the explorer.
     """
 
     # One module: what is served from a widget cannot import its neighbour.
@@ -51,6 +52,7 @@ class Picture(anywidget.AnyWidget):
     place = traitlets.Dict({}).tag(sync=True)
     panels: Any = traitlets.List([]).tag(sync=True)
     points = traitlets.Dict({}).tag(sync=True)
+    in_use = traitlets.Bool(False).tag(sync=True)
 
     def on_place(self, act: Callable[[Place], object]) -> None:
         """Call ``act`` with each place that the page gives the picture."""

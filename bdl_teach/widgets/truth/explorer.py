@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from bdl_teach import datasets
+from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -21,7 +21,7 @@ from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model, TruthResult
-from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel, SpreadPanel
+from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
 _DEFAULTS: controls.Values = {
     "gap": 0.3,
@@ -33,6 +33,13 @@ _DEFAULTS: controls.Values = {
     "seed": 0,
     "prior_functions": False,
     "nuts": False,
+}
+
+# Line style and colour of each epistemic sd.
+_SPREADS = {
+    "fit": ("-", plots.BLUE),
+    "best fit": ("--", plots.PURPLE),
+    "NUTS": ("-.", plots.GREEN),
 }
 
 
@@ -109,7 +116,8 @@ class TruthExplorer(Explorer[TruthResult]):
     # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
         "NUTS draws from the posterior itself: press “NUTS”. With σ_p = 3 its band "
-        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
+        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap lies "
+        "inside the band of NUTS?",
         ("all of it: NUTS is exact", "about half", "next to nothing"),
         2,
         "NUTS is exact for the prior that it is given. Under N(0, 1) curves as high as the peak "
@@ -245,7 +253,7 @@ class TruthExplorer(Explorer[TruthResult]):
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
         self._functions = FunctionPanel(canvas.figure.add_subplot(grid[0, :]), X_GRID, TRUTH)
         self._parts = PartsPanel(canvas.figure.add_subplot(grid[1, 0]))
-        self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID)
+        self._spread = plots.SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID, _SPREADS)
         for panel in (self._functions, self._parts, self._spread):
             canvas.animate(panel.artists)
         return canvas
@@ -293,7 +301,7 @@ class TruthExplorer(Explorer[TruthResult]):
             ),
             self._parts.update(_bars(result)),
             self._spread.update(
-                gap, {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}
+                {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}, gap
             ),
         ]
         if any(changed):
