@@ -232,7 +232,7 @@ def test_no_other_prior_or_noise_has_more_evidence_than_the_tuned_ones():
 def test_data_that_do_not_say_how_much_noise_there_is_are_not_tuned_by():
     x = np.linspace(-1.0, 1.0, 20)[:, None]
     with pytest.raises(ValueError, match="^noise_std: expected .*got one that still rises at"):
-        laplace.fit(x, 2 * x, hidden_units=()).tuned()
+        laplace.fit(x, 2 * x, hidden_units=(), structure="last_layer").tuned()
 
 
 KINDS = {
