@@ -233,7 +233,7 @@ def _table(
     names = _names(above, width, separator, dict(lines), notes)
     table = _Table([_fitted(row, width, spaced) for row in rows], names, notes)
     below = [line for line in lines if line[0] >= rows[0].line]
-    if separator == "," and not any('"' in line for _, line in below):
+    if separator == "," and not any(names) and not any('"' in line for _, line in below):
         _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
     _leave_out_columns(table, spaced)
     return table

@@ -230,6 +230,7 @@ READ = {
     "exponents": Read("1E+03;1,5e-3\n2e3;2,5E3", [1000, 2000], [0.0015, 2500]),
     "signs and points": Read("+.5,5.\n-0.25,6", [0.5, -0.25], [5, 6]),
     "a blank for each": Read("1 2\n1,5 3", [1, 1.5], [2, 3]),
+    "one comma each below two names": Read("x,y\n1,250\n2,300", [1, 2], [250, 300], ("x", "y")),
     "one comma each": Read(
         "1,250\n2,300",
         [1, 2],
