@@ -212,8 +212,10 @@ MODES = Experiment(
         "a-full-laplace-s-evidence-finds-the-noise": lambda f: f["full-noise"],
         "a-diagonal-loses-evidence": lambda f: f["full-evidence"] - f["diagonal-evidence"],
         "laplace-stands-at-its-mode": lambda f: f["decrement"],
-        "adam-stops-above-the-mode": lambda f: f["above"],
-        "short-of-its-mode-laplace-is-wider-in-the-gap": lambda f: f["short-gap"] / f["gap"],
+        "adam-stops-above-the-mode": lambda f: float(f["above"] > 0.25),
+        "short-of-its-mode-laplace-is-wider-in-the-gap": lambda f: (
+            f["short-gap"] / (f["short-gap"] + f["gap"])
+        ),
     },
     seconds=1.0,
 )

@@ -147,6 +147,9 @@ CLOTHES = Experiment(
         "five-draws-notice-no-more-strangers-than-five-members": lambda f: (
             f["BBB information-of-five"] - f["ensemble information"]
         ),
+        "thirty-draws-notice-more-strangers-than-five": lambda f: (
+            f["BBB information"] - f["BBB information-of-five"]
+        ),
         "bbb-notices-strangers-no-worse-than-an-ensemble": lambda f: (
             f["BBB information"] - f["ensemble information"]
         ),
