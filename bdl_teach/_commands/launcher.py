@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
 # Where jupytext is installed, a chapter that another editor has saved would not open, being newer
 # than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
-NO_PAIRING = "--ServerApp.jpserver_extensions=jupytext=False"
+NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
 FIRST_PORT = 8888
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 # Pytest, in place of the launcher: nothing outlives whoever stops it. Fails if a check did.
@@ -159,7 +160,20 @@ def run_lab(options: argparse.Namespace, _: list[str]) -> int:
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
     begin_first_programs(python)
+    find_a_home()
     return hand_over(lab_command(python, port, root, first, browser=not options.no_browser))
+
+
+def find_a_home() -> None:
+    """Give JupyterLab a folder for what it writes beside, where the home folder takes nothing."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):
+            return
+    except (OSError, RuntimeError):  # the latter: there is no home folder
+        folder = tempfile.mkdtemp(prefix="bdl_teach-")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        os.environ.setdefault(name, folder)
+    say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
 
 
 def begin_first_programs(python: Path) -> None:

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tomllib
@@ -1045,6 +1046,28 @@ def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for root in (ROOT, tmp_path):
         assert environment.missing(root) == project["dependencies"]
+
+
+def test_lab_pairs_no_chapter_with_its_text() -> None:
+    """Jupytext names its part of the server in a file; another name would have no effect."""
+    file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupyterlab_jupytext.json")
+    (name,) = json.loads(file.read_text())["ServerApp"]["jpserver_extensions"]
+    command = launcher.lab_command(Path("PY"), 8888, Path(), Path("a.ipynb"), browser=True)
+    assert f"--ServerApp.jpserver_extensions={name}=False" in command
+
+
+def test_jupyterlab_gets_a_folder_where_the_home_takes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    launcher.find_a_home()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "nowhere")
+    launcher.find_a_home()
+    assert os.environ["JUPYTER_RUNTIME_DIR"] == str(tmp_path / "bdl_teach-")
+    assert "keeps its own files in" in capsys.readouterr().err
 
 
 def test_a_letter_that_the_output_cannot_hold_ends_no_command() -> None:
