@@ -25,6 +25,7 @@ from waiting import first_line, until
 
 from bdl_teach._commands import environment, lab_settings, launcher, notebooks, python_version
 from bdl_teach._commands.environment import Trouble
+from bdl_teach._support import files
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -645,7 +646,7 @@ def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> No
 
 
 class WindowsError32(PermissionError):
-    winerror = environment.SHARING_VIOLATION
+    winerror = files.SHARING_VIOLATION
 
 
 class WindowsError5(PermissionError):
@@ -661,10 +662,10 @@ def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
 ) -> None:
     monkeypatch.setattr(Path, "unlink", raiser(error()))
     if waits:
-        assert environment._try_to_make_anew(tmp_path / "lock") is None
+        assert files._try_to_make_anew(tmp_path / "lock") is None
     else:
         with pytest.raises(PermissionError):
-            environment._try_to_make_anew(tmp_path / "lock")
+            files._try_to_make_anew(tmp_path / "lock")
 
 
 def test_two_launchers_at_once_build_once(

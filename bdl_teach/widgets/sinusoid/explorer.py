@@ -216,7 +216,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
-        return {
+        made = {
             # What the model assumes, and how much of its posterior is drawn.
             "sigma1": controls.slider(
                 "σ₁ wide part", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
@@ -265,6 +265,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "the true posterior: of a preset at once, else in under a minute",
             ),
         }
+        for name in ("sigma1", "sigma2", "pi", "noise_std", "n_samples"):
+            made[name].style.description_width = "7.4em"
+        return made
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name a half of the prior without weight, and the weight of two equal halves."""
