@@ -201,6 +201,17 @@ def test_the_bars_are_the_parts_of_the_result(
 # What is fitted.
 
 
+@pytest.mark.parametrize("height", [0.3, 1.7])
+def test_bar_of_the_prior_counts_on_either_side_of_the_truth(
+    explorer: TruthExplorer, nuts: dict[str, Any], height: float
+) -> None:
+    """Where the truth lies in the band of NUTS it misses nothing."""
+    nuts["gold"] = Predictive(height * SINE, np.full(len(X), 0.5), np.ones(len(X)), None)
+    missed = np.maximum(0.7 * np.abs(SINE) - 1.0, 0.0)
+    expected = np.sqrt((missed[IN_GAP] ** 2).mean())
+    assert explorer.set(nuts=True).result.prior_miss == pytest.approx(expected) and expected > 1
+
+
 def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[dict[str, Any]] = []
     original = local_reparam.fit
