@@ -19,11 +19,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from bdl_teach._commands.lab_settings import write_settings
 from bdl_teach._commands.python_version import SUPPORTED, complaint
-from bdl_teach._support.files import write_whole
+from bdl_teach._support.files import try_lock, write_whole
 from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
@@ -32,7 +31,6 @@ LOCK = "requirements.lock"  # what a learner needs
 TEST_LOCK = "requirements-test.lock"  # that, and what `test` and contributors need
 STAMP = "bdl_teach.stamp"
 OLD = ".venv.old"  # where a .venv waits while a new one is made
-SHARING_VIOLATION = 32  # Windows: another process has the file open
 
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}
 # What makes of an installed tensorflow-cpu a `tensorflow`, which tf-keras asks for by name.
@@ -229,44 +227,14 @@ def exclusive(path: Path) -> Iterator[None]:
     Installers inherit the open file (see `run`), and the lock is held for as long as any process
     has it open: killing the launcher does not let a second one in beside its installer.
     """
-    held = _try_lock(path)
+    held = try_lock(path)
     if held is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
-        while (held := _try_lock(path)) is None:
+        while (held := try_lock(path)) is None:
             time.sleep(0.2)
     with held:
         os.set_inheritable(held.fileno(), True)
         yield
-
-
-def _try_lock(path: Path) -> IO[str] | None:
-    """Open the lock file if no process holds it; the system closes it when the last one ends."""
-    if sys.platform == "win32":
-        return _try_to_make_anew(path)
-    import fcntl
-
-    handle = path.open("a", encoding="utf-8")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BaseException as error:
-        handle.close()
-        if isinstance(error, BlockingIOError):
-            return None
-        raise
-    return handle
-
-
-def _try_to_make_anew(path: Path) -> IO[str] | None:
-    """The same on Windows, where a file that any process has open cannot be deleted."""
-    try:
-        path.unlink(missing_ok=True)
-        return path.open("x", encoding="utf-8")
-    except FileExistsError:
-        return None
-    except PermissionError as error:
-        if getattr(error, "winerror", None) == SHARING_VIOLATION:
-            return None
-        raise
 
 
 def build(venv: Path, lock: Path) -> None:
@@ -437,7 +405,8 @@ def connect(venv: Path, root: Path) -> None:
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
         write_whole(path, line)
-    stand_in(site)
+    with suppress(OSError):  # a .venv that nobody can write to works without
+        stand_in(site)
     try:
         write_settings(venv)
     except OSError as error:
@@ -445,7 +414,7 @@ def connect(venv: Path, root: Path) -> None:
 
 
 def stand_in(site: Path) -> None:
-    """Let an installed tensorflow-cpu count as `tensorflow`, for `pip check` and for other installs.
+    """Let an installed tensorflow-cpu count as `tensorflow`, for `pip check` and other installs.
 
     Else whatever asks for `tensorflow` by name would put its large wheel over the small one.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import socket
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 # Of a notebook without a kernel it gives pictures for views that nobody answers.
 CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
-# Where jupytext is installed, a chapter that another editor has saved would not open for being newer
+# Where jupytext is installed, a chapter that another editor has saved would not open, being newer
 # than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
 NO_PAIRING = "--ServerApp.jpserver_extensions=jupytext=False"
 FIRST_PORT = 8888
@@ -66,7 +67,13 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def in_sentences(run: Callable[[], int], stopped: str) -> int:
-    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure."""
+    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure.
+
+    A letter that the output's encoding does not have (a file on Windows, say) is a question mark.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         return run()
     except Trouble as trouble:

@@ -23,6 +23,7 @@ _NUMBER = re.compile(
     r"(?P<body>(?:\d[\d.,'\s]*(?<![\s,])|[.,]\d+))(?P<exponent>[eE][-+]?\d+)?"
     r"\s?(?P<after>(?:[^\W\d_]|[%‰°$€£¥₽₹₩₺฿])[^\s\d,+()'\"]{0,9})?"
 )
+_DASH = re.compile(r"^–(?=[\d.,])")  # which a word processor makes of a minus
 _FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
 _MISSING = re.compile(
     r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
@@ -35,6 +36,7 @@ _WITH_TIME = re.compile(
     rf"(?P<date>.+?)(?:T|,?\s){_CLOCK}\s?(?P<zone>Z|UTC|[-+]\d\d:?\d\d)?", re.IGNORECASE
 )
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{4})年(\d{1,2})月(?:(\d{1,2})日)?")
+_COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")
 _YEAR_MONTH = re.compile(r"(\d{4})[-/](\d\d)")
 _DAY_OR_MONTH_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
 _NAMED = re.compile(r"(?:(\d{1,2})\.?[ -])?([^\W\d_]{3,9})\.?[ -](?:(\d{1,2}),? )?(\d{4})")
@@ -144,7 +146,7 @@ def _kind(cell: str) -> str:
 @lru_cache(maxsize=200_000)
 def number(cell: str) -> Number | None:
     """Return what a cell says as a number, or ``None``."""
-    written = cell.strip().replace("，", ",")
+    written = _DASH.sub("-", cell.strip().replace("，", ","))
     text = _FOOTNOTE.sub("", written)
     stripped = text != written
     negative = text.startswith("(") and text.endswith(")")  # as accountants write it
@@ -224,7 +226,12 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
         if _kind(cell) != kind:
             raise ValueError(f"line {line}: expected a {kind} in {name}, got {cell.strip()[:40]}")
     if kind == "number":
-        return _numbers(name, cells, decimal)
+        compact = [(line, _COMPACT.sub(r"\1-\2-\3", cell.strip())) for line, cell in cells]
+        if not all(_dates(cell) for _, cell in compact):
+            return _numbers(name, cells, decimal)
+        days = _days(name, compact, day_first)
+        days.notes.append(f"{name}: {cells[0][1].strip()} is read as {compact[0][1]}")
+        return days
     return _days(name, cells, day_first) if kind == "date" else _hours(name, cells)
 
 

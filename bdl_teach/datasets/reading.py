@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import cells as reader
 from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
 
@@ -35,6 +36,7 @@ _SAMPLE = 300  # lines that say what separates columns
 _HEAD = 20  # lines at most that stand above the numbers
 
 
+@one_line
 @dataclass(frozen=True)
 class Points:
     """Points that have been read, all of them.

@@ -20,6 +20,7 @@ from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import (
     LogDensityTerms,
@@ -160,6 +161,7 @@ def _no_units(_: MLP) -> tuple[int, ...]:
     return ()
 
 
+@one_line
 class Problem(NamedTuple):
     """What a posterior is the posterior of: what its free energy is measured on.
 
@@ -354,6 +356,7 @@ def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike)
     return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed, Variational):
     """A fitted mean-field posterior.

@@ -28,6 +28,7 @@ from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.elbo import FreeEnergy
@@ -447,6 +448,7 @@ def _posterior(parameters: Iterable[Array], model: Model, walk: Walk) -> dict[st
     return {"mean": gamma * std, "std": std, "gamma": gamma, "prior_std": prior_std}
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(_mean_field.Fit):
     """A fitted posterior and its prior.
@@ -561,6 +563,7 @@ class Fit(_mean_field.Fit):
         return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
 
 
+@one_line
 @dataclass(frozen=True)
 class Pruning:
     """Which weights the learnt prior has switched off.

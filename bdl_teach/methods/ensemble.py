@@ -33,6 +33,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled, room
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._filmed import Filmed
@@ -264,6 +265,7 @@ def _inputs(plan: Plan, anchors: Array, noise_std: float, prior: Prior | None) -
     )
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed):
     """The members.

@@ -20,6 +20,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfp
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
@@ -63,6 +64,7 @@ def linear_regression(
     return LinearPosterior(mean, cho_solve(factor, np.eye(d)), float(log_evidence), noise_std)
 
 
+@one_line
 @dataclass(frozen=True)
 class LinearPosterior:
     """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
@@ -259,6 +261,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
     return np.asarray(r_hat), np.minimum(bulk, tail)
 
 
+@one_line
 @dataclass(frozen=True)
 class NutsFit:
     """Draws of the weights' true posterior, as far as the chains have found it.

@@ -36,6 +36,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from bdl_teach import likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -214,6 +215,7 @@ def fit(
     return Fit(x, prior, widths, noise_std, pull, factor, float(log_evidence))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """A Gaussian process, conditioned on data.

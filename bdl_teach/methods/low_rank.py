@@ -31,6 +31,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
@@ -322,6 +323,7 @@ def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
     return path.mean(axis=0), own_std, deviations * np.sqrt(share / max(rank - 1, 1))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed, Variational):
     """A Gaussian with covariance D² + L Lᵀ.

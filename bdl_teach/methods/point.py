@@ -19,6 +19,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._filmed import Filmed
@@ -153,6 +154,7 @@ def _fitted(
     return Fit(weights, network, noise_std, history, likelihood, path_of(trace, used))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed):
     """One weight vector.

@@ -32,6 +32,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._loop import Capacity, embed, lay_out
@@ -327,6 +328,7 @@ def _batches(n_batches: int, n: int) -> int:
     return n_batches
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """Chains on their way through the posterior.

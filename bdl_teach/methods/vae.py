@@ -23,6 +23,7 @@ from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
@@ -297,6 +298,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
     return array
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(TrainedOn):
     """A fitted variational autoencoder, or a plain autoencoder.

@@ -299,7 +299,7 @@ assert 0.6 < ratios.mean() < 1.4
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.4 Laplace: chapter 1, round the best weights
 #
-# Laplace looks round a *mode*, and a trained network is not at one: 1500 steps of Adam end some nats above it. `laplace.to_mode` walks the rest by Newton's method. Then freeze the network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features. Under a Gaussian prior it *is* chapter 1, and its posterior is exact.
+# Laplace looks round a *mode*, and a trained network is not at one: 1500 steps of Adam stop on average more than half a nat above one. <!-- claim: adam-stops-above-the-mode --> `laplace.to_mode` walks the rest by Newton's method, to less than a tenth of a nat. <!-- claim: laplace-stands-at-its-mode --> Then freeze the network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features. Under a Gaussian prior it *is* chapter 1, and its posterior is exact.
 
 # %% slideshow={"slide_type": "fragment"}
 frozen = laplace.to_mode(one, data.x, data.y, prior=settings["prior"])
@@ -394,7 +394,7 @@ for ax, (name, f, reach) in zip(axes, shown, strict=True):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do.
 #
-# Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than two fifths of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
+# Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> (Round the point where Adam stops the band would be more than a fifth wider there, <!-- claim: short-of-its-mode-laplace-is-wider-in-the-gap --> for no reason but that.) With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.5 Evidence for prior and noise
@@ -419,7 +419,7 @@ for structure in ("full", "diagonal"):
           f"{best.prior.sigma:.1f}, noise {best.noise_std:.1f}: {best.log_evidence:.0f} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it to a factor of two. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it for more than four times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 40 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
+# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it to a factor of two. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it on average for more than one and a half times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 35 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.6 Noisy steps: SGLD, SGHMC, temperature

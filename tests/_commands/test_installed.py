@@ -1,5 +1,6 @@
 """The wheel and the sdist: what they hold, and that the commands work from them."""
 
+import email
 import json
 import os
 import re
@@ -11,10 +12,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bdl_teach._commands import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
+CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 IGNORED = shutil.ignore_patterns(
     ".git", ".venv*", "__pycache__", "*.egg-info", "build", ".*_cache", ".hypothesis", "dist"
 )
@@ -50,6 +53,8 @@ def site(made: Path) -> Path:
     (wheel,) = made.glob("*.whl")
     with zipfile.ZipFile(wheel) as file:
         file.extractall(made / "site")
+    (data,) = (made / "site").glob("*.data")
+    data.rename(made / "data")
     return made / "site"
 
 
@@ -113,6 +118,34 @@ def test_the_wheel_holds_the_package_and_the_notebooks_and_nothing_else(site: Pa
     for name in beside:
         ours = (ROOT / "notebooks" / name).read_bytes()
         assert (site / "bdl_teach" / "_notebooks" / name).read_bytes() == ours
+
+
+def test_the_wheel_brings_jupyterlab_its_settings_and_the_shell_a_command(
+    site: Path, made: Path
+) -> None:
+    ours = ROOT / "jupyter"
+    names = {path.relative_to(ours) for path in ours.rglob("*.json")}
+    data = made / "data" / "data"
+    assert {p.relative_to(data) for p in data.rglob("*") if p.is_file()} == names
+    (points,) = site.glob("*.dist-info/entry_points.txt")
+    assert "bdl_teach = bdl_teach._commands.launcher:main" in points.read_text()
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/course"])
+def test_the_wheel_links_to_the_repository_where_there_is_one(made: Path, address: str) -> None:
+    project = made / "copy" / "pyproject.toml"
+    before = project.read_text(encoding="utf-8")
+    project.write_text(before.replace('repository = ""', f'repository = "{address}"'), "utf-8")
+    folder = made / f"linked {bool(address)}"
+    folder.mkdir()
+    code = "import sys; from setuptools.build_meta import prepare_metadata_for_build_wheel as make"
+    command = [sys.executable, "-c", f"{code}; make(sys.argv[1])", str(folder)]
+    subprocess.run(command, cwd=made / "copy", capture_output=True, check=True)
+    project.write_text(before, "utf-8")
+    (file,) = folder.glob("*.dist-info/METADATA")
+    found = email.message_from_string(file.read_text(encoding="utf-8"))
+    assert found.get_all("Project-URL", []) == ([f"Repository, {address}"] if address else [])
+    assert (found["Author"], found["Home-page"]) == (CITED["authors"][0]["name"], None)
 
 
 def test_an_editable_install_has_no_second_copy_of_the_notebooks(made: Path) -> None:

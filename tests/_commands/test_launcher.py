@@ -25,6 +25,7 @@ from waiting import first_line, until
 
 from bdl_teach._commands import environment, lab_settings, launcher, notebooks, python_version
 from bdl_teach._commands.environment import Trouble
+from bdl_teach._support import files
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -645,7 +646,7 @@ def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> No
 
 
 class WindowsError32(PermissionError):
-    winerror = environment.SHARING_VIOLATION
+    winerror = files.SHARING_VIOLATION
 
 
 class WindowsError5(PermissionError):
@@ -661,10 +662,10 @@ def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
 ) -> None:
     monkeypatch.setattr(Path, "unlink", raiser(error()))
     if waits:
-        assert environment._try_to_make_anew(tmp_path / "lock") is None
+        assert files._try_to_make_anew(tmp_path / "lock") is None
     else:
         with pytest.raises(PermissionError):
-            environment._try_to_make_anew(tmp_path / "lock")
+            files._try_to_make_anew(tmp_path / "lock")
 
 
 def test_two_launchers_at_once_build_once(
@@ -696,7 +697,7 @@ def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(
     root: Path, installer: Installer
 ) -> None:
     environment.ensure(root)
-    path = root / ".venv/share/jupyter/lab/settings/overrides.json"
+    path = root / ".venv/share/jupyter/lab/settings/overrides.d/bdl_teach.json"
     settings = json.loads(path.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
     assert settings == {"commsOverSubshells": "disabled"}
 
@@ -1044,6 +1045,16 @@ def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for root in (ROOT, tmp_path):
         assert environment.missing(root) == project["dependencies"]
+
+
+def test_a_letter_that_the_output_cannot_hold_ends_no_command() -> None:
+    for words in (["claims", "--list"], ["reproduce", "--list"], ["--help"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "bdl_teach", *words],
+            cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, capture_output=True,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert len(ran.stdout.decode("cp1252")) > 500
 
 
 def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:

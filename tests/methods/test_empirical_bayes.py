@@ -11,7 +11,6 @@ from scipy import integrate, optimize, stats
 from bdl_teach import datasets, densities
 from bdl_teach.backend import tf
 from bdl_teach.methods import empirical_bayes
-from bdl_teach.reproduce.tables import eb_alzheimers
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
@@ -204,16 +203,3 @@ def test_ties_share_priors_as_they_say():
 
 
 # The table of the Alzheimer's data
-
-
-def test_a_verdict_knows_how_well_five_splits_tell_their_own_error():
-    """Two sets of five splits of one model: 95 of 100 pairs agree, by Student's t."""
-    error, rng = 0.005, np.random.default_rng(0)
-    ours, theirs = 0.9 + np.sqrt(5) * error * rng.standard_normal((2, 2000, 5))
-    words = [
-        eb_alzheimers._verdict(a.mean() - b.mean(), a.std(ddof=1) / np.sqrt(5), 5)
-        for a, b in zip(ours, theirs, strict=True)
-    ]
-    assert 0.93 < np.mean([word.startswith("agrees") for word in words]) < 0.98
-    assert eb_alzheimers._verdict(-0.02, np.nan, 1) == "lower: -0.020"
-    assert eb_alzheimers._verdict(-0.009, np.nan, 1) == "agrees: -0.009"

@@ -197,20 +197,6 @@ def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
             np.testing.assert_allclose(prior.stddev(), 0.7, rtol=1e-6)
 
 
-def test_drawn_weights_are_independent_and_spread_by_sigma(fit):
-    layers = [layer for layer in fit.built.model.layers if hasattr(layer, "kernel_posterior")]
-    draws = []
-    for i in range(40):
-        fit.built.draw.assign([0, i])
-        fit.built.model(IMAGES[:1, ..., None])
-        draws.append(np.concatenate([np.ravel(x.kernel_posterior_tensor) for x in layers]))
-    eps = (np.array(draws) - fit.mean) / fit.std  # [40, n_weights]
-    assert abs(eps.mean()) < 4 / np.sqrt(eps.size)
-    assert abs(eps.std() - 1) < 4 / np.sqrt(2 * eps.size)
-    for a, b in ((eps[:20], eps[20:]), (eps[:, :36], eps[:, 36:72])):  # draws, layers
-        assert abs(np.mean(a * b)) < 4 / np.sqrt(a.size)
-
-
 # Controls: an ordinary network, and an ensemble of them
 
 

@@ -176,6 +176,18 @@ def test_every_method_refuses_inputs_of_another_width_and_wrong_counts(fitted, n
             fitted(name).predict(X, n_samples=2, seed=wrong)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fit_says_what_it_is_in_one_line(fitted, name):
+    said = repr(fitted(name))
+    module = type(fitted(name)).__module__.rpartition(".")[2].lstrip("_")
+    assert said.startswith(f"{module}.") and len(said) <= 200 and "\n" not in said
+    history = getattr(fitted(name), "history", {})
+    for count in {"step", "epoch"} & history.keys():
+        assert f"{history[count][-1]:g} {count}s" in said
+    prediction = repr(fitted(name).predict(X, n_samples=64))
+    assert prediction.startswith(f"Predictive(mean [{len(X)}]") and len(prediction) <= 200
+
+
 WRONG: dict[str, tuple[Any, ...]] = {
     "noise_std": (0.0, -1.0, np.nan, np.inf, "1", 1e-50),
     "learning_rate": (0.0, -0.1, np.nan, 1e-50),

@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
 
 from bdl_teach.backend import tf
 from bdl_teach.methods import pbp
@@ -72,35 +71,6 @@ def test_one_point_at_a_time_without_eps_it_learns_as_the_method_does(eager, noi
     for got, expected in zip(fit.state[:3], state[:3], strict=True):
         for a, b in zip(got, expected, strict=True):
             assert_allclose(a, b, rtol=2e-3, atol=2e-4)
-
-
-def test_a_batch_sums_the_gradients_of_its_points_and_cuts_variances_at_0(eager):
-    """Three points in a batch with room for four: the missing one counts for nothing."""
-    fit = pbp_listing.fit(X[:3], 9.0 * Y[:3], hidden_units=(5,), batch_size=4, n_records=1)
-    (x, y), state = started(3)
-    with tf.GradientTape() as tape:
-        tape.watch([state.mean, state.var])
-        f_mean, f_var = pbp_loop.forward(tf.constant(x), state.mean, state.var)
-        score = tf.reduce_sum(pbp.log_z(tf.constant(y), f_mean, f_var, 6.0, 6.0))
-    slopes = tape.gradient(score, [state.mean, state.var])
-    for layer in range(2):
-        m, v, dm, dv = (part[layer].numpy() for part in (state.mean, state.var, *slopes))
-        assert_allclose(fit.state.mean[layer], m + v * dm, rtol=1e-3, atol=1e-4)
-        new_var = np.maximum(v - v**2 * (dm**2 - 2 * dv), 0.0)
-        assert_allclose(fit.state.var[layer], new_var, rtol=1e-3, atol=1e-4)
-
-
-def test_the_noise_is_updated_by_the_densities_of_a_whole_batch(eager):
-    """Z, Z₁ and Z₂ are products over its points; the missing one counts for none."""
-    fit = pbp_listing.fit(X[:3], Y[:3], hidden_units=(5,), batch_size=4, n_records=1)
-    (x, y), state = started(3)
-    f_mean, f_var = (t.numpy() for t in pbp_loop.forward(tf.constant(x), state.mean, state.var))
-    z0, z1, z2 = (
-        stats.norm(f_mean, np.sqrt(f_var + 6.0 / (6.0 + k))).pdf(y).prod() for k in (-1, 0, 1)
-    )
-    alpha = 1 / (z0 * z2 / z1**2 * 7 / 6 - 1)
-    beta = 1 / (z2 / z1 * 7 / 6 - z1 / z0)
-    assert_allclose(fit.state.noise, (alpha, beta), rtol=1e-3)
 
 
 def test_its_relu_has_negative_means_where_the_sound_one_has_none():

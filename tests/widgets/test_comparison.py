@@ -81,19 +81,6 @@ def test_only_what_changed_is_fitted_again(
     assert fitted == ["pbp"], "what was fitted before is kept"
 
 
-def test_a_method_that_takes_long_does_not_hold_the_picture_of_the_others(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    explorer.preset("start")
-    explorer._fits.clear()
-    shown: list[list[str]] = []
-    original = explorer._draw
-    monkeypatch.setattr(explorer, "_draw", lambda r: shown.append([*r.predictions]) or original(r))
-    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
-    explorer.set(seed=1)
-    assert shown == [["map"], ["map", "bbb"], ["map", "bbb", "pbp"]]
-
-
 @pytest.mark.parametrize("n", [8, 16])
 def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
     """Σ over the rows of (y − f)²/2s² is the same for any f."""
@@ -120,24 +107,6 @@ def test_pbp_is_what_its_fit_would_be() -> None:
 
 
 # Points by hand
-
-
-@every_picture_is_drawn
-def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonExplorer) -> None:
-    explorer.preset("start")
-    before = explorer.result
-    explorer._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
-    after = explorer.wait().result
-    assert len(after.data.x) == 32 and after.data.x[20, 0] == 0.6 and after.data.y[20, 0] == 9.0
-    for name in after.predictions:
-        x, y = explorer._panels[name]._points.get_data()
-        assert (x[20], y[20]) == (0.6, 9.0)
-        moved = after.predictions[name].mean - before.predictions[name].mean
-        assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
-    assert len(explorer._picture.panels) == 3, "those that are shown"
-    explorer.preset("start")
-    for name, prediction in before.predictions.items():
-        np.testing.assert_array_equal(explorer.result.predictions[name].mean, prediction.mean)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_says, assert_shows, line, panel, words_of_the_buttons
+from artists import assert_says, assert_shows, line, panel
 from waiting import until
 
 from bdl_teach import datasets
@@ -240,11 +240,6 @@ def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
     for before, after in zip(once, over_seeds(stepper, "one epoch", step=330), strict=True):
         tenfold = inside(before) / np.sqrt(10)  # ten times the data
         assert tenfold < inside(after) < 0.5 * inside(before)
-
-
-def test_no_two_buttons_have_one_name(stepper: PBPStepper) -> None:
-    words = words_of_the_buttons(stepper)
-    assert len(set(words)) == len(words) >= len(stepper._acts)
 
 
 # Controls, buttons and play.

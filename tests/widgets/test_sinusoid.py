@@ -157,7 +157,7 @@ def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplore
 
 
 def test_more_says_which_folded_controls_have_moved(explorer: SinusoidExplorer) -> None:
-    explorer.preset("cold posterior")
+    explorer.set(nuts=False).preset("cold posterior")
     assert explorer._more.description == "more (KL weight 0.0100)"
     explorer.preset("article")
     assert explorer._more.description == "more"

@@ -18,7 +18,6 @@ from explorer_claims import (
     assert_nothing_is_cut_where_it_is_narrow,
     assert_the_picture_is_not_stale,
     band,
-    curves,
     every_picture_is_drawn,
     legend_labels,
     line,
@@ -31,7 +30,7 @@ from waiting import successive
 
 from bdl_teach import datasets
 from bdl_teach.densities import Gaussian
-from bdl_teach.methods import local_reparam, point
+from bdl_teach.methods import local_reparam
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
@@ -161,19 +160,6 @@ def test_best_fit_and_nuts_come_beside_with_their_spreads(
     assert "NUTS mean" not in legend_labels(ax) and "best fit mean" not in legend_labels(ax)
 
 
-def test_prior_functions_are_networks_drawn_from_this_prior(explorer: TruthExplorer) -> None:
-    explorer.set(prior_std=0.7, width=6, seed=4, prior_functions=True)
-    ax = panel(explorer, "What each believes")
-    drawn = np.array([curve[:, 1] for curve in curves(ax, "10 prior functions")])
-    expected = outputs(Gaussian(0.7).sample((10, 19), 4), 6)
-    np.testing.assert_allclose(drawn, expected, rtol=1e-4, atol=1e-4)
-    explorer.set(noise_std=2.0, n=8)
-    again = [curve[:, 1] for curve in curves(ax, "10 prior functions")]
-    np.testing.assert_array_equal(again, drawn, "they have seen no data")
-    explorer.set(prior_functions=False)
-    assert not artist(ax, "10 prior functions").get_visible()
-
-
 def bars(explorer: TruthExplorer) -> dict[str, tuple[float, str]]:
     """Length and words of each bar by the name beside it."""
     ax = panel(explorer, "Parts of the gap")
@@ -236,25 +222,6 @@ def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mo
             "steps": 500,
         }  # fmt: skip
     assert (result.fit.predict(X[:, None], 500).samples == result.prediction.samples).all()
-
-
-@pytest.mark.parametrize("prior_std", [0.5, 3.0])
-def test_the_cold_mean_field_is_at_a_mode(prior_std: float) -> None:
-    """Its −log posterior is as low as that of the point estimate from the same number of starts."""
-    model = Model(GapProblem(seed=1), prior_std)
-    data = model.problem.data
-    network = model.fit(steps=1)
-
-    def cost(weights: Any) -> float:
-        f = network.evaluate(weights[None], data.x)[0]
-        return float(np.sum((data.y[:, 0] - f) ** 2) + np.sum((weights / prior_std) ** 2)) / 2
-
-    points = [
-        point.fit(data.x, data.y, prior=model.prior, hidden_units=(20,), seed=k).weights
-        for k in range(3)
-    ]
-    colds = [truth_fits.mode(model, k) for k in range(3)]
-    assert min(map(cost, colds)) < min(map(cost, points)) + 0.5
 
 
 def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplorer) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, line, panel
-from waiting import until
+from artists import assert_says, panel
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach.methods import vae
@@ -18,7 +17,7 @@ from bdl_teach.widgets import VAEExplorer
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
 from bdl_teach.widgets.vae.explorer import _DEFAULTS as HOME
-from bdl_teach.widgets.vae.trainer import Order, Trainer
+from bdl_teach.widgets.vae.trainer import Trainer
 
 SETTINGS = (
     {"z1": -0.7, "z2": 1.2},
@@ -64,17 +63,6 @@ def test_the_map_holds_each_digit_where_it_is_encoded(moved: VAEExplorer) -> Non
         assert np.abs(shown.T[~inside]).min(initial=3.6) > 3.5
         low, high = ax.get_xlim()
         assert low < shown.min() and shown.max() < high == ax.get_ylim()[1]
-
-
-def test_the_circles_are_those_of_the_prior_and_the_ring_your_z(moved: VAEExplorer) -> None:
-    v, ax = moved.state(), panel(moved, "Where the encoder puts each digit")
-    rings = [np.hypot(*other.get_data()) for other in ax.get_lines() if other.get_ls() == "--"]
-    np.testing.assert_allclose([ring.mean() for ring in rings], [1, 2])
-    assert max(np.ptp(ring) for ring in rings) < 1e-9
-    np.testing.assert_array_equal(line(ax, "your z").ravel(), [v["z1"], v["z2"]])
-    moving = moved._canvas._moving  # in the order in which they are drawn
-    digits_first = [moving.index(o) for o in ax.get_lines() if o.get_marker().startswith("$")]
-    assert moving.index(artist(ax, "your z")) > max(digits_first)
 
 
 def test_the_pictures_are_decoded_from_z_and_from_the_prior(moved: VAEExplorer) -> None:
@@ -161,25 +149,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
 
     monkeypatch.setattr(vae_trainer, "_stage", stage)
     return begun, go_on
-
-
-def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its_end(
-    trainer: Any, gate: Any
-) -> None:
-    (made, asked), (begun, go_on) = trainer, gate
-    finished, dropped = Order(True, 1.0, 0), Order(True, 0.5, 0)
-    go_on.set()
-    made.get(finished)
-    made.wait(60)
-    begun.clear()
-    go_on.clear()
-    made.get(dropped)
-    assert begun.wait(60)
-    assert made.get(finished).order == finished  # back, while the other's first stage runs
-    go_on.set()
-    until(lambda: made.bar.layout.visibility == "hidden", "the end of the training")
-    assert made.newest.order == finished
-    assert len(asked) == 8 + 1
 
 
 # What presets promise, and the question.

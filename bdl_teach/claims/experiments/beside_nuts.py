@@ -123,9 +123,6 @@ BESIDE_NUTS = Experiment(
             f["dropout-outside-covered"] - f["map-outside-covered"]
         ),
         "a-full-laplace-holds-the-gap": lambda f: f["laplace-gap-covered"],
-        "a-full-laplace-is-wider-than-nuts-in-the-gap": lambda f: (
-            f["laplace-gap-sd"] / f["nuts-gap-sd"]
-        ),
         "a-full-laplace-is-no-nearer-than-its-mode": nearness("laplace", "map"),
     },
     seconds=6.0,

@@ -15,7 +15,7 @@ Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
 Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says where to look, values
 
-_STYLE = {"description_width": "7.4em"}
+_STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
 
 
@@ -64,7 +64,7 @@ def menu(label: str, value: object, options: Iterable[object], hint: str) -> Wid
 def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
     """A row of buttons of which one is down: of given values, or of (words, value)."""
     return ipywidgets.ToggleButtons(
-        options=list(options), value=value, description=label, tooltips=list(hints), tooltip=label
+        options=list(options), value=value, description=label, tooltips=list(hints)
     )
 
 

@@ -94,6 +94,7 @@ function arrows(event) {
 }
 
 function dress(root) {
+  for (const element of root.querySelectorAll("[title=null]")) element.removeAttribute("title");
   for (const box of root.querySelectorAll(".widget-slider")) dressSlider(box);
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
   for (const button of root.querySelectorAll(".widget-toggle-button"))
@@ -247,7 +248,7 @@ export default {
         use.giveBack();
       });
       const what = { subtree: true, childList: true, characterData: true };
-      watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled"] });
+      watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled", "title"] });
       const onKey = (event) => {
         keys(event, model);
         arrows(event);

@@ -420,7 +420,7 @@ function askForTable(model, root) {
     dialog.setAttribute("aria-label", "my data");
     dialog.innerHTML =
       '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet, a web page or a ' +
-      "CSV file; of more than 200 rows, 200 are taken at random. " +
+      "CSV file; of very many rows some are taken at random, and it says how many. " +
       "The model sees x stretched to ±½, and y to mean 0 and sd 5: the sliders speak of these, " +
       "axes and figures of your units.</p>" +
       '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +

@@ -29,7 +29,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -216,7 +216,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
-        return {
+        made = {
             # What the model assumes, and how much of its posterior is drawn.
             "sigma1": controls.slider(
                 "σ₁ wide part", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
@@ -265,6 +265,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "the true posterior: of a preset at once, else in under a minute",
             ),
         }
+        for name in ("sigma1", "sigma2", "pi", "noise_std", "n_samples"):
+            made[name].style.description_width = "7.4em"
+        return made
 
     def _idle(self, values: controls.Values) -> set[str]:
         """Name a half of the prior without weight, and the weight of two equal halves."""
@@ -403,11 +406,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
-        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
-        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
+        """Compile what comes next: the paper's fit, more draws or points, and rest."""
+        more = {"n_samples": 2}
+        for values in (_PAPER, more, _PAPER | more):
             yield partial(_fit, values)
-        for values in ({}, longer, table, more):
+        for values in ({}, more):
             yield partial(_fit_and_rest, values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)

@@ -121,21 +121,6 @@ def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_panels_are_placed_anew_where_asked_for_and_not_for_each_background(
-    labelled: Canvas,
-) -> None:
-    (ax,) = labelled.figure.axes
-    labelled.render()
-    before = ax.get_position().bounds
-    ax.set_ylabel("two\nlines")
-    labelled.redraw_background()
-    labelled.render()
-    assert ax.get_position().bounds == before
-    labelled.redraw_background(arrange=True)
-    labelled.render()
-    assert ax.get_position().x0 > before[0]
-
-
 def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
     still = labelled.still()
     assert Image.open(io.BytesIO(still)).size == (660, 495), "1.65 pixels to one of the design"

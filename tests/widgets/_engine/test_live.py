@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import ipywidgets
@@ -362,28 +361,6 @@ def test_a_drag_in_the_page_is_undone_at_once(toy: Toy) -> None:
 
 
 # What leaves it
-
-
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [
-        ({}, "widgets.Toy()"),
-        ({"scale": 10**-1.0, "kind": "b"}, "widgets.Toy(scale=0.1, kind='b')"),
-        ({"width": 0.5 + 1.5, "seen": True}, "widgets.Toy(width=2.0, seen=True)"),
-        ({"scale": 0.1 * (1 + 2e-16)}, "widgets.Toy(scale=0.1)"),
-        ({"scale": 10**0.7}, "widgets.Toy(scale=5.011872336)"),
-    ],
-)
-def test_share_gives_the_line_that_rebuilds_the_state(
-    toy: Toy, values: dict[str, Any], line: str
-) -> None:
-    toy.set(**values)
-    assert toy.code() == line
-    assert toy._picture.line == f"from bdl_teach import widgets; {line}", "for any notebook"
-    state = toy.state()
-    again = eval(line, {"widgets": SimpleNamespace(Toy=Toy)})
-    assert controls.same(again.wait().state(), state)
-    again.close()
 
 
 # The picture at its place in the page

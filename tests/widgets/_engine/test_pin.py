@@ -114,23 +114,6 @@ def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
     slope.unpin()  # there is nothing left
 
 
-def test_limits_that_grew_for_a_have_room_for_it_and_a_tick_costs_no_background(
-    slope: Slope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ax = slope._canvas.figure.axes[0]
-    slope.set(times=60)
-    slope.pin().set(times=2)
-    assert ax.get_ylim() == (-100, 100)
-    drawn: list[Any] = []
-    real = slope._canvas._draw_background
-    monkeypatch.setattr(slope._canvas, "_draw_background", lambda: drawn.append(1) or real())
-    slope.set(times=3)
-    slope.set(times=4)
-    assert drawn == []
-    slope.unpin()
-    assert ax.get_ylim() == (-25, 25)
-
-
 def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a fit that was trained on would be compared with one that was not."""
     monkeypatch.setattr(live, "REST", live.SHARPEN)

@@ -67,17 +67,6 @@ def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back
     assert box.unlocked
 
 
-def test_a_choice_of_words_is_reached_by_name_alone() -> None:
-    question = Question("?", ("a", "b"), 0, "So.", "kind", target="geometric")
-    kinds = ipywidgets.ToggleButtons(options=["uniform", "other", "geometric"])
-    box = QuestionBox(question, kinds, lambda _: None)
-    box._choices.index = 0
-    kinds.value = "other"
-    assert not box.unlocked
-    kinds.value = "geometric"
-    assert box.unlocked
-
-
 @pytest.mark.parametrize("answer", [0, 1, 2])
 @pytest.mark.parametrize("chosen", [0, 1, 2])
 def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(
