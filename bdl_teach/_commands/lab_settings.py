@@ -31,7 +31,7 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
         "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
     }
 }
-# Web pages made of a notebook by `jupyter nbconvert`: pictures have their words.
+# Web pages made of a notebook, by `jupyter nbconvert` or JupyterLab: pictures have their words.
 PAGES: dict[str, dict[str, object]] = {
     "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
 }
@@ -55,6 +55,7 @@ def write_settings(prefix: Path) -> None:
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
         prefix / "etc/jupyter/labconfig/page_config.json": PAGE_CONFIG,
         prefix / "etc/jupyter/jupyter_nbconvert_config.json": PAGES,
+        prefix / "etc/jupyter/jupyter_server_config.json": PAGES,
         prefix / "etc/ipython/ipython_kernel_config.json": KERNEL,
     }
     for path, settings in {**shared, **ours_alone}.items():

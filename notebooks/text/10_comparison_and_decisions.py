@@ -18,7 +18,7 @@
 #
 # *Every method of the course beside the true posterior: who is right, where, and at what price.*
 #
-# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap among them. On the right: how many of 100 *new* points fall into each 95 % interval. Where are they fewer than 95?
+# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap. On the right: how many of 100 *new* points fall into each 95 % interval. Where are they fewer than 95?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import ComparisonExplorer
@@ -33,12 +33,12 @@ explorer
 # - say what RMSE, log score and coverage each see, and what they miss;
 # - compare two methods in pairs, over many data sets;
 # - choose between BBB and PBP;
-# - act by Thompson sampling, also with a network;
+# - act by Thompson sampling;
 # - put a band with a guaranteed level round any method.
 #
 # **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 9 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 7 · 10.10: 4 · opening and end: 10
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb). Chapters 4 to 8 help; here each method is a black box with `fit` and `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb). Chapters 4 to 8 help. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -49,8 +49,8 @@ explorer
 # 2. Two methods have the same root-mean-square error (RMSE). Can one give new data a hundred times the density?
 # 3. On your data set, A scores two nats a point higher than B. How many data sets do you need to recommend A?
 # 4. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100. Does it become surer of its weights? Should it?
-# 5. An agent always takes the action with the largest *expected* reward. Does it find the best one in the end?
-# 6. You widen a band until it holds 90 % of some unseen points. Does it now hold 90 % in the gap?
+# 5. Does an agent that always takes the largest *expected* reward find the best action in the end?
+# 6. A band is widened until it holds 90 % of fresh points. In the gap, too?
 
 # %% slideshow={"slide_type": "skip"}
 import inspect
