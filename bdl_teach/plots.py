@@ -235,12 +235,15 @@ class Room(Artists):
 
     Attributes:
         held: Whether the height stays as it is, whatever comes.
+        start: What 0 of the panel is in the units of its labels.
+        scale: What 1 of it is in them.
         frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
             which those of its grid must not cover.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
         self._ax, self._steps, self._limit, self.held = ax, steps, steps[0], False
+        self.start, self.scale = 0.0, 1.0
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -278,7 +281,7 @@ class Room(Artists):
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         self._words.set_text(
             "\n".join(
-                f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
+                f"{'▲' if y > 0 else '▼'} {name} leaves, to {self._written(y)}".replace("-", "−")
                 for name, y in furthest.items()
                 if abs(y) > limit
             )
@@ -287,6 +290,12 @@ class Room(Artists):
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed
+
+    def _written(self, y: float) -> str:
+        """A height in the units of the labels."""
+        if self.scale == 1.0:
+            return f"{y:+,.0f}"
+        return f"{self.start + self.scale * y:,.4g}"
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:

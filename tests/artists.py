@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import Unseen
 
 _NUMBER = r"−?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 
@@ -77,34 +76,3 @@ def _last_digit(number: str) -> float:
     mantissa, _, exponent = number.partition("e")
     decimals = len(mantissa.partition(".")[2])
     return float(10.0 ** (int(exponent or 0) - decimals))
-
-
-def controls_of(explorer: Explorer) -> dict[str, tuple[Any, ...]]:
-    """What each control is called, and its ends (of a log slider: its exponents) or options."""
-    found: dict[str, tuple[Any, ...]] = {}
-    for name, control in explorer._controls.items():
-        if isinstance(control, Unseen):
-            continue
-        words = control.description.strip("\N{NO-BREAK SPACE}")
-        if hasattr(control, "min"):
-            found[name] = (words, control.min, control.max)
-        elif hasattr(control, "_options_values"):
-            found[name] = (words, *control._options_values)
-        else:
-            found[name] = (words,)
-    return found
-
-
-def words_of_the_buttons(explorer: Explorer) -> list[str]:
-    """What can be pressed: descriptions of buttons and toggles, and names of options."""
-    words: list[str] = []
-    for control in _walk(explorer):
-        if type(control).__name__ in ("Button", "ToggleButton"):
-            words.append(control.description)
-        elif type(control).__name__ == "ToggleButtons":
-            words += control._options_labels
-    return words
-
-
-def _walk(widget: Any) -> list[Any]:
-    return [widget, *(part for child in getattr(widget, "children", ()) for part in _walk(child))]

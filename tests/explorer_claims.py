@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import io
-import itertools
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 from PIL import Image
 
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
@@ -22,11 +18,6 @@ from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.picture import Place
 from bdl_teach.widgets._engine.points import Unseen
 
-PRESET_RULE = (
-    "a preset is an entry of the explorer's PRESETS; that of its test file has it as well, in the "
-    "same order, with what it sets, and a test there holds what it says to the results of several "
-    "seeds"
-)
 NUMBER = r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 
 
@@ -50,34 +41,6 @@ def assert_is_still_of(still: bytes, picture: bytes) -> None:
     assert len(np.unique(whole[:strip].reshape(-1, 3), axis=0)) > 2, "it says something"
 
 
-def assert_every_control_moves_the_picture(
-    explorer: Explorer, moves: Mapping[str, Any], besides: frozenset[str] = frozenset()
-) -> None:
-    """Move every control, except those ``besides``, to its value in ``moves``."""
-    assert_no_panel_lies_on_another(explorer)
-    assert set(moves) == set(explorer.state()) - besides
-    for name, value in moves.items():
-        before = pixels(explorer)
-        explorer.set(**{name: value})
-        assert (pixels(explorer) != before).any(), f"{name} moved nothing"
-
-
-def assert_no_panel_lies_on_another(explorer: Explorer) -> None:
-    """Compare the places of all panels that are shown."""
-    panels = [panel for panel in explorer._canvas.figure.axes if panel.get_visible()]
-    for one, other in itertools.combinations(panels, 2):
-        common = Bbox.intersection(one.get_position(), other.get_position())
-        assert common is None or min(common.size) < 1e-6, (one.get_title(), other.get_title())
-
-
-def assert_every_preset_shows_another_picture_and_says_what_to_see(explorer: Explorer) -> None:
-    """Show each preset in turn, NUTS off where it does not ask for it; there are at least six."""
-    explorer.set(**dict.fromkeys(explorer.STAYS, False))
-    pictures = {explorer.preset(name).png() for name in explorer.presets}
-    assert len(pictures) == len(explorer.presets) >= 6
-    assert all(hint for hint, _ in explorer.PRESETS.values())
-
-
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
     drawn = Explorer._show_picture is SHOW_PICTURE
@@ -97,30 +60,15 @@ def live(explorer: Explorer) -> Any:
     return np.asarray(explorer._canvas.render().convert("RGB")).copy()
 
 
-def assert_a_step_of_the_limits_draws_the_axis_alone(explorer: Explorer, **far: Any) -> None:
-    """From where the explorer is to ``far``, where the first panel has another height."""
-    canvas, here = explorer._canvas, explorer.state()
-    near, there = (explorer._compute({**here, **values}) for values in ({}, far))
-    panel = canvas.figure.axes[0]
-    with RENDER_LOCK, pytest.MonkeyPatch.context() as patch:
-        explorer._draw(near)
-        first, height = live(explorer), panel.get_ylim()
-        patch.setattr(canvas, "_draw_background", lambda: pytest.fail("all panels are drawn"))
-        explorer._draw(there)
-        stepped = live(explorer)
-        assert panel.get_ylim() != height and (stepped != first).any()
-        patch.undo()
-        _assert_blitting_draws_the_same(explorer)
-        explorer._draw(near)
-        assert (live(explorer) == first).all()
-
-
 def held(explorer: Explorer) -> list[Any]:
-    """All that the artists of a picture hold, and its panels' limits, to the last bit."""
+    """All that the artists of a picture show, and its panels' limits, to the last bit."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
     for artist in explorer._canvas._moving:
-        parts.append(artist.get_visible())
+        shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
+        parts.append(shown)
+        if not shown:
+            continue
         for name in ("get_data", "get_segments", "get_paths", "get_bbox", "get_text"):
             if hasattr(artist, name):
                 parts.append(_bits(getattr(artist, name)()))
@@ -133,48 +81,6 @@ def _bits(part: Any) -> Any:
         return [_bits(p) for p in part]
     part = getattr(part, "vertices", part)
     return part.tobytes() if isinstance(part, np.ndarray) else repr(part)
-
-
-def assert_what_is_cancelled_is_nuts(explorer: Explorer) -> None:
-    explorer.set(nuts=True)
-    explorer._nuts.row.children[1].click()
-    assert explorer.wait().result.nuts is None and not explorer.state()["nuts"]
-
-
-def assert_no_more_than_three_fits_are_kept(
-    explorer: Explorer, seed_of: Callable[[Any], int]
-) -> None:
-    """The oldest goes first; ``seed_of`` finds the data seed in the key of a fit."""
-    explorer._fits.clear()
-    for seed in (1, 2, 3):
-        explorer.set(seed=seed)
-        assert len(explorer._fits) <= 3
-    assert {seed_of(key) for key in explorer._fits} == {2, 3}
-
-
-def assert_the_replay_leads_to_the_fit(explorer: Explorer, frames: int = 30) -> None:
-    """From the start of the training to the fit, to the last bit; and nothing compiles for it."""
-    from bdl_teach._support.compiled import trace_count
-
-    explorer.warm()  # what compiles meanwhile would be counted
-    end, words, still = held(explorer), explorer.status.partition(" · ")[0], explorer.png()
-    state, result, past = explorer.state(), explorer.result, explorer._past.behind
-    steps = list(explorer._frames(result))
-    assert steps[0] == 0 and len(steps) > frames
-    explorer.replay(0)
-    traces, seen = trace_count(), [held(explorer)]
-    for step in (steps[6], steps[-2]):
-        explorer.replay(step)
-        assert explorer.status.startswith(f"Step {step} of {steps[-1]}: ")
-        seen.append(held(explorer))
-    assert all(one != other for one, other in itertools.combinations([*seen, end], 2))
-    explorer.replay(steps[-1])
-    assert held(explorer) == end
-    assert explorer.status == words
-    assert explorer.png() == still
-    assert (explorer.state(), explorer._past.behind) == (state, past)
-    assert explorer.result is result
-    assert trace_count() == traces
 
 
 def panel(explorer: Explorer, title: str) -> Axes:
@@ -303,16 +209,6 @@ def assert_every_control_and_preset_is_on_the_page_once(explorer: Explorer) -> N
         assert control.description and (control.tooltip or control.tooltips), name
     for name, (_, values) in explorer.PRESETS.items():
         assert set(values) == set(explorer.state()), f"{name} leaves no control where it was"
-
-
-def assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer: Explorer) -> None:
-    """Choose the presets in the menu one after another, as a learner does."""
-    for name, (sentence, values) in explorer.PRESETS.items():
-        explorer._start.menu.value = name
-        kept = {control: explorer.state()[control] for control in explorer.STAYS}
-        shown = {**values, **{control: values[control] or on for control, on in kept.items()}}
-        assert explorer.wait().state() == shown, name
-        assert html.escape(sentence) in explorer._start.look.value
 
 
 def all_parts(widget: Any) -> list[Any]:

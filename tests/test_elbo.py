@@ -1,7 +1,5 @@
 """The free energy, and the only place where the KL is divided over minibatches."""
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,20 +42,6 @@ def test_weights_sum_to_one_for_any_number_of_batches(n_batches, scheme):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_each_geometric_weight_is_half_the_one_before():
-    weights = elbo.minibatch_weights(20, "geometric")
-    np.testing.assert_allclose(weights[1:] / weights[:-1], 0.5, rtol=1e-15)
-
-
-def test_the_shares_are_uniform_unless_told_otherwise_and_of_no_other_scheme():
-    np.testing.assert_array_equal(elbo.minibatch_weights(4), [0.25] * 4)
-    for wrong in ((0,), (1.5,), (True,)):
-        with pytest.raises(ValueError, match=r"^n_batches: expected an integer >= 1, got"):
-            elbo.minibatch_weights(*wrong)
-    with pytest.raises(ValueError, match=r"^scheme: expected one of uniform, geometric, got"):
-        elbo.minibatch_weights(4, "linear")
-
-
 # Minibatch free energies
 
 
@@ -86,41 +70,7 @@ def test_minibatch_free_energies_sum_to_full(scheme, n_batches, nll, kl):
     assert parts.sum() == pytest.approx(kl + nll.sum(), abs=1e-9)
 
 
-def test_a_batch_sees_its_own_points_only():
-    parts = elbo.minibatch_free_energies(0.0, [1.0, 2.0, 10.0, 20.0], [0.5, 0.5])
-    np.testing.assert_allclose(parts, [3.0, 30.0])
-
-
-@pytest.mark.parametrize(
-    ("nll", "weights"),
-    [
-        ([1.0, 2.0, 3.0], [0.5, 0.5]),
-        ([[1.0]], [1.0]),
-        ([1.0], []),
-        ([1.0, 2.0], [[0.5, 0.5]]),
-        ([1.0], 1.0),
-        ([np.nan], [1.0]),
-        ([1.0], [np.nan]),
-    ],
-)
-def test_batches_that_do_not_fit_are_refused(nll, weights):
-    with pytest.raises(ValueError, match=r"^(nll|weights): expected.*got"):
-        elbo.minibatch_free_energies(1.0, nll, weights)
-
-
 # The two costs
-
-
-def test_complexity_cost_averages_to_the_exact_kl():
-    n, d = 20_000, 5
-    rng = np.random.default_rng(0)
-    mu, sigma = rng.normal(size=d), rng.uniform(0.1, 2.0, d)
-    eps = rng.standard_normal((n, d))
-    log_prior = densities.Gaussian(0.8).log_prob(mu + sigma * eps)
-    cost = elbo.complexity_cost(tf.constant(eps), tf.constant(sigma), tf.constant(log_prior))
-    exact = densities.gaussian_kl(mu, sigma, 0.0, 0.8).sum()
-    assert cost.shape == (n,)
-    assert abs(np.mean(cost) - exact) < 5 * np.std(cost) / np.sqrt(n)
 
 
 def test_complexity_cost_is_log_q_minus_log_prior_draw_by_draw():
@@ -131,13 +81,6 @@ def test_complexity_cost_is_log_q_minus_log_prior_draw_by_draw():
     log_prior = densities.ScaleMixture().log_prob(w)
     cost = elbo.complexity_cost(tf.constant(eps), tf.constant(sigma), tf.constant(log_prior))
     np.testing.assert_allclose(cost, (log_q - log_prior).sum(axis=1), rtol=1e-12)
-
-
-def test_masked_weights_cost_nothing():
-    eps, sigma, log_prior = (tf.constant(v) for v in ([0.3, 5.0], [1.0, 0.2], [-1.0, -70.0]))
-    masked = elbo.complexity_cost(eps, sigma, log_prior, mask=tf.constant([1.0, 0.0]))
-    alone = elbo.complexity_cost(eps[:1], sigma[:1], log_prior[:1])
-    assert float(masked) == pytest.approx(float(alone))
 
 
 def test_likelihood_cost_equals_its_twin_summed_over_the_points_that_count():
@@ -166,32 +109,6 @@ def test_the_expected_likelihood_cost_is_the_mean_over_outputs_of_these_moments(
 
 
 # Free energy
-
-
-def test_the_parts_of_a_free_energy_add_up_to_it():
-    assert elbo.FreeEnergy(3.0, 5.0).total == 8.0
-    assert elbo.FreeEnergy(3.0, 5.0, 0.1).total == pytest.approx(5.3)
-
-
-def test_a_free_energy_cannot_be_changed():
-    with pytest.raises(FrozenInstanceError):
-        elbo.FreeEnergy(3.0, 5.0).complexity = 4.0
-
-
-def test_a_free_energy_is_said_as_the_sum_of_the_parts_that_are_printed():
-    """Whole nats; with a factor before it the complexity has one digit more."""
-    said = str(elbo.FreeEnergy(31.4, 60.4))  # 91.8
-    assert said == "free energy 91 nats = 31 (complexity) + 60 (likelihood)"
-    said = str(elbo.FreeEnergy(31.44, 60.4, 10.0))  # 374.8
-    assert said == "free energy 374 nats = 10 × 31.4 (complexity) + 60 (likelihood)"
-    said = str(elbo.FreeEnergy(1234.0, 0.6, 0.123456))
-    assert said == "free energy 153 nats = 0.1235 × 1234.0 (complexity) + 1 (likelihood)"
-
-
-def test_free_energy_weighs_the_complexity_alone():
-    assert elbo.free_energy(3.0, 5.0, 1.0) == 8.0
-    assert elbo.free_energy(3.0, 5.0, 0.1) == pytest.approx(5.3)
-    assert elbo.free_energy(3.0, 5.0, 0.0) == 5.0
 
 
 def test_free_energy_is_minus_the_elbo_and_its_gap_to_the_evidence_is_the_kl(oracle):

@@ -1,13 +1,9 @@
 """Gradients of the free energy written out by hand, and their noise, against autodiff."""
 
-import inspect
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import expit
 
 from bdl_teach import densities, estimators
 from bdl_teach.backend import tf, tfd
@@ -53,23 +49,6 @@ def test_gradients_equal_autodiff(prior, mu, rho, eps, noise_std):
     np.testing.assert_allclose(by_hand, by_tape, rtol=1e-8, atol=1e-8)
 
 
-def test_gradients_average_to_the_gradient_of_the_exact_free_energy():
-    mu, rho, noise_std, prior_std = 0.4, -0.5, 0.7, 0.9
-    eps = np.random.default_rng(0).standard_normal(100_000)
-    same = np.ones_like(eps)
-    delta = estimators.bbb_gradients(
-        mu * same, rho * same, eps, X, Y, noise_std, Gaussian(prior_std)
-    )
-    precision = 1 / prior_std**2 + (X**2).sum() / noise_std**2
-    sigma = np.logaddexp(0.0, rho)
-    exact = (
-        precision * mu - (X * Y).sum() / noise_std**2,
-        (precision * sigma - 1 / sigma) * expit(rho),
-    )
-    for estimate, truth in zip(delta, exact, strict=True):
-        assert abs(estimate.mean() - truth) < 5 * estimate.std() / np.sqrt(len(eps))
-
-
 def test_at_the_exact_posterior_only_the_partial_term_is_noisy(oracle):
     truth = oracle("stl_variance")
     mu, sigma = truth["mu"], truth["sigma"]
@@ -91,18 +70,6 @@ def test_at_the_exact_posterior_only_the_partial_term_is_noisy(oracle):
     assert abs(delta_mu.var() - truth["var_full"]) < 5 * error
 
 
-@pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_the_path_alone_has_the_same_mean(prior):
-    """The explicit partials that it leaves out are 0 in the mean."""
-    n = 100_000
-    eps = np.random.default_rng(0).standard_normal(n)
-    parts = np.full(n, 0.3), np.full(n, -0.4), eps, X, Y, 0.8, prior
-    full = estimators.bbb_gradients(*parts)
-    for a, b in zip(full, estimators.bbb_gradients(*parts, path_only=True), strict=True):
-        assert abs((a - b).mean()) < 5 * (a - b).std() / np.sqrt(n)
-        assert (a - b).std() > 0.1
-
-
 def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
     """And less than the whole near it: Var Δμ is Λ²σ² and (Λσ − 1/σ)²."""
     truth = oracle("stl_variance")
@@ -121,14 +88,6 @@ def test_the_path_alone_has_no_noise_at_the_posterior(oracle):
         assert path < full / 10
 
 
-def test_prior_score_is_the_slope_of_the_log_density(oracle):
-    truth = oracle("scale_mixture")
-    for case in truth["cases"]:
-        prior = ScaleMixture(case["sigma1"], case["sigma2"], case["pi"])
-        score = estimators.prior_score(case["w"], prior)
-        assert score == pytest.approx(case["dlogp_dw"], rel=truth["tol_logprob"], abs=1e-12)
-
-
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
 def test_prior_score_equals_autodiff_for_arrays(prior):
     w = tf.constant(np.linspace(-5.0, 5.0, 40).reshape(8, 5))
@@ -137,14 +96,6 @@ def test_prior_score_equals_autodiff_for_arrays(prior):
         log_prob = densities.scale_mixture_log_prob(w, *prior.mixture)
     by_tape = tape.gradient(log_prob, w)
     np.testing.assert_allclose(estimators.prior_score(w, prior), by_tape, rtol=1e-10)
-
-
-def test_gradients_keep_the_shape_of_the_parameters_and_float64():
-    shape = (4, 3)
-    values = np.zeros(shape, np.float32)
-    for delta in estimators.bbb_gradients(values, values, values, X, Y, 1.0, Gaussian(1.0)):
-        assert delta.shape == shape
-        assert delta.dtype == np.float64
 
 
 # Five estimators of one gradient
@@ -192,27 +143,10 @@ def test_the_expected_gradient_equals_autodiff():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_estimator_is_unbiased_against_autodiff(kind):
-    assert_mean(estimators.gradient_samples(kind, **BATCH, n_draws=40_000), by_autodiff())
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_the_total_gradient_is_unbiased_against_autodiff(kind):
     prior = Gaussian(0.8)
     draws = estimators.gradient_samples(kind, **BATCH, prior=prior, n_draws=40_000, seed=1)
     assert_mean(draws, by_autodiff(prior))
-
-
-def test_the_total_gradient_under_a_mixture_is_unbiased_against_quadrature():
-    prior = ScaleMixture()
-    nodes = np.linspace(-10.0, 10.0, 20_001)
-    weights = np.exp(-0.5 * nodes**2)
-    weights /= weights.sum()
-    score = estimators.prior_score(BATCH["mu"][:, None] + BATCH["sigma"][:, None] * nodes, prior)
-    kl = -score @ weights, -(score * nodes) @ weights - 1 / BATCH["sigma"]
-    truth = [a + b for a, b in zip(by_autodiff(), kl, strict=True)]
-    draws = estimators.gradient_samples("local", **BATCH, prior=prior, n_draws=40_000)
-    assert_mean(draws, truth)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -222,35 +156,6 @@ def test_the_variance_is_that_of_the_closed_form(kind):
     for sample, exact in zip(draws, estimators.gradient_variance(kind, **BATCH), strict=True):
         square = (sample - sample.mean(axis=0)) ** 2
         assert (np.abs(square.mean(axis=0) - exact) < 5 * square.std(axis=0) / np.sqrt(n)).all()
-
-
-def test_the_variance_of_the_score_function_is_the_integral_over_its_weight():
-    """Of one weight a fine sum over ε does it: a polynomial of degree 8 under a Gaussian."""
-    parts = {"mu": [0.4], "sigma": [0.9], "x": [[1.5], [-0.8]], "y": [0.3, 2.0]}
-    eps = np.linspace(-14.0, 14.0, 200_001)
-    density = np.exp(-0.5 * eps**2) / np.exp(-0.5 * eps**2).sum()
-    w = 0.4 + 0.9 * eps
-    cost = 5.0 * ((1.5 * w - 0.3) ** 2 + (-0.8 * w - 2.0) ** 2) / 0.7**2 / 2
-    found = estimators.gradient_variance("score", **parts, noise_std=0.7, n_data=10)
-    for exact, score in zip(found, (eps / 0.9, (eps**2 - 1.0) / 0.9), strict=True):
-        gradient = cost * score
-        wanted = gradient**2 @ density - (gradient @ density) ** 2
-        assert exact[0] == pytest.approx(wanted, rel=1e-9)
-
-
-def test_the_variance_of_the_score_function_of_three_weights_is_exact():
-    """A polynomial of degree 8 in three Gaussians: ten nodes along each add it up."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(10)
-    eps = np.stack(np.meshgrid(nodes, nodes, nodes), axis=-1).reshape(-1, 3)
-    share = np.multiply.outer(np.multiply.outer(weights, weights), weights).ravel()
-    share /= share.sum()
-    w = BATCH["mu"] + BATCH["sigma"] * eps
-    cost = 5.0 * ((w @ BATCH["x"].T - BATCH["y"]) ** 2).sum(axis=1)[:, None] / 0.7**2
-    found = estimators.gradient_variance("score", **BATCH)
-    scores = eps / BATCH["sigma"], (eps**2 - 1.0) / BATCH["sigma"]
-    for exact, score in zip(found, scores, strict=True):
-        wanted = share @ (cost * score) ** 2 - (share @ (cost * score)) ** 2
-        np.testing.assert_allclose(exact, wanted, rtol=1e-9)
 
 
 def test_the_variances_of_one_weight_equal_the_oracle(oracle):
@@ -266,45 +171,6 @@ def test_the_variances_of_one_weight_equal_the_oracle(oracle):
         assert shared / local == pytest.approx((x**2).sum() ** 2 / (x**4).sum(), rel=1e-10)
 
 
-def test_equal_inputs_make_the_ratio_the_batch_size(oracle):
-    for case in oracle("local_reparam")["ratio_equal_x"]:
-        x = np.full((case["M"], 1), 1.3)
-        parts = {"mu": [0.5], "sigma": [0.3], "x": x, "y": x, "n_data": 64}
-        shared, local = (estimators.gradient_variance(k, **parts).mu for k in ("shared", "local"))
-        assert shared / local == pytest.approx(case["ratio_all_x_equal"], rel=1e-10)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_noise_of_its_own_for_each_point_averages_out(kind):
-    """Var ∝ 1/M, or constant, for minibatches of M of the same N points; x repeats itself."""
-    variance = []
-    for copies in (1, 16):
-        x, y = np.tile(BATCH["x"], (copies, 1)), np.tile(BATCH["y"], copies)
-        options = BATCH | {"x": x, "y": y, "n_data": 6 * 16}
-        variance.append(estimators.gradient_variance(kind, **options).mu)
-    fall = 1.0 if kind in ("score", "shared") else 16.0
-    np.testing.assert_allclose(variance[0] / variance[1], fall, rtol=1e-10)
-
-
-def test_for_sigma_local_has_the_least_noise_and_flipout_keeps_the_size_of_its_draw():
-    spread = {kind: estimators.gradient_variance(kind, **BATCH).sigma for kind in KINDS}
-    assert (spread["local"] < spread["per_example"]).all()
-    scale = 10.0 / 0.7**2
-    floor = 2 * scale**2 * (BATCH["x"] ** 2).sum(axis=0) ** 2 * BATCH["sigma"] ** 2
-    assert (spread["flipout"] > floor).all()  # |ε| is shared: this part does not fall with M
-
-
-def test_rows_that_share_weights_covary(oracle):
-    for case in oracle("local_reparam")["cases"]:
-        for j, sigma in enumerate(np.transpose(case["sigma"])):
-            truth = np.array(case["cov_shared"])[:, :, j]
-            shared = estimators.row_covariance("shared", case["X"], sigma)
-            np.testing.assert_allclose(shared, truth, rtol=1e-10, atol=1e-14)
-            for kind in ("per_example", "local", "flipout"):
-                own = estimators.row_covariance(kind, case["X"], sigma)
-                np.testing.assert_allclose(own, np.diag(np.diag(truth)), rtol=1e-10)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_outputs_have_their_moments_and_the_covariance_of_their_kind(kind):
     n, x = 40_000, BATCH["x"][:3]
@@ -314,141 +180,6 @@ def test_outputs_have_their_moments_and_the_covariance_of_their_kind(kind):
     expected = estimators.row_covariance(kind, x, BATCH["sigma"])
     error = np.sqrt(2 * np.outer(var, var) / n)
     assert (np.abs(np.cov(draws.T) - expected) < 6 * error).all()
-
-
-def test_a_data_point_at_zero_adds_no_noise():
-    x = np.vstack([BATCH["x"], np.zeros(3)])
-    options = BATCH | {"x": x, "y": [*BATCH["y"], 1.0], "n_data": 70}
-    for kind in KINDS[1:]:
-        ours = estimators.gradient_variance(kind, **options)
-        np.testing.assert_allclose(ours, estimators.gradient_variance(kind, **BATCH))
-        assert np.isfinite(estimators.gradient_samples(kind, **options, n_draws=5)).all()
-
-
-def draws_of(kind: str, **options) -> np.ndarray:
-    """One row for each draw, one column for each parameter."""
-    return np.hstack(estimators.gradient_samples(kind, **BATCH, n_draws=4000, **options))
-
-
-def assert_unrelated(one: np.ndarray, other: np.ndarray) -> None:
-    """No column of one is correlated with a column of the other: within 6 standard errors."""
-    a, b = ((v - v.mean(axis=0)) / v.std(axis=0) for v in (one, other))
-    assert (np.abs(a.T @ b) / len(a) < 6 / np.sqrt(len(a))).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_seed_decides_the_draws(kind):
-    one, two = draws_of(kind), draws_of(kind, seed=1)
-    assert_unrelated(one, two)
-    np.testing.assert_array_equal(one, draws_of(kind, seed=0))
-    x = BATCH["x"]
-    outputs = [
-        estimators.output_samples(kind, BATCH["mu"], BATCH["sigma"], x, n_draws=4000, seed=seed)
-        for seed in (0, 1, 0)
-    ]
-    assert_unrelated(*outputs[:2])
-    np.testing.assert_array_equal(outputs[0], outputs[2])
-    assert_unrelated(one, outputs[0])  # a picture beside the gradients has draws of its own
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_kl_of_a_mixture_has_noise_of_its_own(kind):
-    """The same for each kind, nothing to do with the likelihood's, and the seed's."""
-    plain = draws_of(kind)
-    kl, other = draws_of(kind, prior=ScaleMixture()) - plain, draws_of("local", seed=1)
-    assert_unrelated(plain, kl)
-    other = draws_of("local", seed=1, prior=ScaleMixture()) - other
-    assert_unrelated(kl, other)
-    same = draws_of("local", prior=ScaleMixture()) - draws_of("local")
-    np.testing.assert_allclose(kl, same, rtol=1e-6, atol=1e-6)
-
-
-def test_the_kl_of_a_gaussian_adds_no_noise():
-    added = draws_of("local", prior=Gaussian(0.8)) - draws_of("local")
-    exact = BATCH["mu"] / 0.8**2, BATCH["sigma"] / 0.8**2 - 1 / BATCH["sigma"]
-    np.testing.assert_allclose(added, np.broadcast_to(np.hstack(exact), added.shape), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kind": "pathwise"}, "kind: expected one of score, shared"),
-        ({"sigma": [0.1, 0.0, 0.1]}, "sigma: expected 3 numbers > 0"),
-        ({"sigma": [0.1]}, "sigma: expected 3 numbers > 0"),
-        ({"sigma": [0.1, np.inf, 0.1]}, "sigma: expected finite"),
-        ({"mu": [0.1, np.nan, 0.1]}, "mu: expected finite"),
-        ({"mu": [0.1, 0.2]}, r"mu: expected shape \(3,\)"),
-        ({"seed": -1}, "seed: expected"),
-        ({"mu": 0.0}, "mu: expected shape"),
-        ({"x": [1.0]}, "x: expected shape"),
-        ({"y": np.zeros(5)}, "y: expected shape"),
-        ({"noise_std": 0.0}, "noise_std: expected"),
-        ({"n_data": 5}, "n_data: expected an integer >= 6"),
-        ({"n_draws": 0}, "n_draws: expected"),
-        ({"prior": "gauss"}, "prior: expected"),
-    ],
-    ids=str,
-)
-def test_gradient_samples_refuse_what_does_not_fit(changes, message):
-    with pytest.raises(ValueError, match=message):
-        estimators.gradient_samples(**{"kind": "local"} | BATCH | changes)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: estimators.gradient_variance("pathwise", **BATCH), "kind: expected one of score"),
-        (lambda: estimators.expected_gradient(**BATCH | {"n_data": 5}), "n_data: expected"),
-        (lambda: estimators.row_covariance("pathwise", [[1.0]], [1.0]), "kind: expected one of"),
-        (lambda: estimators.row_covariance("local", [[1.0]], [0.0]), "sigma: expected 1 numbers"),
-        (lambda: estimators.row_covariance("local", [1.0], [1.0]), r"x: expected shape \[n, d\]"),
-        (lambda: estimators.output_samples("x", [0.0], [1.0], [[1.0]]), "kind: expected one of"),
-        (lambda: estimators.output_samples("local", [0.0], [1.0], [1.0]), r"x: expected shape"),
-        (
-            lambda: estimators.output_samples("local", [0.0], [1.0], [[1.0]], n_draws=0),
-            "n_draws: expected",
-        ),
-        (lambda: estimators.prior_score(np.nan, Gaussian()), "w: expected finite"),
-        (lambda: estimators.prior_score(0.0, 1.0), "prior: expected"),
-        (
-            lambda: estimators.bbb_gradients(0.0, 0.0, 0.0, X, Y, 0.0, Gaussian()),
-            "noise_std: expected a finite number > 0",
-        ),
-        *(
-            (
-                lambda place=place: estimators.bbb_gradients(
-                    *(np.nan if i == place else 0.0 for i in range(5)), 1.0, Gaussian()
-                ),
-                f"{name}: expected finite",
-            )
-            for place, name in enumerate(("mu", "rho", "eps", "x", "y"))
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused_at_every_door(call, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        call()
-
-
-def test_the_score_of_a_prior_with_one_component_left_warns_of_nothing():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for pi, sigma in ((0.0, 0.1), (1.0, 1.5)):
-            score = estimators.prior_score([-2.0, 0.3], ScaleMixture(1.5, 0.1, pi))
-            np.testing.assert_allclose(score, np.array([2.0, -0.3]) / sigma**2)
-
-
-def test_the_defaults_are_one_thousand_draws_of_all_the_data_with_unit_noise():
-    data = {"noise_std": 1.0, "n_data": None}
-    for function, published in (
-        (estimators.gradient_samples, {**data, "prior": None, "n_draws": 1000, "seed": 0}),
-        (estimators.expected_gradient, data),
-        (estimators.gradient_variance, data),
-        (estimators.output_samples, {"n_draws": 1000, "seed": 0}),
-        (estimators.bbb_gradients, {"path_only": False}),
-    ):
-        parameters = inspect.signature(function).parameters.values()
-        assert {p.name: p.default for p in parameters if p.default is not p.empty} == published
 
 
 # The table
@@ -462,22 +193,3 @@ def test_the_table_finds_the_closed_forms_and_no_bias():
     assert [row.label for row in rows if not row.verdict.startswith("agrees")] == []
     ratio = next(row for row in rows if row.quantity.startswith("ratio"))
     assert 8 < ratio.ours < 16
-
-
-def test_each_task_of_the_table_is_named_once_and_depends_on_its_arguments_alone():
-    tasks = grad_variance.tasks(quick=False)
-    assert len({task.key for task in tasks}) == len(tasks) == 5 * 5 * 10
-    assert set(grad_variance.KINDS) == set(KINDS)
-    arguments = {**tasks[7].arguments, "n_draws": 50}
-    assert grad_variance.run(**arguments) == grad_variance.run(**arguments)
-
-
-def test_the_one_weight_model_takes_a_column_as_it_takes_a_row():
-    parts, settings = (0.3, -1.0, 0.7), (1.0, Gaussian(1.0))
-    row = estimators.bbb_gradients(*parts, [1.0, 2.0], [1.0, 1.5], *settings)
-    column = estimators.bbb_gradients(*parts, [[1.0], [2.0]], [[1.0], [1.5]], *settings)
-    np.testing.assert_array_equal(row, column)
-    with pytest.raises(ValueError, match=r"\[n\] or \[n, 1\] both, got \(2, 1\) and \(3,\)"):
-        estimators.bbb_gradients(*parts, [[1.0], [2.0]], [1.0, 1.5, 2.0], *settings)
-    with pytest.raises(ValueError, match=r"\[n\] or \[n, 1\] both, got \(3, 2\) and \(3, 2\)"):
-        estimators.bbb_gradients(*parts, np.ones((3, 2)), np.ones((3, 2)), *settings)

@@ -28,15 +28,6 @@ def test_neighbouring_bumps_overlap_as_said() -> None:
     assert neighbours == pytest.approx(np.exp(-0.5 / 0.75**2))
 
 
-def test_far_from_all_bumps_every_feature_is_0() -> None:
-    assert features.bumps(np.array([[9.0], [-9.0]]), 6).max() < 1e-12
-
-
-def test_the_kind_chooses() -> None:
-    np.testing.assert_array_equal(features.design("bumps", X, 4), features.bumps(X, 4))
-    np.testing.assert_array_equal(features.design("polynomial", X, 4), features.polynomial(X, 4))
-
-
 @pytest.mark.parametrize(
     ("kind", "x", "d"),
     [("splines", X, 3), ("bumps", X, 1), ("polynomial", X, 0), ("bumps", X[:, 0], 3)],

@@ -49,23 +49,6 @@ def test_the_loop_is_keras_adam(steps, learning_rate):
         np.testing.assert_allclose(mine, twin, rtol=1e-4, atol=1e-5)
 
 
-def test_a_slope_as_small_as_epsilon_is_stepped_along_as_far_as_keras_does():
-    """The first step is rate · s g/(s g + ε) with s = √(1 − β₂) and ε = 10⁻⁷."""
-
-    def slope(parameters, step, block):
-        loss = 1e-5 * sum(tf.reduce_sum(p) for p in parameters)
-        return loss, tf.stack([loss])
-
-    small = 1e-5 * np.sqrt(0.001)
-    for parameter, begin in zip(minimise(slope, schedule(1, 0.1)).parameters, START, strict=True):
-        np.testing.assert_allclose(begin - parameter, 0.1 * small / (small + 1e-7), rtol=1e-4)
-
-
-def test_the_loop_finds_the_minimum():
-    for parameter in minimise(bowl, schedule(3000, 0.05, cooldown=0.5)).parameters:
-        np.testing.assert_allclose(parameter, 0.0, atol=1e-3)
-
-
 def test_blocks_are_summed():
     """Each block pulls at other parameters: Adam would not tell one block from many alike."""
 
@@ -92,27 +75,7 @@ def test_the_rate_holds_and_then_falls_linearly_to_zero():
     np.testing.assert_allclose(rates, [0.2, 0.2, 0.2, 0.16, 0.008, 0.0], atol=1e-7)
 
 
-def test_without_a_cooldown_the_rate_never_falls():
-    plan = schedule(100, 0.2)
-    rates = [float(plan.rate(tf.constant(step))) for step in range(100)]
-    np.testing.assert_allclose(rates, 0.2, rtol=1e-6)
-
-
 # The record
-
-
-def test_a_long_run_is_recorded_evenly_and_at_its_last_step():
-    trace = minimise(bowl, schedule(1000, 0.01), n_records=20)
-    np.testing.assert_array_equal(trace.steps, np.arange(50, 1001, 50))
-    assert trace.records.shape == (20, 1)
-    assert float(trace.records[-1, 0]) == pytest.approx(float(bowl(trace.parameters)[0]), rel=1e-5)
-
-
-def test_a_short_run_is_recorded_once_a_step():
-    trace = minimise(bowl, schedule(7, 0.01))
-    history = optimise.history(trace, ("loss",), "no remedy")
-    np.testing.assert_array_equal(history["step"], np.arange(1, 8))
-    assert (np.diff(history["loss"]) < 0).all()
 
 
 @pytest.mark.parametrize(
@@ -142,34 +105,9 @@ def test_each_record_is_of_its_own_step_just_after_its_update(steps, n_records, 
         np.testing.assert_allclose(parameter, begin - sign * 0.01 * steps, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize(("cooldown", "size"), [(0.0, 1.0), (0.25, 1e-3), (1.0, 1e3)])
-def test_a_run_goes_as_far_as_its_rates_add_up_to(cooldown, size):
-    """However large the slope is: far above ε, Adam's steps do not depend on it."""
-
-    def slope(parameters, step, block):
-        loss = size * sum(tf.reduce_sum(p) for p in parameters)
-        return loss, tf.stack([loss])
-
-    steps, rate = 40, 0.1
-    left = 1 - np.arange(steps) / steps
-    way = rate * (np.minimum(1.0, left / cooldown) if cooldown else np.ones(steps)).sum()
-    trace = minimise(slope, schedule(steps, rate, cooldown))
-    for parameter, begin in zip(trace.parameters, START, strict=True):
-        np.testing.assert_allclose(begin - parameter, way, rtol=2e-3)
-
-
 def trace_of(records, parameters=(0.0,)) -> Trace:
     steps = tf.range(10, 10 * len(records) + 1, 10)
     return Trace([tf.constant(parameters)], steps, tf.constant(records))
-
-
-def test_history_names_its_columns():
-    history = optimise.history(trace_of([[1.0, 2.0], [3.0, 4.0]]), ("a", "b"), "no remedy")
-    assert {name: list(column) for name, column in history.items()} == {
-        "step": [10, 20],
-        "a": [1.0, 3.0],
-        "b": [2.0, 4.0],
-    }
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -177,12 +115,6 @@ def test_a_divergence_names_the_first_bad_step_and_the_remedy(bad):
     with pytest.raises(DivergedError, match="step 20: walk slower") as caught:
         optimise.history(trace_of([[1.0], [bad], [1.0], [bad]]), ("a",), "walk slower")
     assert (caught.value.step, caught.value.remedy) == (20, "walk slower")
-
-
-def test_one_bad_number_among_good_ones_is_a_divergence():
-    with pytest.raises(DivergedError) as caught:
-        optimise.history(trace_of([[1.0, 2.0], [1.0, np.nan]]), ("a", "b"), "walk slower")
-    assert caught.value.step == 20
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -210,18 +142,6 @@ def _along() -> Compiled:
     )
 
 
-def test_a_path_leads_from_the_start_to_the_end_and_is_dense_at_first():
-    trace = along(1500)
-    path = optimise.path(trace)
-    assert list(path.steps[:7]) == [0, 1, 2, 4, 8, 15, 30]
-    assert path.steps[-1] == 1500 and len(path.steps) == 41
-    assert (np.diff(path.steps) > 0).all() and np.diff(path.steps).max() <= 90
-    for frames, start, end in zip(path.parameters, START, trace.parameters, strict=True):
-        np.testing.assert_array_equal(frames[0], start)
-        np.testing.assert_array_equal(frames[-1], end)
-    np.testing.assert_array_equal(path.records[-1], trace.records[-1])
-
-
 def test_a_frame_is_what_a_run_of_so_many_steps_ends_with():
     path = optimise.path(along(1500))
     for i in (1, 3, 6, 20):
@@ -231,60 +151,7 @@ def test_a_frame_is_what_a_run_of_so_many_steps_ends_with():
         np.testing.assert_array_equal(path.records[i], short.records[-1])
 
 
-@pytest.mark.parametrize("steps", [1, 3, 60])
-def test_the_path_of_a_short_run_holds_no_step_twice(steps):
-    trace = along(steps)
-    path = optimise.path(trace)
-    assert path.steps[0] == 0 and path.steps[-1] == steps
-    assert (np.diff(path.steps) > 0).all()
-    assert {len(values) for values in (path.records, *path.parameters)} == {len(path.steps)}
-    if steps > 1:
-        shorter = along(int(path.steps[-2]))
-        np.testing.assert_array_equal(path.records[-2], shorter.records[-1])
-        np.testing.assert_array_equal(path.parameters[1][-2], shorter.parameters[1])
-    np.testing.assert_array_equal(path.parameters[0][-1], trace.parameters[0])
-    np.testing.assert_array_equal(path.parameters[0][0], START[0])
-
-
-def test_no_path_is_kept_unasked_or_of_too_many_numbers(monkeypatch):
-    assert optimise.path(minimise(bowl, schedule(5, 0.1))) is None
-    monkeypatch.setattr(optimise, "_MOST_NUMBERS", 41 * 5 - 1)
-    assert minimise(bowl, schedule(5, 0.1), keep_path=True).path is None
-    monkeypatch.setattr(optimise, "_MOST_NUMBERS", 41 * 5)
-    assert minimise(bowl, schedule(5, 0.1), keep_path=True).path is not None
-
-
-def test_the_history_of_a_frame_ends_with_it():
-    history = {"step": np.array([10, 20, 30]), "loss": np.array([3.0, 2.0, 1.0])}
-    path = optimise.Path(np.array([0, 4, 20, 30]), np.array([[9.0], [5.0], [2.0], [1.0]]), [])
-    for frame, steps, losses in (
-        (0, [0], [9.0]),
-        (1, [4], [5.0]),
-        (2, [10, 20], [3.0, 2.0]),
-        (-1, [10, 20, 30], [3.0, 2.0, 1.0]),
-    ):
-        until = optimise.history_until(frame, path, history)
-        assert (list(until["step"]), list(until["loss"])) == (steps, losses)
-
-
-@pytest.mark.parametrize(("frame", "there"), [(0, 1), (40, 1), (-41, 1), (41, 0), (-42, 0)])
-def test_a_frame_that_there_is_not_is_refused(frame, there):
-    path = optimise.path(along(1500))
-    if there:
-        assert optimise.with_frame(path, frame) is path
-        return
-    with pytest.raises(ValueError, match=f"one of the 41 frames kept, got {frame}"):
-        optimise.with_frame(path, frame)
-
-
 # Several starts
-
-
-def test_starts_are_a_million_seeds_apart():
-    assert optimise.start_seeds(7, 3) == [7, 1_000_007, 2_000_007]
-    for seed, starts in ((-1, 1), (0, 0), (0, 1.5)):
-        with pytest.raises(ValueError, match=r"^(seed|starts): expected"):
-            optimise.start_seeds(seed, starts)
 
 
 def diverging(*bad: int):
@@ -319,22 +186,3 @@ def test_the_first_start_has_ended_before_the_others_go_side_by_side(monkeypatch
     assert optimise.best_of(fit, [5, 3, 4], float) == 3
     others.clear()
     assert optimise.best_of(fit, [5, 7, 8], float) == 5
-
-
-def test_a_cost_is_asked_for_only_where_there_is_a_choice():
-    for seeds in ([5], [4, 5]):
-        assert optimise.best_of(diverging(4), seeds, pytest.fail) == 5
-
-
-def test_starts_that_all_diverge_raise_the_first_one_s_error():
-    with pytest.raises(DivergedError) as caught:
-        optimise.best_of(diverging(5, 3), [5, 3], float)
-    assert caught.value.step == 5
-
-
-def test_any_other_error_of_a_start_is_its_own():
-    def fit(seed):
-        raise ValueError("steps: expected an integer")
-
-    with pytest.raises(ValueError, match="steps"):
-        optimise.best_of(fit, [0, 1], float)

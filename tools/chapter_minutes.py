@@ -1,9 +1,9 @@
-"""How long a chapter takes to read, by words and lines of code; and the title line that says so.
+"""How long a chapter takes to read, by words and lines of code; and the line that says so.
 
 Words of text at 150 a minute, lines of code at 12: readers found that right. Exercises are apart.
 
     python tools/chapter_minutes.py            say how long each chapter and its sections take
-    python tools/chapter_minutes.py --write    write it into the titles and the README's table
+    python tools/chapter_minutes.py --write    write it into the texts and the README's table
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import jupytext
-import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -29,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--write", action="store_true", help="write them into the titles")
+    parser.add_argument("--write", action="store_true", help="write them into the texts")
     options = parser.parse_args(argv)
     too_long = 0
     for path in texts():
@@ -93,14 +92,10 @@ def title(path: Path) -> str:
 
 
 def write(path: Path) -> None:
-    """Put the title line into the text, into its notebook, and the minutes into the README."""
+    """Put the line into the text, and the minutes into the README."""
     said = title(path) + " · exercises: as long as you like" * ("Section" in title(path))
     text = path.read_text(encoding="utf-8")
     path.write_text(TITLE.sub(said, text, count=1), encoding="utf-8")
-    stored = NOTEBOOKS / f"{path.stem}.ipynb"
-    book = nbformat.read(stored, as_version=4)
-    book.cells[0].source = TITLE.sub(said, book.cells[0].source, count=1)
-    nbformat.write(book, stored)
     readme = ROOT / "README.md"
     row = re.compile(rf"(notebooks/{path.stem}\.ipynb\) \| )\d+ min")
     listed = row.sub(rf"\g<1>{round(minutes(path))} min", readme.read_text(encoding="utf-8"))

@@ -58,7 +58,7 @@ def _known(text: str) -> str:
     Raises:
         ArgumentTypeError: No claim is named so.
     """
-    ids = listing.entries()
+    ids = listing.claims()
     if not any(fnmatchcase(one, text) for one in ids):
         close = difflib.get_close_matches(text, ids, n=3, cutoff=0.3) or list(ids)[:3]
         raise argparse.ArgumentTypeError(
@@ -103,13 +103,14 @@ def main(argv: Sequence[str]) -> int:
 
 def print_list(options: argparse.Namespace) -> int:
     """Print each claim asked for: its id, what must be measured, its sentence."""
-    ids, said = _chosen(options.ids), listing.entries().values()
-    for path in listing.files().values():
-        here = [entry for entry in said if entry.module == path and entry.id in ids]
+    ids = _chosen(options.ids)
+    for topic in listing.topics():
+        here = [one for one in topic.claims if one.id in ids]
         if here:
-            print(f"{listing.about(path)}\n")
-        for entry in here:
-            print(f"  {entry.id}\n    {entry.sentence}\n    {entry.measure}: {entry.rule}\n")
+            print(f"{topic.about}\n")
+        for one in here:
+            asked = one.rule.in_words(one.unit)
+            print(f"  {one.id}\n    {one.sentence}\n    {one.measure}: {asked}\n")
     return 0
 
 
@@ -117,7 +118,7 @@ def _chosen(patterns: Sequence[str]) -> set[str]:
     """The ids that some patterns name; all of them if there are none."""
     return {
         one
-        for one in listing.entries()
+        for one in listing.claims()
         if not patterns or any(fnmatchcase(one, pattern) for pattern in patterns)
     }
 
@@ -169,9 +170,9 @@ def _are_known(ids: Sequence[str]) -> None:
     Raises:
         ValueError: One is none, or there are none.
     """
-    unknown = [one for one in ids if one not in listing.entries()]
+    unknown = [one for one in ids if one not in listing.claims()]
     if unknown or not ids:
-        known = ", ".join(listing.entries())
+        known = ", ".join(listing.claims())
         raise ValueError(f"ids: expected some of {known}; got {', '.join(unknown) or 'none'}")
 
 

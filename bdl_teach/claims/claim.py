@@ -1,14 +1,15 @@
-"""What a claim is made of: a world, an experiment in it, a sentence, the rule that it must meet.
+"""What a claim is made of: a world, an experiment in it, a formula for the effect, a rule.
 
-A change here makes every figure that is kept be computed anew (``reproduce/sources.py``), since
-each experiment leads here; a change of a sentence or of a rule does not.
+What a claim says and asks stands in the TOML file beside the experiment (``listing.py``), so that
+a changed sentence or limit leaves the stored figures valid; a changed formula does not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Figures = Mapping[str, float]  # what an experiment measured in one world, by name
 
@@ -55,52 +56,36 @@ class World:
 
 @dataclass(frozen=True)
 class Rule:
-    """What the effects of the worlds must be for a claim to hold; made by the functions below.
+    """What the effects of the worlds must be for a claim to hold.
 
     Attributes:
-        low: What the mean effect lies above, by two standard errors.
-        high: What it lies below, by two standard errors.
+        above: What the mean effect lies above, by two standard errors.
+        below: What it lies below, by two standard errors.
         share: In which share of the worlds the effect itself must lie between them.
     """
 
-    low: float = -math.inf
-    high: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
     share: float = 0.0
 
     def met_by(self, effect: float) -> bool:
         """Whether the effect of one world lies between the limits."""
-        return self.low < effect < self.high
+        return self.above < effect < self.below
 
     def in_words(self, unit: str = "") -> str:
         """The rule for a reader: ``"> 0 nats, in 80 % of the worlds"``."""
-        number = {value: f"{value:g}".replace("-", "−") for value in (self.low, self.high)}
-        limits = f"{number[self.low]} to {number[self.high]}"
-        if math.isinf(self.high):
-            limits = f"> {number[self.low]}"
-        elif math.isinf(self.low):
-            limits = f"< {number[self.high]}"
+        number = {value: f"{value:g}".replace("-", "−") for value in (self.above, self.below)}
+        limits = f"{number[self.above]} to {number[self.below]}"
+        if math.isinf(self.below):
+            limits = f"> {number[self.above]}"
+        elif math.isinf(self.above):
+            limits = f"< {number[self.below]}"
         where = f", in {self.share:.0%} of the worlds".replace("%", " %") if self.share else ""
         return f"{limits} {unit}".rstrip() + where
 
 
-def above(limit: float, *, share: float = 0.0) -> Rule:
-    """The mean effect is above a limit by two standard errors; so are a share of the worlds."""
-    return Rule(low=limit, share=share)
-
-
-def below(limit: float, *, share: float = 0.0) -> Rule:
-    """The mean effect is below a limit by two standard errors; so are a share of the worlds."""
-    return Rule(high=limit, share=share)
-
-
-def within(low: float, high: float, *, share: float = 0.0) -> Rule:
-    """The mean effect, give or take two standard errors, is between two limits."""
-    return Rule(low, high, share)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One empirical sentence of the course, and what has to be measured for it to stand.
+class Claim(NamedTuple):
+    """One empirical sentence of the course, and what its effect must be for it to stand.
 
     Attributes:
         id: What a chapter refers to it by: lower-case words with hyphens.
@@ -108,8 +93,6 @@ class Claim:
         measure: What the effect is, such as ``"F, geometric − uniform"``.
         unit: Of the effect; "" for a pure number.
         rule: What the effects must be.
-        effect: Maps the figures of one world to the effect. Methods are compared in pairs, on the
-            same world: the effect is the difference. A share of worlds is the mean of 0s and 1s.
     """
 
     id: str
@@ -117,7 +100,6 @@ class Claim:
     measure: str
     unit: str
     rule: Rule
-    effect: Callable[[Figures], float]
 
 
 @dataclass(frozen=True)
@@ -128,12 +110,14 @@ class Experiment:
         name: Unique; results are kept under it.
         run: Maps a world to figures by name; a function of a module, so that another process can
             be told its name, which depends on the world alone. Everything that costs time is here.
-        claims: What is said of the figures; several claims may share one experiment.
+        effects: For each claim's id, the formula from the figures of one world to the effect.
+            Methods are compared in pairs, on the same world: the effect is the difference. A share
+            of worlds is the mean of 0s and 1s.
         seconds: About how long one world takes on two cores, for those who plan; tests sample
             the quick ones more.
     """
 
     name: str
     run: Callable[[World], Figures]
-    claims: Sequence[Claim]
+    effects: Mapping[str, Callable[[Figures], float]]
     seconds: float

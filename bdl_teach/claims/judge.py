@@ -79,8 +79,8 @@ def _verdict(
     rule = claim.rule
     if not all(map(math.isfinite, effects)):
         return FALLS
-    if mean + reach <= rule.low or mean - reach >= rule.high:
+    if mean + reach <= rule.above or mean - reach >= rule.below:
         return FALLS
     if share < rule.share:
         return FALLS if len(effects) >= ENOUGH else OPEN
-    return HOLDS if rule.low < mean - reach and mean + reach < rule.high else OPEN
+    return HOLDS if rule.above < mean - reach and mean + reach < rule.below else OPEN

@@ -1,7 +1,7 @@
 """The table of the rivals: every method beside the true posterior, in the worlds that are kept.
 
 ``python3 -m bdl_teach claims --table rivals`` makes it, with ``--csv`` as the file beside this
-module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes the README's table.
+module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes docs/results.md.
 What is measured, ``experiments/beside_nuts.py`` says.
 """
 
@@ -36,6 +36,13 @@ LABELS = {
     "pbp": "PBP",
     "nuts": "NUTS",
 }
+OTHER_MODEL = ("mle", "infinite", "eb", "pbp")
+NOTES = (
+    "† Another model than that of NUTS: MLE has no prior, the infinitely wide network learns no "
+    "features, empirical Bayes has a prior and PBP a prior and a noise that it learnt. A distance "
+    "of theirs is one between two models, and no error of an approximation.",
+    "A world redraws the noise on y and every start; the 32 x and the sine are the same in all.",
+)
 REGIONS = ("data", "gap", "outside")
 ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # of the noise: no forecast's NLL is below it
 # Heading -> ending of the figure's name, what it is multiplied by, what is added, digits.
@@ -106,10 +113,11 @@ def as_text(table: Rivals, *columns: str) -> str:
 
 
 def as_markdown(table: Rivals) -> str:
-    """The whole table for the README."""
+    """Return the whole table and its notes."""
     lines = [heads(tuple(COLUMNS)), *cells(table, tuple(COLUMNS))]
     rows = ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join([rows[0], "|---|" + "--:|" * (len(lines[0]) - 1), *rows[1:]])
+    ruled = [rows[0], "|---|" + "--:|" * (len(lines[0]) - 1), *rows[1:]]
+    return "\n\n".join(["\n".join(ruled), *NOTES])
 
 
 def heads(columns: Sequence[str]) -> list[str]:
@@ -122,7 +130,7 @@ def cells(table: Rivals, columns: Sequence[str]) -> list[list[str]]:
     """Means with their standard errors, one row a method."""
     return [
         [
-            label,
+            label + " †" * (method in OTHER_MODEL),
             *(_cell(table, method, region, name) for name in columns for region in REGIONS),
             report.number(table.milliseconds[method]),
         ]

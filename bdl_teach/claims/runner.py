@@ -20,11 +20,9 @@ from bdl_teach.reproduce.table import Task
 
 def load(ids: Collection[str]) -> list[Experiment]:
     """Import the experiments on which some claims rest; no ids: all of them."""
-    wanted = [entry for entry in listing.entries().values() if not ids or entry.id in ids]
-    stems = dict.fromkeys(entry.module.stem for entry in wanted)
-    modules = [importlib.import_module(f"{experiments.__name__}.{stem}") for stem in stems]
-    chosen = {entry.id for entry in wanted}
-    return [e for m in modules for e in of_module(m) if any(c.id in chosen for c in e.claims)]
+    wanted = [t for t in listing.topics() if not ids or any(one.id in ids for one in t.claims)]
+    modules = [importlib.import_module(f"{experiments.__name__}.{topic.name}") for topic in wanted]
+    return [e for m in modules for e in of_module(m) if not ids or set(ids) & set(e.effects)]
 
 
 def of_module(module: ModuleType) -> list[Experiment]:
@@ -87,8 +85,10 @@ def run_rivals(options: argparse.Namespace) -> int:
     faults |= late
     worlds = [done[job.task.key] for job in jobs if job.task.key in done]
     if worlds and times:
-        table = rivals.Rivals(worlds, times[timed.key], made(options))
-        print(rivals.as_text(table))
+        converged = sum(world["converged"] for world in worlds)
+        how = f"NUTS converged in {converged:.0f} of {len(worlds)} worlds. {made(options)}"
+        table = rivals.Rivals(worlds, times[timed.key], how)
+        print(rivals.as_text(table), table.made, *rivals.NOTES, sep="\n")
         if options.csv:
             write_whole(options.csv, rivals.as_csv(table, options.first_world))
     return runner.tell(faults, len(jobs) + 1, runner.folder(options))
@@ -113,12 +113,10 @@ def judge_stored(ids: Collection[str]) -> list[Finding]:
     """
     chosen = load(ids)
     done = {k: f for one in chosen for k, f in kept.read(stored_in(one)).figures.items()}
-    return [
-        judge(claim, [float(claim.effect(f)) for k, f in done.items() if is_of(k, one)])
-        for one in chosen
-        for claim in one.claims
-        if claim.id in ids
-    ]
+    findings = []
+    for one in chosen:
+        findings += judged(one, ids, [f for k, f in done.items() if is_of(k, one)])
+    return findings
 
 
 def stored_in(experiment: Experiment) -> Path:
@@ -160,9 +158,19 @@ def judge_all(
     done: Mapping[str, Figures],
 ) -> list[Finding]:
     """Judge the claims asked for by the worlds that have figures."""
+    findings = []
+    for one in chosen:
+        keys = (key(one, n) for n in numbers)
+        findings += judged(one, ids, [done[k] for k in keys if k in done])
+    return findings
+
+
+def judged(
+    experiment: Experiment, ids: Collection[str], figures: Sequence[Figures]
+) -> list[Finding]:
+    """Judge the claims asked for of one experiment by its figures in some worlds."""
     return [
-        judge(claim, [float(claim.effect(done[k])) for n in numbers if (k := key(one, n)) in done])
-        for one in chosen
-        for claim in one.claims
-        if not ids or claim.id in ids
+        judge(listing.claims()[id], [float(effect(one)) for one in figures])
+        for id, effect in experiment.effects.items()
+        if not ids or id in ids
     ]

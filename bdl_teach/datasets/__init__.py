@@ -1,18 +1,24 @@
-"""The data of the course: toy problems drawn from a seed, and real sets fetched once.
+"""The data of the course: toy problems drawn from a seed, real sets fetched once, and one's own.
 
 The real ones are kept in ``$BDL_TEACH_DATA`` or the user's cache folder; without them and
 without a network a loader raises :class:`bdl_teach.DatasetUnavailable`, which says what to do.
-``digits`` comes with scikit-learn and is always there.
+``digits`` comes with scikit-learn and is always there. :func:`read_points` reads a table of one's
+own out of a text.
 """
 
+from bdl_teach.datasets.cells import Ambiguous
 from bdl_teach.datasets.images import Images, digits, fashion_sprite, mnist_test
+from bdl_teach.datasets.reading import ChooseColumns, Points, read_points
 from bdl_teach.datasets.store import folder
 from bdl_teach.datasets.tables import UCI, Table, alzheimers, california, splits, uci
 from bdl_teach.datasets.toy import Regression1D, blundell_curve, sinusoid
 
 __all__ = [
     "UCI",
+    "Ambiguous",
+    "ChooseColumns",
     "Images",
+    "Points",
     "Regression1D",
     "Table",
     "alzheimers",
@@ -22,6 +28,7 @@ __all__ = [
     "fashion_sprite",
     "folder",
     "mnist_test",
+    "read_points",
     "sinusoid",
     "splits",
     "uci",

@@ -32,6 +32,7 @@ from bdl_teach import elbo
 from bdl_teach._support import checks, memory
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
@@ -265,6 +266,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
     return labels.astype(np.int32), known
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(TrainedOn):
     """A fitted Bayesian classifier of pictures.
@@ -361,6 +363,10 @@ class Fit(TrainedOn):
 
     def log_predict(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
         """Logarithms of :meth:`predict`, finite where the probability rounds to 0."""
+        return np.asarray(log_softmax(self.logits(images, n_samples, seed), axis=-1))
+
+    def logits(self, images: ArrayLike, n_samples: int = 30, seed: int = 1) -> Array:
+        """Return the logits ``[s, n, classes]`` whose softmax :meth:`predict` gives."""
         x = _pictures(images, self.network.image_shape) * np.float32(self.pixel_scale)
         s, seed = checks.count("n_samples", n_samples), checks.count("seed", seed, 0)
         logits = np.empty((s, len(x), self.network.n_classes))
@@ -368,7 +374,7 @@ class Fit(TrainedOn):
             self.built.draw.assign(convnet.key(seed, _PREDICTION, i))
             for start in range(0, len(x), _CHUNK):  # all chunks of one draw see the same weights
                 logits[i, start : start + _CHUNK] = self.built.logits(x[start : start + _CHUNK])
-        return np.asarray(log_softmax(logits, axis=-1))
+        return logits
 
     def pruned(self, fraction: float) -> Fit:
         """Return a copy without the given fraction of the weights, lowest |μ|/σ first.
@@ -394,6 +400,7 @@ class Fit(TrainedOn):
         return replace(self, built=built)
 
 
+@one_line
 @dataclass(frozen=True)
 class Ensemble:
     """Classifiers of the same pictures, which count alike.

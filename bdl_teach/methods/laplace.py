@@ -1,12 +1,17 @@
 """Laplace's approximation: a Gaussian round the most probable weights, as wide as they are sharp.
 
-At the mode w* of P(w | D), which ``point.fit`` finds, −log P(w | D) is taken for a parabola:
+At a mode w* of P(w | D), −log P(w | D) is taken for a parabola:
 
     P(w | D) ≈ N(w*, Λ⁻¹),   Λ = Σ_i h_i g_i g_iᵀ + diag(δ),   g_i = ∂f(x_i)/∂w
 
 with h = −∂² log P(y | f)/∂f²: 1/noise² for numbers, p (1 − p) for labels. This is the generalised
 Gauss-Newton matrix: of the Hessian it leaves out what bends in f, so that it has no negative
 direction, and is exact for a linear model.
+
+**The mode.** ``fit`` walks from where Adam ends to a mode by Newton's method (``to_mode``): 1500
+steps of Adam are still some nats from one, and there the Gaussian is too wide in a gap. How far
+from a mode it may be says ``Fit.newton_decrement``. At a mode the kinks of some ReLUs lie on data
+points, where f bends: J has the slope of one side there, and a Gaussian can have no V.
 
 **The prior's δ** is 1/σ² for a Gaussian. A scale mixture has no one curvature; between its scales
 that is even negative. Each weight then has δ_j = E[1/σ² | w_j], the mean precision of the component
@@ -17,8 +22,8 @@ negative, −w² Var[1/σ² | w]. It is an approximation more, and it sees one m
 of all diagonal Gaussians the one with the lowest KL[q ‖ N(w*, Λ⁻¹)], and as every such one too
 narrow for each weight by itself. And
 ``"last_layer"``: what stands before the last layer is frozen where the mode has it, and the last
-layer's posterior is solved for itself; with Gaussian noise that is exact, chapter 1's regression
-on the network's last hidden layer as features.
+layer's posterior is solved for itself; with Gaussian noise and a Gaussian prior that is exact,
+chapter 1's regression on the network's last hidden layer as features.
 
 **Predictions.** Λ belongs to the model that is linear in the weights, f(w*) + g·(w − w*), and there
 its posterior is meant to be used (``linearised``, the default): the mean is that of the mode, the
@@ -36,22 +41,23 @@ linearization"; Immer et al. 2021b, "Scalable marginal likelihood estimation".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import svd
 from scipy.optimize import minimize
-from scipy.special import expit
 
-from bdl_teach import estimators, likelihoods, optimise, predictive
+from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
-from bdl_teach.methods import point
+from bdl_teach.methods import _newton, point
 from bdl_teach.methods._loop import Capacity
+from bdl_teach.methods._newton import Target, prior_precision
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 
@@ -61,6 +67,7 @@ NIL = 1e-9  # nats that are none
 SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many times, or so few
 
 
+@one_line
 class Problem(NamedTuple):
     """A mode, and how its surroundings are approximated: all but prior and noise.
 
@@ -83,7 +90,13 @@ class Problem(NamedTuple):
         """How many layers have a posterior, from the output on; all of them if ``None``."""
         return 1 if self.structure == "last_layer" else None
 
+    def target(self, prior: Prior, noise_std: float) -> Target:
+        """What the weights are to be the mode of, under this prior and noise."""
+        mode = self.mode
+        return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
+
+@one_line
 class Spread(NamedTuple):
     """N(0, Λ⁻¹) of k weights: what the prior leaves open, less what the data tell.
 
@@ -130,7 +143,8 @@ def jacobian(
 ) -> tuple[Array, Array]:
     """Outputs of a network, and their derivatives by its weights, by backpropagation.
 
-    In NumPy and float64: the matrix J Jᵀ loses half of all digits, and nothing needs compiling.
+    In NumPy and float64: the matrix J Jᵀ loses half of all digits, and nothing needs compiling. At
+    a kink the derivative is that of the side where the unit is off.
 
     Args:
         network: A network with one output.
@@ -141,34 +155,57 @@ def jacobian(
     Returns:
         f ``[n]`` and ∂f/∂w ``[n, k]``, k the number of weights of those layers.
     """
-    pieces = np.split(weights, np.cumsum([a * b for a, b in network.shapes])[:-1])
-    parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
-    matrices, biases = parts[::2], parts[1::2]
-    below = [x]  # what each layer is given [n, in]
-    for weight, bias in zip(matrices[:-1], biases[:-1], strict=True):
-        below.append(np.maximum(0.0, below[-1] @ weight.T + bias[:, 0]))
-    f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
-    columns: list[Array] = []
-    slope = np.ones_like(f)  # ∂f/∂(what a layer puts out) [n, out]
-    for weight, h in list(zip(matrices, below, strict=True))[::-1][:n_layers]:
-        by_weight = (slope[:, :, None] * h[:, None]).reshape(len(x), -1)  # [n, out · in]
-        columns = [by_weight, slope, *columns]
-        slope = slope @ weight * (h > 0)
-    return f[:, 0], np.hstack(columns)
+    told = _newton.forward(network, weights, x)
+    return told.f, told.jacobian(n_layers)
 
 
-def prior_precision(w: Array, prior: Prior) -> Array:
-    """δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) over w; 1/σ² for a Gaussian prior."""
-    w = np.where(np.abs(w) < 1e-9, 1e-9, w)  # where it is even, and flat
-    return np.asarray(-estimators.prior_score(w, prior) / w)
+def to_mode(
+    mode: point.Fit, x: ArrayLike, y: ArrayLike, *, prior: Prior | None = None
+) -> point.Fit:
+    """Walk from a trained network to a mode nearby, by Newton's method.
+
+    Args:
+        mode: A network fitted with this prior to these data.
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]`` or ``[n]``.
+        prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
+
+    Returns:
+        The network there, which is the last entry of its history and the last frame of its path.
+        A network of more than 1000 weights stays where it is: train it for longer.
+
+    Raises:
+        ValueError: An argument is out of range or the shapes do not fit.
+    """
+    prior = as_prior("prior", Gaussian() if prior is None else prior)
+    p = _problem(mode, x, y)
+    weights = _newton.to_mode(p.target(prior, mode.noise_std), mode.weights)
+    f, log_prior = jacobian(mode.network, weights, p.x)[0], np.sum(prior.log_prob(weights))
+    joint = _log_joint(p, f, weights, prior, mode.noise_std)
+    last = [mode.history["step"][-1], -joint, -log_prior, log_prior - joint]
+    history = {
+        name: np.append(values[:-1], value)
+        for (name, values), value in zip(mode.history.items(), last, strict=True)
+    }
+    return replace(mode, weights=weights, history=history, path=_ending(mode.path, last, weights))
 
 
-def _by_output(likelihood: str, y: Array, f: Array, noise_std: float) -> tuple[Array, Array]:
-    """∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f², each ``[n]``."""
-    if likelihood == "bernoulli":
-        p = expit(f)
-        return y[:, 0] - p, p * (1.0 - p)
-    return (y[:, 0] - f) / noise_std**2, np.full(len(f), noise_std**-2)
+def _ending(path: optimise.Path | None, last: list[float], weights: Array) -> optimise.Path | None:
+    """Put other weights, and what is recorded of them, at the end of a path."""
+    if path is None:
+        return None
+    records = np.vstack([path.records[:-1], last[1:]])
+    frames = np.vstack([path.parameters[0][:-1], weights])
+    return optimise.Path(path.steps, records, [frames])
+
+
+def _problem(
+    mode: point.Fit, x: ArrayLike, y: ArrayLike, structure: str = "full", linearised: bool = True
+) -> Problem:
+    """Check that data go with a network, and that there is such a structure."""
+    checks.choice("structure", structure, STRUCTURES)
+    x, y = likelihoods.data(mode.likelihood, x, y)
+    return Problem(mode, checks.inputs("x", x, mode.network.n_inputs), y, structure, linearised)
 
 
 def _log_joint(p: Problem, f: Array, w: Array, prior: Prior, noise_std: float) -> float:
@@ -194,7 +231,7 @@ def fit(
     seed: int = 0,
     capacity: Capacity | None = None,
 ) -> Fit:
-    """Find the most probable weights, and put a Gaussian round them.
+    """Find weights that are the most probable ones around, and put a Gaussian there.
 
     Args:
         x: Inputs ``[n, d]``.
@@ -206,7 +243,7 @@ def fit(
         likelihood: ``"gaussian"``, or ``"bernoulli"`` for labels 0 and 1.
         noise_std: Standard deviation of the noise on y, in the units of y, > 0.
         hidden_units: Width of each hidden ReLU layer; () is a linear model.
-        steps: Adam steps to the mode.
+        steps: Adam steps, from whose end Newton's method goes on to the mode.
         learning_rate: Adam step size, > 0.
         starts: Search the mode from so many starting points and keep the highest.
         seed: Seed of the starting point.
@@ -234,6 +271,7 @@ def fit(
         seed=seed,
         capacity=capacity,
     )
+    mode = to_mode(mode, x, y, prior=prior)
     return around(mode, x, y, prior=prior, structure=structure, linearised=linearised)
 
 
@@ -246,10 +284,11 @@ def around(
     structure: str = "full",
     linearised: bool = True,
 ) -> Fit:
-    """Put a Gaussian round a network that has been fitted: what :func:`fit` does after the mode.
+    """Put a Gaussian round a network as it is: what :func:`fit` does once it is at the mode.
 
     Args:
-        mode: A network fitted with this prior to these data, with its noise and likelihood.
+        mode: A network fitted with this prior to these data, with its noise and likelihood; see
+            :func:`to_mode`.
         x: Inputs ``[n, d]``.
         y: Targets ``[n, 1]`` or ``[n]``.
         prior: Prior of each weight; ``Gaussian(1.0)`` if not given.
@@ -262,11 +301,9 @@ def around(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    checks.choice("structure", structure, STRUCTURES)
     prior = as_prior("prior", Gaussian() if prior is None else prior)
-    x, y = likelihoods.data(mode.likelihood, x, y)
-    x = checks.inputs("x", x, mode.network.n_inputs)
-    return _approximate(Problem(mode, x, y, structure, linearised), prior, mode.noise_std)
+    problem = _problem(mode, x, y, structure, linearised)
+    return _approximate(problem, prior, mode.noise_std)
 
 
 def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
@@ -285,7 +322,7 @@ def _approximate(p: Problem, prior: Prior, noise_std: float) -> Fit:
 
 def _spread(p: Problem, f: Array, rows: Array, w: Array, prior: Prior, noise_std: float) -> Spread:
     """Λ at weights w ``[k]`` with outputs f ``[n]`` and derivatives ``[n, k]``."""
-    _, h = _by_output(p.mode.likelihood, p.y, f, noise_std)
+    _, h = p.target(prior, noise_std).by_output(f)
     delta = prior_precision(w, prior)
     if p.structure == "diagonal":
         return Spread((h @ rows**2 + delta) ** -0.5, np.zeros((0, len(w))), np.zeros(0))
@@ -305,7 +342,7 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
     """
     for _ in range(NEWTON_STEPS):
         f = rows @ w
-        slope, _ = _by_output(p.mode.likelihood, p.y, f, noise_std)
+        slope, _ = p.target(prior, noise_std).by_output(f)
         gradient = slope @ rows - prior_precision(w, prior) * w
         step = _spread(p, f, rows, w, prior, noise_std).cov @ gradient
         reach = np.abs(rows @ step).max()
@@ -317,6 +354,7 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
     return w
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """A Gaussian round the mode of a network's weights.
@@ -346,7 +384,7 @@ class Fit:
 
     @property
     def history(self) -> dict[str, Array]:
-        """What ``point.fit`` recorded on its way to the mode."""
+        """What ``point.fit`` recorded on its way to the mode, and of the mode itself."""
         return self.problem.mode.history
 
     @property
@@ -369,6 +407,18 @@ class Fit:
         """
         problem = self.problem._replace(mode=self.problem.mode.at(frame))
         return _approximate(problem, self.prior, self.noise_std)
+
+    @property
+    def newton_decrement(self) -> float:
+        """By how many nats the parabola's own minimum lies below ``mean``: at a mode 0.
+
+        ½ ∂U · Λ⁻¹ ∂U of U = −log P(w | D), by the weights that have a posterior. Where a kink lies
+        on a data point, ∂U is the average of both sides that the rounded network has there.
+        """
+        target, size = self.problem.target(self.prior, self.noise_std), len(self.spread.scale)
+        tau = [] if self.problem.n_layers else _newton.least_rounding(target, self.mean)
+        slope = _newton.gradient(target, self.mean, tau)[-size:]
+        return float(0.5 * self.spread.std(slope[None])[0] ** 2)
 
     @property
     def cov(self) -> Array:
@@ -398,7 +448,8 @@ class Fit:
         anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
 
         Raises:
-            ValueError: The prior is no Gaussian.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search
+                ends: data without noise, which a network fits exactly, do not say how much.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -417,7 +468,16 @@ class Fit:
             method="L-BFGS-B",
             bounds=[(-math.log(SEARCH), math.log(SEARCH))] * free,
         )
-        return at(found.x)
+        best = at(found.x)
+        for name, value, factor in zip(
+            ("prior", "noise_std"), (best.prior, best.noise_std), found.x, strict=False
+        ):
+            if abs(factor) > math.log(SEARCH) - 1e-3:
+                raise ValueError(
+                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
+                    f"the search began, got one that still rises at {value}: the data do not say"
+                )
+        return best
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.

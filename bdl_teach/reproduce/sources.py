@@ -13,7 +13,6 @@ from pathlib import Path
 
 import bdl_teach
 
-_SAYING = "Experiment("  # of claims: sentences, and how they read the figures
 _ROOT = Path(bdl_teach.__file__).parent
 _LIBRARIES = (
     "numpy",
@@ -38,21 +37,10 @@ def fingerprint(module: str) -> str:
     """
     digest = hashlib.sha256(bdl_teach.__version__.encode())
     for name, path in sorted(_reached(module).items()):
-        digest.update(f"\n{name}\n".encode() + _code(path).encode())
+        digest.update(f"\n{name}\n".encode() + path.read_bytes())
     for library in _LIBRARIES:
         digest.update(f"\n{library} {_version(library)}".encode())
     return digest.hexdigest()[:16]
-
-
-def _code(path: Path) -> str:
-    """The text of a module without what it says of its figures: they stay as they are then."""
-    text = path.read_text(encoding="utf-8")
-    said: set[int] = set()  # numbers of lines
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(_SAYING):
-            said |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = text.splitlines()
-    return "\n".join(line for number, line in enumerate(lines, 1) if number not in said)
 
 
 def _version(library: str) -> str:

@@ -138,7 +138,8 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     PRESETS: ClassVar[controls.Presets] = {
         # claim: by-hand-the-star-is-further-right
         "by hand": (
-            "σ = 1 by hand: the star, where the KL of these weights is least, is further right",
+            "σ = 1 by hand. The star marks the σ at which the KL of these weights would be "
+            "least: it is larger than 1",
             dict(_DEFAULTS),
         ),
         # claim: a-prior-too-narrow-keeps-the-mean-flat, a-prior-too-narrow-calls-itself-right

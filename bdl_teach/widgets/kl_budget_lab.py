@@ -20,7 +20,7 @@ from bdl_teach.widgets._engine.mission_checks import as_asked, at, left, untouch
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, TABLE_ROOM, X_GRID
+from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, X_GRID, room
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -242,7 +242,6 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         seed = values.get("seed", 0)  # no control has it: a mission asks for others
         drawn, prior = partial(datasets.sinusoid, seed=seed), ScaleMixture()
         data = points.chosen(values.get("data"), 1.0, drawn)
-        room = SMALL_ROOM if len(data.x) <= SMALL_ROOM[0] else TABLE_ROOM
         fit = bbb.fit(
             data.x,
             data.y,
@@ -251,7 +250,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
             seed=seed,
-            capacity=bbb.Capacity(*room),
+            capacity=bbb.Capacity(*room(len(data.x))),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
         return _result(data, shares, fit)

@@ -346,14 +346,15 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _describe(self, result: LinearResult) -> str:
         best = PRIOR_STDS[np.argmax(result.evidence_by_prior)]
-        sd = result.prediction.epistemic_std
+        sd, data = result.prediction.epistemic_std, result.data
         n, d = len(result.data.x), len(result.posterior.mean)
         advice = f" (best at prior σ {best:.2g})" if n else ""
         return (
             f"{points.count(result.data)}, {d} features: log evidence "
             f"{result.log_evidence:.1f} nats{advice}; "
-            f"epistemic sd {sd[_INSIDE].mean():.2f} in the middle half, {sd[0]:.1f} at the left "
-            f"end, {sd[-1]:.1f} at the right; noise sd {result.data.noise_std:.1f}."
+            f"epistemic sd {points.sd(data, sd[_INSIDE].mean(), 2)} in the middle half, "
+            f"{points.sd(data, sd[0])} at the left end, {points.sd(data, sd[-1])} at the right; "
+            f"noise sd {points.sd(data, data.noise_std)}."
         )
 
 

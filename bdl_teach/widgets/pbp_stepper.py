@@ -364,18 +364,21 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
-        replay, sd = result.replay, result.prediction.epistemic_std
+        replay, sd, data = result.replay, result.prediction.epistemic_std, result.data
         n_steps = len(replay.noise) - 1
         learned = "the prior" if not n_steps else "prior refined"
         if result.last is not None:
-            learned = f"learned x = {result.data.x[result.last, 0]:.2f}"
+            place = result.data.x[result.last, 0]
+            of_course = points.units_of(data) == points.COURSE
+            shown = f"{place:.2f}" if of_course else points.at(data, place)
+            learned = f"learned {points.x_name(data)} = {shown}"
         true = _true_noise(result.data)
         beside = "" if math.isnan(true) else f" (true {true:.2f})"
         return (
             f"Step {n_steps}, epoch {replay.epoch + 1}: {learned}; α {replay.noise[-1, 0]:.1f}, "
-            f"β {replay.noise[-1, 1]:.2f}, noise sd {replay.noise_std[-1]:.2f}{beside}; "
-            f"epistemic sd {sd[_INSIDE].mean():.1f} among the data, "
-            f"{sd[[0, -1]].mean():.1f} at x = ±1.5."
+            f"β {replay.noise[-1, 1]:.2f}, noise sd {points.sd(data, replay.noise_std[-1], 2)}"
+            f"{beside}; epistemic sd {points.sd(data, sd[_INSIDE].mean())} among the data, "
+            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}."
         )
 
     def _undoable(self) -> controls.Values:

@@ -90,17 +90,17 @@ print("Sliders will feel live here." if fast else "Sliders will lag here; result
 # | paper | [6](06_empirical_bayes.ipynb) |
 # | the field | [3](03_bayes_by_backprop.ipynb), [4](04_how_right_is_it.ipynb), [8](08_ensembles_laplace_and_sampling.ipynb), [9](09_pictures_and_the_unknown.ipynb), [10](10_comparison_and_decisions.ipynb) |
 #
-# The file `inventory.toml` beside the notebooks goes down to single sections.
+# In a checkout, the file `notebooks/inventory.toml` goes down to single sections.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## How to use a chapter
 #
-# Every chapter has the same parts, in the same order.
+# Every chapter opens on something to try: run its first cell, and move what its first lines say. Then come the same parts, in the same order.
 #
 # 1. **Predict first.** Write down what you expect. Each explorer asks as well, and unlocks its answer once you have chosen and moved the slider. It takes a minute, and it is the difference between looking and learning.
 # 2. **Derive.** Each numbered equation stands beside a cell that computes it and *asserts* it. You need not take an equation on trust: change a number and run the cell again; if it were wrong there, the cell would fail.
 # 3. **Build it, then compare.** A short version from scratch, then the package, then TensorFlow Probability, on the same problem.
-# 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. The menu *start from* holds presets, named after what they show; *undo* goes back. The points are yours, too: drag one, click to add one, Shift-click to take one away; with the keyboard, Page Down chooses a point and arrows move it; *my data* takes a table of two columns. *pin A* keeps a state to compare with, *replay* goes through the training, *draw it* hides the band until you have drawn yours. If a picture does not move, its kernel is not running: choose *Run → Run All Cells*.
+# 4. **Play.** In an *explorer* each movement of a slider trains the model again. Click a slider and use the arrow keys for single steps. The menu *start from* holds presets, named after what they show; *undo* goes back, *more* opens the rest of the controls. The points are yours, too: drag one, click to add one, Shift-click to take one away; with the keyboard, Page Down chooses a point and arrows move it; *my data* takes a table of two columns. *pin A* keeps a state to compare with, *replay* goes through the training, *draw it* hides the band until you have drawn yours. A picture that does not move is a still: click its cell and press Shift+Enter.
 # 5. **Exercises.** Replace the `...`, run the cell. The check tells you *which* mistake it sees and where to read. Solutions are in the collapsed cells below each exercise. What you have solved is kept when the kernel ends: `exercises.progress()` shows it, `exercises.reset()` forgets it.
 # 6. **Mistakes in circulation.** Claims that you will meet elsewhere, run.
 #

@@ -18,9 +18,16 @@
 #
 # *One model in which nothing has to be approximated, and everything that the later chapters approximate.*
 #
-# **Time** 61 minutes · **Minutes per section** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 6 · opening and end: 11
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then move the slider *points N*: a linear model meets the points of a noisy sine one at a time. It is linear in its *weights*; bell-shaped features let it bend, and all that you see is exact. Where does the band close first, and where does it stay open?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import LinearRegressionExplorer
+
+explorer = LinearRegressionExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - say which probability model stands behind a squared error, a cross-entropy, a weight decay;
 # - write down the posterior of a linear model, and draw functions from it;
@@ -29,18 +36,9 @@
 # - say why the evidence is out of reach for a network, and what it costs to try;
 # - tell the two directions of the KL divergence apart by what they do.
 #
-# **Prerequisites** Python, NumPy, the Gaussian density, a least-squares fit. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 61 minutes · **Minutes per section** 1.1: 4 · 1.2: 6 · 1.3: 3 · 1.4: 5 · 1.5: 7 · 1.6: 7 · 1.7: 4 · 1.8: 8 · 1.9: 6 · opening and end: 11
 #
-# Below, a linear model meets points of a noisy sine one at a time. It is linear in its *weights*; bell-shaped features let it bend. Everything you see is exact: no sampling, no optimiser. Look only, for now: sliders, points and missions are for section 1.9.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import LinearRegressionExplorer
-
-explorer = LinearRegressionExplorer()
-explorer
+# **Prerequisites** Python, NumPy, the Gaussian density, a least-squares fit. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -736,7 +734,7 @@ for mu_q, sigma_q in ((0.0, 1.0), (0.5, 0.2), (m, sd)):
 #
 # The picture can be touched: drag a point, click to add one, hold Shift and click to take one away; **pin A** keeps what is shown to compare with; **missions** has three things to bring about, with hints. If you run the cell at the top again it makes a *new* explorer: run the one below again, too.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 

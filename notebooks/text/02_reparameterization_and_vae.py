@@ -18,9 +18,16 @@
 #
 # *How to send a gradient through a random number, and the first thing that it made possible.*
 #
-# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then point anywhere on the map. A network has learnt to write each picture of a digit as *two* numbers, its place on the map, without ever seeing a label; the picture in the middle is what it makes of the place that you point at. What lies between two digits?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import VAEExplorer
+
+explorer = VAEExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - say what an autoencoder cannot do, and what a variational autoencoder (VAE) changes;
 # - derive the evidence lower bound (ELBO) for a latent variable, and compute both of its terms;
@@ -29,18 +36,9 @@
 # - train a VAE, read its latent map, generate from its prior, and choose β;
 # - recognise a collapsed posterior, and three published recipes that produce wrong pictures.
 #
-# **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 56 minutes · **Minutes per section** 2.1: 5 · 2.2: 5 · 2.3: 5 · 2.4: 4 · 2.5: 6 · 2.6: 5 · 2.7: 5 · 2.8: 2 · 2.9: 3 · 2.10: 6 · opening and end: 10
 #
-# Below, a VAE has learnt to write each 8 × 8 digit as *two* numbers, without ever seeing a label. Each digit is drawn where the encoder puts it. The picture in the middle is what the decoder makes of the place under your sliders. β and the seed train a new model, while you watch. Leave the sliders alone until section 2.10.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import GradientLab, VAEExplorer
-
-explorer = VAEExplorer()
-explorer
+# **Prerequisites** Python, NumPy, the chain rule, what a neural network is. The KL divergence is introduced here; [chapter 1](01_from_mle_to_bayes.ipynb) has more on it. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -657,7 +655,7 @@ print(f"at the codes' means: log p(x|z) − KL = {elbo_tfp:.1f} nats a held-out 
 #
 # The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, and look. z₁ and z₂ decode at once; β, seed and model train again in about two seconds, and you see the map form.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -706,7 +704,9 @@ assert np.hypot(loose.mean(0), loose.std(0) - 1).max() > 0.5
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **The gradient lab.** Two estimators of the derivative of $\mathbb E[f(z)]$, 250 estimates of each, refreshed on every tick. Left: the cost and where $z$ is drawn. Middle: the error of each estimate. Right: theory (lines) and what was measured (marks).
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
+from bdl_teach.widgets import GradientLab
+
 lab = GradientLab()
 lab
 

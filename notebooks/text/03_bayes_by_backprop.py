@@ -18,9 +18,16 @@
 #
 # *A neural network that says how sure it is, trained with the backpropagation that you know.*
 #
-# **Time** 63 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 10
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then drag one of the points out to the right, away from the others. At every step of your hand a neural network of 481 weights is trained again from nothing, on 32 points. What does its band do, there and in between?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import SinusoidExplorer
+
+explorer = SinusoidExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - derive the free energy and say which of its two terms does what;
 # - write its gradients Δμ and Δρ by hand and check them against automatic differentiation;
@@ -29,18 +36,9 @@
 # - tell epistemic from aleatoric uncertainty, in a formula and in a picture;
 # - ask whether a fit has arrived, before you believe what it shows.
 #
-# **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 63 minutes · **Minutes per section** 3.1: 3 · 3.2: 3 · 3.3: 4 · 3.4: 4 · 3.5: 6 · 3.6: 3 · 3.7: 4 · 3.8: 9 · 3.9: 4 · 3.10: 7 · 3.11: 3 · 3.12: 3 · opening and end: 10
 #
-# Below is a Bayesian neural network with 481 weights, trained on 32 points. Every time a slider moves, the network is trained again from nothing: 1500 steps of Adam, and more while the sliders rest. Leave the sliders, and the box that asks and gives missions, alone for now. By section 3.10 you will know beforehand what each of them does.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import SinusoidExplorer
-
-explorer = SinusoidExplorer()
-explorer
+# **Prerequisites** Python, NumPy, the chain rule, and having trained a network with Keras. No Bayesian statistics: what is needed is built here, briefly; [chapter 1](01_from_mle_to_bayes.ipynb) takes its time over sections 3.1 and 3.2. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -686,9 +684,9 @@ assert abs(after) < 0.5 * before  # nats between the two
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
 #
-# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The menu "start from" holds presets, and says what to look for.
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The menu "start from" holds presets, and says what to look for; *more* opens the other controls, such as the KL weight and the number of points.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -788,7 +786,7 @@ print("presets:", " · ".join(explorer.presets))
 #
 # How the KL is shared among minibatches, and what it does to the fit. Predict first: with 32 batches of one point each, which scheme ends nearer to the full-batch fit?
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 from bdl_teach.widgets import KLBudgetLab
 
 lab = KLBudgetLab()

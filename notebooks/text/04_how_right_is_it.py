@@ -18,15 +18,24 @@
 #
 # *The answer of chapter 3 beside the truth, and what of the gap is whose.*
 #
-# **Time** 38 minutes · **Minutes per section** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · opening and end: 8
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then press *NUTS*: over the answer of Bayes by Backprop it lays draws from the true posterior. Nobody has measured in the gap. Which of the two is less sure there?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import TruthExplorer
+
+explorer = TruthExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - take the gap between an answer and the truth apart: optimiser, family, prior, each as a number;
 # - say what a low free energy proves, and what it does not;
 # - say in which direction mean field is too sure, and in which too unsure;
 # - tell a KL weight from a temperature;
 # - compare two methods in pairs, and see through a conclusion that rests on one run.
+#
+# **Time** 39 minutes · **Minutes per section** 4.1: 2 · 4.2: 3 · 4.3: 3 · 4.4: 3 · 4.5: 3 · 4.6: 4 · 4.7: 4 · 4.8: 2 · 4.9: 2 · 4.10: 2 · 4.11: 2 · opening and end: 9
 #
 # **Prerequisites** The free energy, from [chapter 3](03_bayes_by_backprop.ipynb); exact linear regression, from [chapter 1](01_from_mle_to_bayes.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -38,12 +47,6 @@
 # 1. Two inputs are nearly the same, so that the data speak of the sum of two weights only. Each weight gets a Gaussian of its own, and is trained to the very end. What is left of the KL to the posterior?
 # 2. Nobody measured between x = 0.1 and 0.4, and the band of Bayes by Backprop misses the truth there. Would that of exact inference, with the same prior N(0, 1), cover it?
 # 3. Two recipes minimise the same free energy, and one ends 70 nats lower. Does it predict better among the data?
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import TruthExplorer
-
-explorer = TruthExplorer()
-explorer
 
 # %% slideshow={"slide_type": "skip"}
 import math
@@ -450,7 +453,7 @@ assert not any(finding.falls for finding in found)
 #
 # The three parts, live. While you move, a quick fit; while the sliders rest, a search for the lowest $F$ goes on: more starts, starts at a mode, training on. *Compare with NUTS* takes ten seconds or more and fills the bars. Go through the presets, and say before each which bar will be the longest.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 explorer.preset("start")
 explorer
 

@@ -18,9 +18,16 @@
 #
 # *The same objective, with a gradient whose noise falls as the batch grows.*
 #
-# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then move the slider *batch M*, the size of a minibatch. One gradient is estimated in two ways, a few hundred times at each of nine batch sizes. Which of the two gets quieter as the batch grows?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import LocalReparamLab
+
+explorer = LocalReparamLab()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - say which part of a gradient's noise a larger minibatch removes, and which it does not;
 # - derive mean and variance of what reaches a unit, and draw it without drawing a weight;
@@ -29,18 +36,9 @@
 # - choose between one shared W, local draws and Flipout, and treat the KL term right in each;
 # - say what need not be drawn at all, and derive the quiet estimator of the free energy.
 #
-# **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 54 minutes · **Minutes per section** 5.1: 2 · 5.2: 4 · 5.3: 3 · 5.4: 5 · 5.5: 2 · 5.6: 7 · 5.7: 2 · 5.8: 5 · 5.9: 6 · 5.10: 2 · 5.11: 5 · opening and end: 11
 #
-# Five ways to estimate one gradient, each drawn a few hundred times at nine batch sizes. Leave the sliders alone for now: section 5.11 comes back to them.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import LocalReparamLab
-
-explorer = LocalReparamLab()
-explorer
+# **Prerequisites** The free energy and the reparameterization $w = \mu + \sigma\varepsilon$, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -616,7 +614,7 @@ for name, shares in (("DenseReparameterization", True), ("DenseFlipout", False),
 #
 # The explorer again. Move the sliders first and see whether your predictions hold; the cells below move each of them from Python and assert what must happen.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -18,9 +18,16 @@
 #
 # *Let the data choose the prior, and watch most of the network switch itself off.*
 #
-# **Time** 59 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 10
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then choose *per weight* under *prior*. Until then every weight has the prior $\mathcal N(0, \sigma_p^2)$, with a $\sigma_p$ set by hand; now each weight learns its own. How many weights are left in use?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import EmpiricalBayesExplorer
+
+explorer = EmpiricalBayesExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - tell a plug-in prediction from a posterior predictive, and say when they differ;
 # - derive the best prior variance, and what is left of the KL term once it is used;
@@ -29,18 +36,9 @@
 # - predict which weights are switched off, and how many useless ones are not;
 # - judge a claim such as "it does not overfit" against a fair baseline.
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 59 minutes · **Minutes per section** 6.1: 2 · 6.2: 3 · 6.3: 1 · 6.4: 4 · 6.5: 5 · 6.6: 3 · 6.7: 5 · 6.8: 9 · 6.9: 10 · 6.10: 5 · 6.11: 2 · opening and end: 10
 #
-# Below, a network is refitted whenever you move a control. Its prior is $\mathcal N(0, \sigma_p^2)$ for each weight: $\sigma_p$ is set by hand, or learnt. Answer the question above the picture first.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import EmpiricalBayesExplorer
-
-explorer = EmpiricalBayesExplorer()
-explorer
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb): free energy, reparameterization. Local reparameterization is used too; a line explains it there. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -730,7 +728,7 @@ panel(ax, "One split: the training score with and against the test", "training A
 #
 # Try each preset, then test your predictions. The orange points are $\sqrt{\mu^2+\sigma^2}$, what each weight would choose for itself; the black line is the prior in use. When they coincide, the prior is learnt for each weight.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -18,9 +18,16 @@
 #
 # *A Bayesian neural network that draws no weights, has no learning rate, and chooses its own noise level.*
 #
-# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 14
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then press *play*. A network with 50 hidden units learns the points of a sine **one at a time**. Where does the band move when a point arrives?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import PBPStepper
+
+explorer = PBPStepper()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - derive assumed density filtering (ADF) and say which KL divergence it minimises;
 # - push a Gaussian through a linear layer and a ReLU, with digits to spare;
@@ -29,18 +36,9 @@
 # - read a training log like a detective;
 # - say when to take probabilistic backpropagation (PBP) and when Bayes by Backprop (BBB).
 #
-# **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 74 minutes · **Minutes per section** 7.1: 2 · 7.2: 6 · 7.3: 3 · 7.4: 2 · 7.5: 2 · 7.6: 8 · 7.7: 6 · 7.8: 4 · 7.9: 7 · 7.10: 4 · 7.11: 6 · 7.12: 7 · 7.13: 3 · opening and end: 14
 #
-# Below, a network with 50 hidden units learns the points of a sine **one at a time**. The slider *steps* moves through time; *play*, *back* and *step* do, too; an epoch is a step for each point, and one more that refines the prior. Leave it, its question and its missions alone for now.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import PBPStepper
-
-explorer = PBPStepper()
-explorer
+# **Prerequisites** Gaussians, Bayes' rule and the posterior predictive ([chapter 1](01_from_mle_to_bayes.ipynb)); the free energy of [chapter 3](03_bayes_by_backprop.ipynb) for the comparison. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -768,9 +766,9 @@ assert cured.alpha > 0.7 * len(x_train) / 2
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7.12 Play
 #
-# The stepper again: the same object as at the top. Press *play*; go *back*; move *one* slider at a time. Take your answers from "Predict first".
+# The stepper again: the same object as at the top. An epoch is a step for each point, and one more that refines the prior. Press *play*; go *back*; move *one* slider at a time. Take your answers from "Predict first".
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 

@@ -18,9 +18,16 @@
 #
 # *The methods that everybody has heard of, and what each of them takes for the posterior.*
 #
-# **Time** 50 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 5 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then choose another method under *first* or *second*. Any two of nine methods are trained on the same points, with a gap among them. Which band opens in the gap?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import RivalsExplorer
+
+explorer = RivalsExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - walk from one mode of a posterior to another, and say how high the wall between them is;
 # - turn an ensemble into draws from the exact posterior where the model is linear, and say what it is elsewhere;
@@ -29,6 +36,8 @@
 # - sample a posterior with noisy gradient steps at any temperature;
 # - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
 # - write down the Gaussian process that an infinitely wide network is.
+#
+# **Time** 54 minutes · **Minutes per section** 8.1: 7 · 8.2: 5 · 8.3: 5 · 8.4: 8 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
 #
 # **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
@@ -41,18 +50,12 @@
 # 2. MC dropout is trained on 32 points, then on 320. What becomes of its band among the data?
 # 3. Laplace's Gaussian is as wide as the curvature at the best weights says. You draw weights from it, and let each draw predict. How wide is the band among the data: as the formula has it, twice that, or more than twenty times?
 
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import RivalsExplorer
-
-explorer = RivalsExplorer()
-explorer
-
 # %% slideshow={"slide_type": "skip"}
 import math
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linear_sum_assignment, minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import DotProduct
 
@@ -122,11 +125,30 @@ for name, u in heights.items():
     print(f"{name}: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
     assert u.max() > 100 + max(u[0], u[-1])
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So the *order* of the units alone builds a wall, and training leaves each member an order of its own. How much of the wall to member 1 is order? Put member 1's units into the order that fits those of member 0 best: the products of the weights, unit by unit, are to have the largest sum. That is a *linear assignment* (Ainsworth et al., 2023), and it changes no function:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def matched(one, other):  # three weights a unit: in, bias, out
+    here, there = one[:60].reshape(3, 20), other[:60].reshape(3, 20)
+    _, order = linear_sum_assignment(here.T @ there, maximize=True)
+    return np.concatenate([there[:, order].ravel(), other[60:]])
+
+
+assert np.allclose(matched(w[0], shuffled), w[0])  # the shuffle undone
+end = matched(w[0], w[1])
+assert np.allclose(network(end[None], x_grid), network(w[1:2], x_grid))
+assert np.allclose(end, lab.matched(w[0], w[1]))
+u = heights["to member 1, matched"] = potential(w[0] + t[:, None] * (end - w[0]))
+print(f"matched: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
+
 # %% slideshow={"slide_type": "fragment"}
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8))
-for (name, u), colour, style in zip(heights.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
-    axes[0].plot(t, u, style, color=colour, label=name)
-panel(axes[0], "A wall between two good fits", "share of the way", "U in nats")
+for (name, u), style in zip(heights.items(), ("-", "--", "-."), strict=True):
+    axes[0].plot(t, u, style, color={"-": BLUE, "--": ORANGE, "-.": GREEN}[style], label=name)
+axes[0].set_ylim(0, 900)
+panel(axes[0], "A wall between two good fits", "share of the way", "U in nats", loc="upper left")
 for place, style, name in ((0, "-", "member 0"), (20, "--", "half-way"), (40, "-.", "member 1")):
     f = network((w[0] + t[place] * (w[1] - w[0]))[None], x_grid)[0]
     axes[1].plot(x_grid, f, style, label=name)
@@ -135,7 +157,9 @@ axes[1].set_ylim(-40, 25)
 panel(axes[1], "What the walker computes", "x", "y", loc="lower left", ncols=2)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In world after world the wall is more than 100 nats high: <!-- claim: a-straight-cut-between-members-meets-a-wall --> question 1. A density lower by $e^{-100}$ is nothing, so that on straight lines the modes look like islands in an empty sea; some of them compute other functions, most are copies. (Whether curved paths join them this does not show; Garipov et al. (2018) train such paths between the modes of large networks.) That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
+# Question 1: between members as they come from training, the wall is more than 100 nats high in world after world, <!-- claim: a-straight-cut-between-members-meets-a-wall --> and a density lower by $e^{-100}$ is nothing. But most of it is the order of the units. Matched, less than a third is left, <!-- claim: the-order-of-the-units-is-most-of-the-wall --> some tens of nats: over twenty worlds the wall of the median pair falls from 503 ± 33 to 36 ± 9 nats, over twenty fresh ones from 445 ± 32 to 87 ± 28. More than half of the matched pairs still climb more than ten. <!-- claim: matched-members-still-meet-a-wall --> Entezari et al. (2022) suspect that nothing is left if the network is wide enough; ours has 20 units. (Whether curved paths join the modes this does not show; Garipov et al. (2018) train such paths between the modes of large networks.)
+#
+# On straight lines, then, the modes look like islands in an empty sea, and most of them are copies. That sorts the methods of this chapter. An **ensemble** puts one point on each of a few islands. **Dropout** and **Laplace** look round one point. **SGLD** and **SGHMC** walk on an island, from several starts. **Low rank** puts one tilted Gaussian on one. The **infinitely wide** network has no weights left to have islands.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.2 Ensembles, and what they approximate
@@ -205,7 +229,7 @@ for ax, fit, name in zip(axes, (members, anchored), ("Plain", "Anchored"), stric
 # A plain ensemble is mostly more than twice as unsure in the gap as among the data. <!-- claim: an-ensemble-opens-in-the-gap --> Among the data anchored ones differ more than one and a half times as much as its members do, <!-- claim: anchors-keep-the-members-apart-among-the-data --> and that is as much as the chains of SGHMC (section 8.6) do, within a half. <!-- claim: anchored-members-part-as-chains-do-among-the-data --> In the gap the anchored ensemble covers more of the truth, on average. <!-- claim: anchors-cover-more-of-the-gap -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8.3 Dropout, and why its band hardly opens
+# ## 8.3 Dropout, and why its band cannot open
 #
 # MC dropout (Gal and Ghahramani, 2016) trains one network while hidden units are left out at random with probability $r$, and leaves them out while predicting as well. A draw multiplies the output weight of unit $j$ by $z_j/(1-r)$, where $z_j$ is 1 with probability $1-r$, else 0. As a variational family: two points for each hidden unit. With one hidden layer nothing needs to be drawn. The $z_j$ are independent with variance $r(1-r)$, so that
 #
@@ -221,11 +245,19 @@ by_hand = np.sqrt(0.1 / 0.9 * np.sum(contributions**2, axis=1))
 kept = rng.random((4000, 20)) > 0.1
 drawn = contributions @ kept.T / 0.9 + m[0, 60]
 assert np.allclose(drawn.std(axis=1), by_hand, rtol=0.1)
+assert (np.diff(by_hand**2, n=2) > -1e-9).all()  # convex in x: see below
 by_package = dropout.predict(x_grid, n_samples=4000).epistemic_std
 assert np.allclose(by_package, by_hand, rtol=0.1)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Read (8.3) again: at a fixed rate $r$, neither the number of points nor their places are in it but through $v$ and $h$. (The rate may be learnt, too, as a parameter of $q$: then it falls with the data. Gal, Hron and Kendall (2017) call that concrete dropout.) Worse, the sum of squares of $H$ numbers is at least the square of their sum over $H$. With $c$ for the output's bias,
+# **A theorem about gaps.** Look at one term of (8.3). $h_j(x) = \max(0, a_jx + b_j)$ is convex in $x$ and never negative; so its square is convex, and a sum of convex functions is convex: *the variance of dropout is convex in $x$*. Between two ends $x_1 < x_2$ a convex function is nowhere above the larger of its values at the ends,
+#
+# $$\mathrm{Var}[f(x)] \;\le\; \max\bigl(\mathrm{Var}[f(x_1)],\, \mathrm{Var}[f(x_2)]\bigr), \qquad x_1 \le x \le x_2 .$$
+#
+# Take the two points that border a gap. Dropout is nowhere in it less sure than at one of them: *its band cannot open in a gap*, whatever the data, the weights and the rate (Foong et al., 2020, theorem 2, for one hidden layer). No experiment is needed for that.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Read (8.3) once more: at a fixed rate $r$, neither the number of points nor their places are in it but through $v$ and $h$. (The rate may be learnt, too, as a parameter of $q$: then it falls with the data. Gal, Hron and Kendall (2017) call that concrete dropout.) Worse, the sum of squares of $H$ numbers is at least the square of their sum over $H$. With $c$ for the output's bias,
 #
 # $$\mathrm{sd}[f(x)] \;\ge\; \sqrt{\frac{r}{(1-r)\,H}}\;\bigl|\mathrm{E} f(x) - c\bigr| , \tag{8.4}$$
 #
@@ -247,7 +279,7 @@ panel(ax, "Dropout's band does not know where the gap (grey) is", "x", "epistemi
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On average, and in most worlds, MC dropout is less than one and a half times as unsure in the gap as among the data; <!-- claim: dropout-hardly-opens-in-the-gap --> among these it is more than one and a half times as unsure as Laplace (section 8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
+# Among the data MC dropout is more than one and a half times as unsure as Laplace (section 8.4), <!-- claim: dropout-is-vague-among-the-data --> and of the gap less than a quarter is inside its ±2 sd. <!-- claim: dropout-covers-little-of-the-gap --> Question 2, over a few worlds:
 
 # %% slideshow={"slide_type": "fragment"}
 def vagueness(n, seed):  # mean sd of dropout at the training inputs, by (8.3)
@@ -267,10 +299,12 @@ assert 0.6 < ratios.mean() < 1.4
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.4 Laplace: chapter 1, round the best weights
 #
-# Freeze a trained network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features: it *is* chapter 1, and its posterior is exact.
+# Laplace looks round a *mode*, and a trained network is not at one: 1500 steps of Adam stop above one, by more than a quarter of a nat in most worlds. <!-- claim: adam-stops-above-the-mode --> `laplace.to_mode` walks the rest by Newton's method, to less than a tenth of a nat. <!-- claim: laplace-stands-at-its-mode --> Then freeze the network up to its last hidden layer. What is left, $f = v\cdot h(x) + c$, is linear in its 21 weights, with $h$ for features. Under a Gaussian prior it *is* chapter 1, and its posterior is exact.
 
 # %% slideshow={"slide_type": "fragment"}
-frozen = point.fit(data.x, data.y, **settings)
+frozen = laplace.to_mode(one, data.x, data.y, prior=settings["prior"])
+ends = potential(np.stack([one.weights, frozen.weights]))
+print(f"U where Adam stopped: {ends[0]:.2f}, at the mode: {ends[1]:.2f} nats")
 
 
 def last_hidden(x):
@@ -302,7 +336,7 @@ for prior_std in (0.3, 1.0, 3.0, 10.0):
 #
 # $$P(w\mid D) \approx \mathcal N(w^*, \Lambda^{-1}), \qquad \Lambda = \frac{J^\top J}{\sigma^2} + \frac{I}{\sigma_p^2} , \tag{8.5}$$
 #
-# which is chapter 1 once more, with $J$ for the design matrix.
+# which is chapter 1 once more, with $J$ for the design matrix. The parabola is one round a minimum only if $w^*$ is one. How far from a mode it may be says the *Newton decrement*, $\tfrac12\nabla U^\top\Lambda^{-1}\nabla U$ in nats: what (8.5) still promises to a Newton step. At a mode the kinks of some ReLUs lie on data points, where $f$ has one slope to the left and one to the right; $J$ has that of one side.
 
 # %% slideshow={"slide_type": "fragment"}
 # eq. 8.5
@@ -318,6 +352,9 @@ assert np.allclose(round_mode.cov, np.linalg.inv(precision), atol=1e-6)
 g = jacobian(frozen.weights, x_grid)
 sd = np.sqrt(np.sum(g @ np.linalg.inv(precision) * g, axis=1))  # √(g Λ⁻¹ g)
 assert np.allclose(round_mode.predict(x_grid).epistemic_std, sd, rtol=1e-4)
+short = laplace.around(one, data.x, data.y, prior=prior)  # where Adam stopped
+print(f"Newton decrement {round_mode.newton_decrement:.1e} nats, where Adam stopped "
+      f"{short.newton_decrement:.1e}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # scikit-learn knows the same model under another name: a Gaussian process with the kernel $\sigma_p^2\, J J^\top$, since a linear model with a Gaussian prior is one.
@@ -357,7 +394,7 @@ for ax, (name, f, reach) in zip(axes, shown, strict=True):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # More than twenty times as wide, in world after world, <!-- claim: laplace-explodes-where-it-is-not-linearised --> and with two hidden layers more than twice as many times again. <!-- claim: two-layers-explode-further --> Why? 32 points tell at most 32 of 61 directions. Along all others $\Lambda$ has the prior only, and draws go as far as the prior lets them; the linear model does not notice, because its outputs at the data do not move along these directions. The network's do.
 #
-# Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than two fifths of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
+# Linearised, a full Laplace is mostly more than twice as unsure in the gap as among the data, <!-- claim: a-full-laplace-opens-in-the-gap --> and on average more than half of the gap is inside its ±2 sd. <!-- claim: a-full-laplace-covers-much-of-the-gap --> (Round the point where Adam stops it is mostly wider there, <!-- claim: short-of-its-mode-laplace-is-wider-in-the-gap --> for no reason but that: over twenty worlds the mean sd in the gap is 4.5 ± 0.5 in place of 2.2 ± 0.3.) With Λ's diagonal alone it is less than one and a half times as unsure there: <!-- claim: a-diagonal-laplace-hardly-opens-in-the-gap --> what the data know are sums of weights, and a diagonal cannot say so.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.5 Evidence for prior and noise
@@ -382,7 +419,7 @@ for structure in ("full", "diagonal"):
           f"{best.prior.sigma:.1f}, noise {best.noise_std:.1f}: {best.log_evidence:.0f} nats")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it to a factor of two. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it for more than four times as loud, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 40 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
+# `tuned` moves prior and noise to the highest evidence, with the network as it stands. The data were made with noise 1. The full covariance finds it to a factor of two. <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> The diagonal takes it on average for more than a fifth louder, <!-- claim: a-diagonal-s-evidence-calls-it-noise --> and is still more than 35 nats short. <!-- claim: a-diagonal-loses-evidence --> Short it must be: $|\Lambda| \le \prod_i\Lambda_{ii}$ (Hadamard). The diagonal pays for each of 61 weights as if the data had told it by itself, where 32 points tell no more than 32 directions; louder noise makes $\Lambda_{ii}$ smaller, and with it the bill. So do not tune a prior by a diagonal before you have looked.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8.6 Noisy steps: SGLD, SGHMC, temperature
@@ -600,7 +637,7 @@ ax.invert_yaxis()
 #
 # Any two of nine methods, refitted under your hand, beside NUTS if you ask for it. Go through the presets, and say before each which of the two bands will be wider in the gap. Options that do nothing for the two that are shown are greyed out. There are three missions.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 explorer.preset("start")
 explorer
 
@@ -973,18 +1010,18 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** "Laplace failed: its samples are nonsense." **True** of its draws in the network, which nobody should look at; the linearised prediction of the *same* Gaussian is chapter 1's (section 8.4).
 #
-# **Claim:** "the last layer is enough, for it is exact." **True** given its features, and the features were chosen by the same data: what they leave out in the gap no last layer can doubt.
+# **Claim:** "the last layer is enough, for it is exact." **True** under a Gaussian prior and given its features, and the features were chosen by the same data: what they leave out in the gap no last layer can doubt.
 #
 # **Claim:** "SGLD is gradient descent with noise, so its temperature is the learning rate." **True** of plain stochastic gradients at best. In (8.7) the rate $\ell$ sets the bias of the draws, and $T$ what is sampled.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
 #
-# - On the straight way from mode to mode stand walls of more than a hundred nats; many of the modes are copies.
+# - On the straight way from mode to mode, as training leaves them, stand walls of more than a hundred nats. <!-- claim: a-straight-cut-between-members-meets-a-wall --> Most of that is the order of the hidden units; <!-- claim: the-order-of-the-units-is-most-of-the-wall --> matched, some tens of nats are left.
 # - An ensemble averages the minima that training finds. With anchors and noisy targets, members of a linear model are draws from the exact posterior.
-# - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: at a fixed rate no number of points is in it.
+# - Dropout's band is $\sqrt{r/(1-r)\sum_j v_j^2h_j^2}$: at a fixed rate no number of points is in it, and as its square is convex in $x$ it cannot open in a gap.
 # - Laplace is chapter 1 with $J$ for the design matrix; the last layer alone is chapter 1 exactly. Predict with the linear model.
-# - The evidence found the noise, within a half, if the covariance is whole; the diagonal's must be too low.
+# - The evidence of a whole covariance found the noise to a factor of two; <!-- claim: a-full-laplace-s-evidence-finds-the-noise --> that of a diagonal must be too low.
 # - Noisy steps sample $e^{-U/T}$: $T = 1$ is the posterior, $T = 0$ an ensemble.
 # - Columns buy back correlations; on a tilted Gaussian a few remove most of the KL.
 # - Infinitely wide, the prior is a Gaussian process, and its posterior a formula.
@@ -996,6 +1033,9 @@ print(f"dropout at its own weights: {by_hand[among].mean():.2f}, of which at lea
 # - Pearce, Leibfried, Brintrup, Zaki, Neely (2020). Uncertainty in neural networks: approximately Bayesian ensembling. [arXiv:1810.05546](https://arxiv.org/abs/1810.05546)
 # - Osband, Aslanides, Cassirer (2018). Randomized prior functions for deep reinforcement learning. [arXiv:1806.03335](https://arxiv.org/abs/1806.03335)
 # - Garipov, Izmailov, Podoprikhin, Vetrov, Wilson (2018). Loss surfaces, mode connectivity, and fast ensembling of DNNs. [arXiv:1802.10026](https://arxiv.org/abs/1802.10026)
+# - Entezari, Sedghi, Saukh, Neyshabur (2022). The role of permutation invariance in linear mode connectivity of neural networks. [arXiv:2110.06296](https://arxiv.org/abs/2110.06296)
+# - Ainsworth, Hayase, Srinivasa (2023). Git Re-Basin: merging models modulo permutation symmetries. [arXiv:2209.04836](https://arxiv.org/abs/2209.04836)
+# - Foong, Burt, Li, Turner (2020). On the expressiveness of approximate inference in Bayesian neural networks. [arXiv:1909.00719](https://arxiv.org/abs/1909.00719)
 # - Gal, Ghahramani (2016). Dropout as a Bayesian approximation. [arXiv:1506.02142](https://arxiv.org/abs/1506.02142)
 # - Gal, Hron, Kendall (2017). Concrete dropout. [arXiv:1705.07832](https://arxiv.org/abs/1705.07832)
 # - MacKay (1992). A practical Bayesian framework for backpropagation networks. [doi:10.1162/neco.1992.4.3.448](https://doi.org/10.1162/neco.1992.4.3.448)

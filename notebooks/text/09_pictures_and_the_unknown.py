@@ -18,9 +18,16 @@
 #
 # *A classifier that knows when it does not know: measured, with controls.*
 #
-# **Time** 39 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 2 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 3 · 9.12: 3 · opening and end: 9
-#
-# **What you will be able to do**
+# **Run the cell below** (Shift+Enter), then choose *BBB*. Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. On the right are four digits that none of them has ever seen: what do they say of those?
+
+# %% tags=["explorer"] slideshow={"slide_type": "fragment"}
+from bdl_teach.widgets import PicturesExplorer
+
+explorer = PicturesExplorer()
+explorer
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ## What you will be able to do
 #
 # - train a Bayesian network for pictures, and the two controls that any sentence about it needs;
 # - split a classifier's uncertainty into what all networks share and what they disagree about;
@@ -29,18 +36,9 @@
 # - let it be silent, and say what that buys;
 # - read a table of three kinds of network over many worlds, and say no more than it says.
 #
-# **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
-
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# ## What you will understand by the end
+# **Time** 41 minutes · **Minutes per section** 9.1: 3 · 9.2: 3 · 9.3: 3 · 9.4: 2 · 9.5: 3 · 9.6: 2 · 9.7: 3 · 9.8: 3 · 9.9: 1 · 9.10: 2 · 9.11: 4 · 9.12: 3 · opening and end: 9
 #
-# Three kinds of network have learnt eight of the ten digits: one ordinary network, an ensemble of five, and Bayes by Backprop. Four digits that they know, four that they have never seen. Leave the controls alone for now; section 9.12 comes back to them.
-
-# %% slideshow={"slide_type": "subslide"}
-from bdl_teach.widgets import PicturesExplorer
-
-explorer = PicturesExplorer()
-explorer
+# **Prerequisites** The free energy and the posterior predictive, from [chapter 3](03_bayes_by_backprop.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
@@ -273,7 +271,22 @@ for kind in NETWORKS:
 
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# That was one split and one start; section 9.11 has many. Over twenty of them, an ordinary network gives more than two fifths of the handwritten digits a class of clothes with a probability above 0.9 (question 3). <!-- claim: one-network-is-certain-of-strangers --> On clothes, both the ensemble's information <!-- claim: ensemble-notices-strangers --> and that of Bayes by Backprop <!-- claim: bbb-notices-strangers --> notice strangers better than one network's entropy; and for Bayes by Backprop information is the better of the two scores. <!-- claim: information-is-the-better-score -->
+# **Two more controls.** The softmax forgets how large the logits were. One network has a score that does not, its **energy** $-\log\sum_c e^{f_c}$ (Liu et al., 2020): high where *all* logits are low. And thirty networks against five is no fair match: give Bayes by Backprop as many draws as the ensemble has members.
+
+# %% slideshow={"slide_type": "fragment"}
+def energy(images):  # of one network
+    return -logsumexp(ordinary.logits(images, 1)[0], axis=-1)
+
+
+assert np.allclose(log_softmax(ordinary.logits(strange, 1)), logs["ordinary", "strange"])
+print(f"ordinary  energy {auroc(energy(pictures[test]), energy(strange)):.3f}")
+for draws in (5, 30):
+    p = [np.exp(logs["BBB", part][:draws]) for part in ("test", "strange")]
+    print(f"BBB       information of {draws} draws {auroc(*map(information, p)):.3f}")
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# That was one split and one start; section 9.11 has many. Over twenty of them, an ordinary network gives more than two fifths of the handwritten digits a class of clothes with a probability above 0.9 (question 3). <!-- claim: one-network-is-certain-of-strangers --> On clothes, both the ensemble's information <!-- claim: ensemble-notices-strangers --> and that of Bayes by Backprop <!-- claim: bbb-notices-strangers --> notice strangers better than one network's entropy. But the entropy is that network's weaker score: its energy notices more as well. <!-- claim: energy-notices-strangers --> For Bayes by Backprop information is the better of its two scores. <!-- claim: information-is-the-better-score -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.6 Three scores of known pictures
@@ -398,7 +411,7 @@ legend = axes[1].legend(frameon=False, fontsize=11)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # On clothes the temperature lowers one network's log loss by more than a tenth of a nat, <!-- claim: temperature-lowers-the-log-loss-of-clothes --> its calibration error to less than seven tenths, <!-- claim: temperature-mends-the-calibration-of-clothes --> and one network with its temperature then has a lower log loss than *five* without. <!-- claim: one-tempered-network-rivals-a-raw-ensemble --> So compare an ensemble with a tempered network, or temper both.
 #
-# **What it cannot mend.** It was chosen on known pictures. Five networks' information still notices strangers better than the entropy of one with its temperature. <!-- claim: temperature-does-not-make-one-network-notice-like-five --> And on the small digits, where few answers are wrong, the temperature mostly lowers the log loss by less than 0.01 nats, if at all. <!-- claim: temperature-does-not-help-on-digits -->
+# **What it cannot mend.** It was chosen on known pictures. Five networks' information still notices strangers better than the entropy of one with its temperature. <!-- claim: temperature-does-not-make-one-network-notice-like-five --> (The energy of 9.5 needs no temperature.) And on the small digits, where few answers are wrong, the temperature mostly lowers the log loss by less than 0.01 nats, if at all. <!-- claim: temperature-does-not-help-on-digits -->
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9.9 Weights that carry nothing
@@ -459,13 +472,17 @@ panel(ax, "Fewer answers, fewer of them wrong", "coverage κ", "risk R(κ)", loc
 #
 # | | clothes, digits strange | digits, two classes strange |
 # |---|---|---|
-# | BBB's information against one network's entropy | notices more strangers <!-- claim: bbb-notices-strangers --> | no more, to within 0.04 of AUROC <!-- claim: bbb-notices-strange-digits-no-better --> |
+# | one network's energy against its entropy | notices more strangers <!-- claim: energy-notices-strangers --> | |
+# | BBB's information, thirty draws, against one network's entropy | notices more <!-- claim: bbb-notices-strangers --> | no more, to within 0.04 of AUROC <!-- claim: bbb-notices-strange-digits-no-better --> |
+# | the same against one network's energy | notices no fewer, to 0.05 <!-- claim: bbb-notices-strangers-no-worse-than-an-energy --> | |
 # | the ensemble's information against one network's entropy | notices more <!-- claim: ensemble-notices-strangers --> | notices more <!-- claim: ensemble-notices-strange-digits --> |
-# | BBB's information against the ensemble's | notices no fewer, to 0.02 of AUROC <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> | notices fewer <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> |
+# | the same against one network's energy | notices no fewer, to 0.05 <!-- claim: ensemble-notices-strangers-no-worse-than-an-energy --> | |
+# | BBB's information, thirty draws, against the ensemble's | notices no fewer, to 0.05 <!-- claim: bbb-notices-strangers-no-worse-than-an-ensemble --> | notices fewer <!-- claim: ensemble-notices-more-strange-digits-than-bbb --> |
+# | BBB's information, five draws, against the ensemble's | notices no more, to 0.1; <!-- claim: five-draws-notice-no-more-strangers-than-five-members --> fewer than thirty draws <!-- claim: thirty-draws-notice-more-strangers-than-five --> | |
 # | BBB's accuracy | no higher than the ensemble's, to 0.005 <!-- claim: bbb-classifies-clothes-no-better --> | one network's, give or take a fiftieth <!-- claim: bbb-classifies-digits-no-better --> |
 # | log loss on digits | | the ensemble's no higher than one network's, to 0.01 nats, <!-- claim: ensemble-log-loss-on-digits-is-no-higher --> BBB's no lower than the ensemble's, to 0.005 <!-- claim: bbb-log-loss-on-digits-is-no-lower --> |
 #
-# So, question 1: on digits neither, to a fiftieth. Question 2: *it depends on what is strange*. Strangers from another world (digits among clothes) Bayes by Backprop notices no worse than the ensemble, to 0.02 of AUROC; strangers of the same world (a 7 among other digits), worse. Whoever reports one of these columns alone reports an opinion.
+# So, question 1: on digits neither, to a fiftieth. Question 2: *it depends on what is strange*. Strangers from another world (digits among clothes) thirty draws of Bayes by Backprop notice no worse than five networks, to 0.05 of AUROC; strangers of the same world (a 7 among other digits), worse. And it depends on what it is held against: beside the entropy of one network both look far better than they do beside its energy. Whoever reports one column or one row alone reports an opinion.
 
 # %% slideshow={"slide_type": "fragment"}
 found = claims.show("ensemble-notices-strange-digits", "bbb-notices-strange-digits-no-better",
@@ -473,7 +490,7 @@ found = claims.show("ensemble-notices-strange-digits", "bbb-notices-strange-digi
 assert all(np.isfinite(finding.mean) for finding in found)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*strange*" "bbb-classifies-*" "*log-loss-on-digits*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors. On clothes, with MNIST's digits as strangers, the levels are these: five splits, each with starts of its own, mean and standard error, then the differences in pairs (`python3 -m bdl_teach reproduce ood-controls` makes them anew, in seven minutes). These are not the settings of 9.2: a KL weight of 0.3 and a prior sd of 3, chosen for Bayes by Backprop by its AUROC, on other splits.
+# These are two worlds, to see what is measured. The verdicts need twenty: `python3 -m bdl_teach claims "*strange*" "bbb-classifies-*" "*log-loss-on-digits*"` runs them, about ten seconds a world on digits and half a minute on clothes, and prints the effects with their standard errors. On clothes, with MNIST's digits as strangers, the levels are these: five splits, each with starts of its own, mean and standard error, then the differences in pairs (`python3 -m bdl_teach reproduce ood-controls` makes them anew, in seven minutes). These are not the settings of 9.2: a KL weight of 0.3 and a prior sd of 3, chosen for Bayes by Backprop by its AUROC, on other splits. Look for the energy of the ordinary network.
 
 # %% slideshow={"slide_type": "fragment"}
 controls = stored("ood-controls")
@@ -496,7 +513,7 @@ assert len(finding.effects) == 2 and max(map(abs, finding.effects)) < 0.3
 #
 # The explorer again. The networks have been trained once, on digits; the controls only look at them. Do the missions under the picture.
 
-# %% slideshow={"slide_type": "subslide"}
+# %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -796,7 +813,7 @@ exercises.progress(9)
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Claim:** the variance of the softmax outputs over a few draws *is* the uncertainty. **True:** it is one part of it. Draws that all shrug, and draws that are all certain of one class, have the same variance, none: see the cell after (9.4).
 #
-# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network and beside an ensemble, it depends on the strangers: section 9.11.
+# **Claim:** "the Bayesian network notices strangers", shown beside nothing. **True:** beside one ordinary network, judged by its better score, and beside an ensemble of as many networks as it has draws, little of that is left, and what is depends on the strangers: section 9.11.
 #
 # **Claim:** temperature scaling improves the accuracy. **True:** it changes no answer, (9.8).
 #
@@ -827,7 +844,7 @@ assert silent[1] > silent[0]
 # ## Summary
 #
 # - A classifier of pictures changes the likelihood, not the method: cross-entropy in the place of the squared error.
-# - Every sentence about a Bayesian network needs two controls: one ordinary network, and an ensemble of them.
+# - Every sentence about a Bayesian network needs two controls: one ordinary network, judged by its logits and not by its entropy alone, and an ensemble of as many networks as there are draws.
 # - Predictive entropy counts both kinds of uncertainty, mutual information only what the networks disagree about; one network has none.
 # - Log loss and Brier score are strictly proper, accuracy is not; a calibration error of 0 proves no knowledge.
 # - One number, the temperature, mends the confidence on pictures like those that chose it. It changes no answer, and it does not know strangers.
@@ -841,6 +858,7 @@ assert silent[1] > silent[0]
 # - Lakshminarayanan, Pritzel, Blundell (2017). Simple and scalable predictive uncertainty estimation using deep ensembles. [arXiv:1612.01474](https://arxiv.org/abs/1612.01474)
 # - Guo, Pleiss, Sun, Weinberger (2017). On calibration of modern neural networks (temperature, ECE). [arXiv:1706.04599](https://arxiv.org/abs/1706.04599)
 # - Geifman, El-Yaniv (2017). Selective classification for deep neural networks (risk and coverage). [arXiv:1705.08500](https://arxiv.org/abs/1705.08500)
+# - Liu, Wang, Owens, Li (2020). Energy-based out-of-distribution detection. [arXiv:2010.03759](https://arxiv.org/abs/2010.03759)
 # - Hendrycks, Gimpel (2017). A baseline for detecting misclassified and out-of-distribution examples in neural networks. [arXiv:1610.02136](https://arxiv.org/abs/1610.02136)
 # - Ovadia et al. (2019). Can you trust your model's uncertainty? Evaluating predictive uncertainty under dataset shift. [arXiv:1906.02530](https://arxiv.org/abs/1906.02530)
 # - Houlsby, Huszár, Ghahramani, Lengyel (2011). Bayesian active learning for classification and preference learning (the mutual information). [arXiv:1112.5745](https://arxiv.org/abs/1112.5745)

@@ -4,7 +4,6 @@ import pytest
 
 from bdl_teach import claims
 from bdl_teach.claims import runner
-from bdl_teach.claims.claim import Claim
 from bdl_teach.claims.experiments.wide_networks import WIDE, beyond_chance
 from bdl_teach.claims.judge import HOLDS
 from bdl_teach.reproduce import kept
@@ -12,14 +11,14 @@ from bdl_teach.reproduce import kept
 KEPT = kept.read(runner.stored_in(WIDE))
 
 
-@pytest.mark.parametrize("claim", WIDE.claims, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("id", WIDE.effects)
 def test_the_claims_hold_in_the_worlds_that_are_kept(
-    claim: Claim, capsys: pytest.CaptureFixture[str]
+    id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (finding,) = claims.stored(claim.id)
+    (finding,) = claims.stored(id)
     assert finding.verdict == HOLDS and len(finding.effects) == len(KEPT.figures) >= 8
-    assert claim.sentence in capsys.readouterr().out
-    assert claim.id in KEPT.made
+    assert finding.claim.sentence in capsys.readouterr().out
+    assert id in KEPT.made
 
 
 def test_the_chains_that_are_kept_agree_and_their_worlds_follow_one_another() -> None:

@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from bdl_teach import DivergedError, datasets, densities
-from bdl_teach._support import compiled
+from bdl_teach import datasets, densities
 from bdl_teach.backend import tf
-from bdl_teach.methods import empirical_bayes, exact
-from bdl_teach.methods._loop import Capacity
-from bdl_teach.reproduce.tables import eb_alzheimers
+from bdl_teach.methods import empirical_bayes
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
@@ -56,15 +53,6 @@ def test_no_other_prior_has_a_smaller_kl(mu, sigma):
         assert densities.gaussian_kl(mu, sigma, 0.0, factor * best) > least
 
 
-@given(mu=FINITE, sigma=st.floats(0.01, 10.0), scale=st.floats(0.01, 100.0))
-def test_the_kl_does_not_depend_on_the_unit_of_the_weights(mu, sigma, scale):
-    one = empirical_bayes.tied_kl([mu, -mu], [sigma, 2 * sigma], [0, 0])
-    two = empirical_bayes.tied_kl(
-        [scale * mu, -scale * mu], [scale * sigma, 2 * scale * sigma], [0, 0]
-    )
-    assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
-
-
 MU = np.random.default_rng(0).normal(size=5)
 SIGMA = np.random.default_rng(1).uniform(0.1, 1.0, 5)
 GROUPS = np.array([0, 0, 1, 1, 1])
@@ -84,15 +72,6 @@ def test_tied_weights_share_the_prior_that_a_search_finds():
     assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) == pytest.approx(total, rel=1e-12)
 
 
-def test_tying_weights_costs_nats_unless_they_are_alike():
-    own = empirical_bayes.kl(MU / SIGMA)
-    assert empirical_bayes.tied_kl(MU, SIGMA, np.arange(5)) == pytest.approx(own, rel=1e-12)
-    assert own < empirical_bayes.tied_kl(MU, SIGMA, GROUPS)
-    assert empirical_bayes.tied_kl(MU, SIGMA, GROUPS) < empirical_bayes.tied_kl(
-        MU, SIGMA, 0 * GROUPS
-    )
-
-
 def test_the_compiled_costs_are_the_closed_forms():
     gamma, std = tf.constant(MU / SIGMA), tf.constant(SIGMA)
     own = empirical_bayes.weight_cost(gamma).numpy()
@@ -106,56 +85,6 @@ def test_a_weak_weight_s_cost_keeps_its_digits_in_float32():
     gamma = np.full(1000, 1e-3, np.float32)
     cost = float(empirical_bayes.weight_cost(tf.constant(gamma)))
     assert cost == pytest.approx(empirical_bayes.kl(gamma), rel=1e-4)
-
-
-def test_groups_are_names_and_may_skip_numbers():
-    apart, together = (
-        empirical_bayes.optimal_prior_std(MU, SIGMA, groups) for groups in (GROUPS, 7 - 3 * GROUPS)
-    )
-    np.testing.assert_array_equal(apart, together)
-
-
-def test_a_weight_that_has_collapsed_costs_nothing():
-    assert empirical_bayes.kl([0.0, 0.0]) == 0.0
-    assert empirical_bayes.optimal_prior_std(0.0, 0.0) == 0.0
-
-
-def test_a_prior_as_wide_as_a_weight_that_is_far_out_is_finite():
-    assert empirical_bayes.optimal_prior_std(3e200, 4e200) == pytest.approx(5e200)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: empirical_bayes.kl([np.nan]), "gamma: expected finite"),
-        (lambda: empirical_bayes.optimal_prior_std(np.inf, 1.0), "mu: expected finite"),
-        (lambda: empirical_bayes.optimal_prior_std(1.0, -1.0), "sigma: expected numbers >= 0"),
-        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA, [0, 1]), "groups: expected one a"),
-        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA[:2]), "sigma: expected"),
-        (lambda: empirical_bayes.optimal_prior_std(MU[:4], [SIGMA[:4]]), "sigma: expected the sh"),
-        (lambda: empirical_bayes.tied_kl(MU, 0 * SIGMA, GROUPS), "sigma: expected numbers > 0"),
-        (
-            lambda: empirical_bayes.tied_kl(MU, SIGMA - SIGMA.min(), GROUPS),
-            "sigma: expected numbers > 0, got a smallest of 0.0",
-        ),
-        (
-            lambda: empirical_bayes.optimal_prior_std([1.0, 1.0], [1.0, -1.0]),
-            "sigma: expected numbers >= 0, got a smallest of -1.0",
-        ),
-        *(
-            (lambda g=g: empirical_bayes.optimal_prior_std(MU, SIGMA, g), "groups: expected integ")
-            for g in ([0, 0, 1, 1, -1], [0.0] * 5, [True] * 5)
-        ),
-        (
-            lambda: empirical_bayes.optimal_prior_std([MU], [SIGMA], [GROUPS]),
-            r"groups: expected one a weight, \(1, 5\), got \(1, 5\)",
-        ),
-    ],
-    ids=range(13),
-)
-def test_the_closed_forms_refuse_what_does_not_fit(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # The type-II optimum of a linear model whose weights do not interact
@@ -209,16 +138,6 @@ def test_the_type_two_optimum_of_a_linear_model_is_recovered(tie, estimator):
         assert (np.abs(values.mean(axis=0) - optimum) < 6 * error + 0.01).all()
 
 
-def test_the_closed_form_maximises_the_exact_evidence():
-    best = best_prior_std("weight")
-    for factor in (0.8, 1.25):
-        for k in range(3):
-            moved = np.where(np.arange(3) == k, factor, 1.0) * best
-            assert log_evidence(moved) < log_evidence(best)
-    unit = exact.linear_regression(DESIGN, LINEAR_Y, prior_std=1.0, noise_std=0.5)
-    assert log_evidence(best) > unit.log_evidence == pytest.approx(log_evidence(1.0), rel=1e-9)
-
-
 def test_the_free_energy_reaches_minus_the_largest_log_evidence():
     for tie in ("weight", "all"):
         values = [fit.history["free_energy"][-20:].mean() for fit in linear_fits(tie=tie)]
@@ -265,12 +184,6 @@ def classifier(**changes) -> empirical_bayes.Fit:
     return empirical_bayes.fit(LABEL_X, LABELS, **{**options, **changes})
 
 
-def test_labels_get_probabilities_that_beat_a_coin():
-    prediction = classifier(steps=600, learning_rate=0.02).predict(LABEL_X)
-    assert ((prediction.probability >= 0) & (prediction.probability <= 1)).all()
-    assert prediction.log_prob(LABELS).mean() > np.log(0.5) + 0.05
-
-
 def test_the_probability_is_the_mean_of_sigmoids_and_not_the_sigmoid_of_the_mean():
     fit = classifier()
     averaged, plugged = fit.predict(LABEL_X), fit.plug_in(LABEL_X)
@@ -281,28 +194,7 @@ def test_the_probability_is_the_mean_of_sigmoids_and_not_the_sigmoid_of_the_mean
     np.testing.assert_array_equal(plugged.epistemic_std, 0.0)
 
 
-def test_the_history_has_the_bernoulli_likelihood():
-    fit = classifier(initial_rho=-15.0, learning_rate=1e-9, estimator="shared")
-    logits = fit.evaluate(fit.mean[None], LABEL_X)[0]
-    nll = -stats.bernoulli.logpmf(LABELS, 1 / (1 + np.exp(-logits))).sum()
-    assert fit.history["likelihood_cost"][-1] == pytest.approx(nll, rel=1e-4)
-    assert fit.likelihood == "bernoulli"
-
-
 # The history and the fitted object
-
-
-@pytest.mark.parametrize("tie", empirical_bayes.TIES)
-@pytest.mark.parametrize("biases", [True, False])
-def test_history_sums_and_has_the_closed_form(tie, biases):
-    fit = small(tie=tie, biases=biases)
-    total = fit.history["complexity_cost"] + fit.history["likelihood_cost"]
-    np.testing.assert_allclose(fit.history["free_energy"], total, rtol=1e-5)
-    used, groups = fit.model.used, fit.model.groups
-    final = empirical_bayes.tied_kl(
-        fit.mean[used], fit.std[used], np.unique(groups[used], return_inverse=True)[1]
-    )
-    assert fit.history["complexity_cost"][-1] == pytest.approx(final, rel=1e-3)
 
 
 def test_ties_share_priors_as_they_say():
@@ -310,139 +202,4 @@ def test_ties_share_priors_as_they_say():
         assert len(np.unique(small(tie=tie).prior_std)) == n_priors
 
 
-def test_without_biases_there_are_none():
-    fit = small(biases=False)
-    for values in (fit.mean, fit.std, fit.prior_std):
-        assert (values == 0).sum() == 4
-    assert not fit.predict([[0.0]]).samples.any()
-
-
-def test_gamma_is_the_signal_to_noise_ratio():
-    fit = small()
-    np.testing.assert_allclose(fit.signal_to_noise, np.abs(fit.gamma))
-    np.testing.assert_allclose(fit.prior_std, np.hypot(fit.mean, fit.std))
-
-
-# Common noise and capacity
-
-
-def test_no_value_compiles_again():
-    small(tie="layer")
-    small()
-    before = compiled.trace_count()
-    small(tie="all", noise_std=2.0, seed=9, steps=40, learning_rate=0.01, biases=False)
-    small(initial_rho=-2.0, initial_gamma=0.5, cooldown=0.5, scale="none", steps=1100)
-    assert compiled.trace_count() == before
-
-
-def test_the_same_seed_gives_the_same_fit():
-    np.testing.assert_array_equal(small(seed=5).mean, small(seed=5).mean)
-
-
-@pytest.mark.parametrize("tie", ["weight", "layer"])
-def test_capacity_changes_nothing_but_rounding(tie):
-    options = {"steps": 10, "tie": tie}
-    alone, roomy = small(**options), small(**options, capacity=Capacity(20, (7,), 1))
-    np.testing.assert_allclose(roomy.mean, alone.mean, rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(roomy.std, alone.std, rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(
-        roomy.history["free_energy"], alone.history["free_energy"], rtol=1e-3
-    )
-    for frame in (0, 4):
-        roomy_then, then = roomy.at(frame), alone.at(frame)
-        np.testing.assert_allclose(roomy_then.mean, then.mean, rtol=1e-3, atol=1e-4)
-        np.testing.assert_allclose(roomy_then.prior_std, then.prior_std, rtol=1e-3, atol=1e-4)
-
-
-def test_a_divergence_names_step_and_remedy():
-    with pytest.raises(DivergedError, match=r"step \d+.*learning rate"):
-        small(learning_rate=1e30)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"likelihood": "poisson"}, "likelihood: expected one of gaussian, bernoulli"),
-        ({"likelihood": "bernoulli"}, "y: expected labels 0 and 1"),
-        ({"tie": "none"}, "tie: expected one of weight, layer, all"),
-        ({"estimator": "flipout"}, "estimator: expected one of local, shared, quiet"),
-        ({"likelihood": "bernoulli", "estimator": "quiet"}, "estimator: expected one of local, s"),
-        ({"coordinates": "sigma"}, "coordinates: expected one of mu, gamma"),
-        ({"starts": 0}, "starts: expected"),
-        ({"scale": "big"}, "scale: expected one of fan_in, none"),
-        ({"noise_std": 0.0}, "noise_std: expected"),
-        ({"initial_gamma": -1.0}, "initial_gamma: expected"),
-        ({"steps": 0}, "steps: expected"),
-        ({"capacity": Capacity(7, (3,), 1)}, "capacity: expected room for"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_refused(changes, message):
-    y = DATA.y > 0 if changes.get("estimator") == "quiet" else DATA.y
-    with pytest.raises(ValueError, match=message):
-        empirical_bayes.fit(DATA.x, y, **{**SMALL, **changes})
-
-
 # The table of the Alzheimer's data
-
-
-def table_results(gap: float = 0.02) -> list:
-    """Figures as the runs would give them: four widths, five splits, train against test."""
-    rng = np.random.default_rng(0)
-    results = []
-    for task in eb_alzheimers.tasks(True):
-        width = task.arguments["width"]
-        train = 0.95 - 0.1 / width + 0.004 * rng.standard_normal()
-        figures = {"train": train, "test": train - gap + 0.004 * rng.standard_normal()}
-        results.append((task.arguments, figures))
-    return results
-
-
-def test_the_table_has_every_model_at_every_width_and_both_correlations():
-    rows = eb_alzheimers.summarise(table_results())
-    assert len(rows) == 4 * 4 * 3 + 4 * 4
-    for label in eb_alzheimers.LABELS.values():
-        by_name = {(r.label, r.quantity): r for r in rows}
-        gap = by_name[f"{label}, width 60", "train − test"]
-        assert gap.n == 5
-        assert gap.ours == pytest.approx(0.02, abs=5 * 0.006 / np.sqrt(5))
-        across = by_name[f"{label}, across widths", "Pearson r"]
-        at_one = by_name[f"{label}, across splits", "Spearman r"]
-        assert (across.n, at_one.n) == (5, 4)
-        assert across.ours > 0.95
-
-
-def test_the_table_says_where_it_differs():
-    rows = eb_alzheimers.summarise(table_results(gap=0.2))
-    words = {(r.label, r.quantity): r.verdict for r in rows}
-    assert words["EB, biases, fan-in, local, width 60", "test AUC"].startswith("lower")
-    assert words["EB, biases, fan-in, local, width 60", "train AUC"].startswith("agrees")
-
-
-def test_a_verdict_knows_how_well_five_splits_tell_their_own_error():
-    """Two sets of five splits of one model: 95 of 100 pairs agree, by Student's t."""
-    error, rng = 0.005, np.random.default_rng(0)
-    ours, theirs = 0.9 + np.sqrt(5) * error * rng.standard_normal((2, 2000, 5))
-    words = [
-        eb_alzheimers._verdict(a.mean() - b.mean(), a.std(ddof=1) / np.sqrt(5), 5)
-        for a, b in zip(ours, theirs, strict=True)
-    ]
-    assert 0.93 < np.mean([word.startswith("agrees") for word in words]) < 0.98
-    assert eb_alzheimers._verdict(-0.02, np.nan, 1) == "lower: -0.020"
-    assert eb_alzheimers._verdict(-0.009, np.nan, 1) == "agrees: -0.009"
-
-
-def test_names_of_tasks_are_unique_and_quick_ones_are_among_them():
-    every, quick = ([task.key for task in eb_alzheimers.tasks(q)] for q in (False, True))
-    assert len(set(every)) == len(every) == 60 * 4 * 5
-    assert set(quick) <= set(every)
-
-
-@pytest.mark.parametrize("model", ["classic", "eb_local"])
-def test_a_task_of_the_table_can_be_run_again_with_the_same_result(model, monkeypatch):
-    small = datasets.tables.Table("toy", LABEL_X, LABELS, n_splits=5, train_share=0.8)
-    monkeypatch.setattr(datasets, "alzheimers", lambda: small)
-    one, two = (eb_alzheimers.run(model, 2, 1) for _ in range(2))
-    assert one == two
-    assert {"train", "test"} <= set(one)
-    assert all(0 <= value <= 1 for value in one.values())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bdl_teach import DivergedError, datasets
+from bdl_teach import datasets
 from bdl_teach._support import compiled
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import ensemble, exact, point
@@ -53,13 +53,6 @@ def test_each_member_is_the_point_estimate_of_its_start(options):
     np.testing.assert_array_equal(fit.history["step"], alone[0].history["step"])
 
 
-def test_a_larger_ensemble_has_the_members_of_a_smaller_one():
-    few, many = (small(n_members=k, prior=Gaussian(2.0), anchored=True) for k in (2, 5))
-    np.testing.assert_allclose(many.weights[:2], few.weights, atol=1e-5)
-    np.testing.assert_array_equal(many.anchors[:2], few.anchors)
-    assert len(np.unique(many.weights[:, 0])) == 5
-
-
 def test_the_predictive_is_the_mixture_of_the_members():
     fit, x = small(noise_std=0.7), np.linspace(-1.0, 1.0, 5)[:, None]
     p = fit.predict(x, n_samples=99, seed=7)
@@ -76,10 +69,6 @@ def test_labels_get_the_mean_of_the_members_probabilities():
     assert isinstance(p, BernoulliPredictive)
     logits = [point.Fit(w, fit.network, 1.0, {}).predict(DATA.x).mean for w in fit.weights]
     np.testing.assert_allclose(p.probability, expit(logits).mean(axis=0), rtol=1e-5)
-
-
-def test_one_member_has_no_doubt():
-    np.testing.assert_array_equal(small(n_members=1).predict(DATA.x).epistemic_std, 0.0)
 
 
 # What it is worth where the posterior is known
@@ -135,15 +124,6 @@ def test_anchors_without_a_prior_are_refused():
 # Live
 
 
-def test_no_value_compiles_again():
-    small()
-    before = compiled.trace_count()
-    small(n_members=7, noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
-    small(steps=1100)
-    small(prior=ScaleMixture(0.7, 0.2, 0.9), anchored=True)
-    assert compiled.trace_count() == before
-
-
 def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_nothing():
     options: dict[str, Any] = {"prior": Gaussian(2.0), "anchored": True, "noise_std": 0.5}
     roomy, exactly = small(capacity=ROOM, **options), small(**options)
@@ -158,38 +138,3 @@ def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_not
     fewer = ensemble.fit(DATA.x[:5], DATA.y[:5], **SMALL | {"hidden_units": (5,)}, capacity=ROOM)
     assert fewer.predict(x).samples.shape == (3, 5)
     assert compiled.trace_count() == before
-
-
-def test_a_divergence_of_a_member_names_step_and_remedy():
-    with pytest.raises(DivergedError, match=r"step \d+.*learning rate"):
-        small(learning_rate=1e30)
-
-
-@pytest.mark.parametrize("wrong", [0, 1.5, True, None])
-def test_a_number_of_members_that_is_none_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"^n_members: expected.*got"):
-        small(n_members=wrong)
-
-
-def test_the_path_leads_from_the_starts_to_the_members():
-    x = np.linspace(-1, 1, 8)[:, None]
-    fit = ensemble.fit(x, np.sin(x), n_members=3, hidden_units=(4,), steps=60)
-    assert fit.path is not None
-    assert fit.path.steps[0] == 0 and fit.path.steps[-1] == 60
-    np.testing.assert_array_equal(fit.at(-1).weights, fit.weights)
-    alone = ensemble.fit(x, np.sin(x), n_members=1, hidden_units=(4,), steps=60)
-    for frame in (0, 20):  # a member goes its own way, whoever is beside it
-        begun = fit.at(frame).weights
-        np.testing.assert_allclose(begun[0], alone.at(frame).weights[0], rtol=1e-4, atol=1e-5)
-        assert np.abs(begun[0] - begun[1]).max() > 0.1
-    for name, values in fit.at(-1).history.items():
-        assert values[-1] == pytest.approx(fit.history[name][-1])
-
-
-def test_members_of_many_weights_keep_no_path(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ensemble.optimise, "_MOST_NUMBERS", 1000)
-    x = np.linspace(-1, 1, 8)[:, None]
-    fit = ensemble.fit(x, np.sin(x), n_members=3, hidden_units=(5,), steps=60)
-    assert fit.path is None
-    with pytest.raises(ValueError, match="path was kept"):
-        fit.at(0)

@@ -1,7 +1,6 @@
 """Where a fit starts, what it costs on all the data, and whether it has arrived."""
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,13 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
-from bdl_teach import DivergedError, datasets, densities, optimise
+from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
 from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
-from bdl_teach.methods._variational import TrainedOn, Variational
+from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
@@ -46,22 +45,6 @@ def test_the_scale_of_the_start_is_in_standard_deviations_of_the_prior():
     np.testing.assert_allclose(frozen(prior=prior).mean, 0.3 * whole, rtol=1e-5)
 
 
-def test_by_default_the_start_is_three_tenths_of_the_prior_and_no_wider_than_he_et_al():
-    """√(2/inputs): √2 for the first layer of SMALL, √(2/3) for the three inputs of the second."""
-    draw = frozen(prior=Gaussian(1.0), start_scale=1.0).mean
-    np.testing.assert_allclose(frozen(prior=Gaussian(1.0)).mean, 0.3 * draw, rtol=1e-5)
-    wide = frozen(prior=Gaussian(10.0)).mean
-    caps = np.repeat([2**0.5, (2 / 3) ** 0.5], [6, 4])
-    np.testing.assert_allclose(wide, caps * draw, rtol=1e-5)
-
-
-def test_the_recipe_of_the_article_starts_as_wide_as_the_prior():
-    start = frozen(**bbb.ARTICLE)
-    np.testing.assert_array_equal(start.mean, frozen(start_scale=1.0).mean)
-    np.testing.assert_allclose(start.std, np.log(2.0), rtol=1e-6)
-    assert bbb.ARTICLE["cooldown"] == 0.0
-
-
 MEAN, STD = np.linspace(-2.0, 1.0, 10), np.geomspace(1e-4, 30.0, 10)
 
 
@@ -76,30 +59,6 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
     np.testing.assert_allclose(same.std, 0.25, rtol=1e-5)
     wide = frozen(initial=(0.5, 2000.0), capacity=capacity)  # e²⁰⁰⁰ is no number
     np.testing.assert_allclose(wide.std, 2000.0, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"initial": (0.0, 0.0)}, "initial std: expected numbers > 0, got"),
-        ({"initial": (MEAN, -STD)}, "initial std: expected numbers > 0, got"),
-        ({"initial": (MEAN, STD - STD[0])}, "initial std: expected numbers > 0, got a smallest of"),
-        ({"initial": (np.nan, 1.0)}, "initial mean: expected finite"),
-        ({"initial": (0.0, np.inf)}, "initial std: expected finite"),
-        ({"initial": (MEAN[:9], STD)}, r"initial mean: expected one number or \(10,\), got \(9,\)"),
-        ({"initial": (MEAN, STD[:, None])}, r"initial std: expected one number or \(10,\)"),
-        ({"initial": (MEAN,)}, r"initial: expected \(means, standard deviations\), got 1"),
-        ({"initial": (MEAN, STD, STD)}, r"initial: expected \(means, standard deviations\), got 3"),
-        ({"start_scale": -0.1}, "start_scale: expected"),
-        ({"start_scale": np.nan}, "start_scale: expected"),
-        ({"starts": 0}, "starts: expected"),
-        ({"starts": 2.5}, "starts: expected"),
-    ],
-    ids=str,
-)
-def test_a_start_that_is_none_is_refused(changes, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        frozen(**changes)
 
 
 # Several starts
@@ -129,11 +88,6 @@ def test_of_several_starts_the_lowest_free_energy_is_kept(estimator):
         assert best.problem.seed == seed + 10**6 * lowest
         kept.add(lowest)
     assert len(kept) > 1  # else the first might have been kept unseen
-
-
-def test_starts_that_all_diverge_are_a_divergence():
-    with pytest.raises(DivergedError, match="learning rate"):
-        small(learning_rate=1e12, starts=2)
 
 
 # The free energy of a linear model, where it is known
@@ -230,18 +184,6 @@ def test_all_data_count_however_they_came_in_batches(method):
     assert_near(fit, kl, gaussian_nll(DESIGN @ fit.mean, DESIGN**2 @ fit.std**2, 0.7))
 
 
-def test_the_seed_and_the_number_of_draws_decide_an_estimate():
-    fit = small()
-    one, again, other = (fit.cost(seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
-    assert fit.free_energy == one.total
-    few, many = (np.std([fit.cost(n, seed).total for seed in range(12)]) for n in (20, 2000))
-    assert many < few / 4  # 10 on average
-    for wrong in ({"n_draws": 0}, {"n_draws": 1.5}, {"seed": -1}):
-        with pytest.raises(ValueError, match="expected.*got"):
-            fit.cost(**wrong)
-
-
 # Has it arrived?
 
 
@@ -268,28 +210,6 @@ def test_training_on_lowers_the_free_energy_and_keeps_the_problem(kind):
     assert np.mean(gains) > TOLERANCE
 
 
-def test_training_on_keeps_the_weight_of_the_kl_and_the_noise():
-    fit = small(kl_weight=0.25, noise_std=2.5, prior=Gaussian(0.8), n_batches=2, n_samples=2)
-    on = fit.refined(steps=20)
-    assert (on.problem.kl_weight, on.noise_std, on.problem.prior) == (0.25, 2.5, Gaussian(0.8))
-
-
-@pytest.mark.parametrize("kind", FITS)
-def test_training_on_starts_where_the_fit_ended(kind):
-    fit = FITS[kind]()
-    on = fit.refined(steps=1, learning_rate=1e-12)
-    np.testing.assert_allclose(on.mean, fit.mean, rtol=1e-4)
-    np.testing.assert_allclose(on.std, fit.std, rtol=1e-4)
-
-
-def test_training_on_of_empirical_bayes_keeps_its_model():
-    fit = empirical(biases=False, **empirical_bayes.SOURCE)
-    on = fit.refined(steps=20)
-    for one, other in zip(on.model, fit.model, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert ((on.mean == 0) == (fit.mean == 0)).all() and (fit.mean == 0).sum() == 4
-
-
 @pytest.mark.parametrize("kind", FITS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kind, seed):
@@ -298,159 +218,6 @@ def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kin
     for _ in range(2):  # three units have minima some fifty nats apart
         best = min([best.longer(k) for k in range(best.n_longer)], key=lambda fit: fit.free_energy)
     assert best.refined(steps=8000).converged
-
-
-def test_converged_says_that_no_longer_run_is_sixteen_nats_below():
-    answers = set()
-    for seed, steps in ((0, 30), (1, 200), (2, 400), (3, 1500)):
-        fit = small(seed=seed, steps=steps)
-        runs = [fit.longer(k).free_energy for k in range(N_LONGER)]
-        assert fit.converged == (fit.free_energy - min(runs) <= 16.0)
-        answers.add(fit.converged)
-    assert answers == {True, False}
-
-
-# The fits that say whether they have converged, with nothing at its default; and their tolerances
-NATS = {"bbb": 16.0, "eb": 20.0, "low rank": 20.0}
-PARTICULAR: dict[str, Any] = {
-    "likelihood": "bernoulli",
-    "noise_std": 0.7,
-    "hidden_units": (4,),
-    "capacity": ROOM,
-    "seed": 7,
-    "steps": 20,
-}
-
-
-@lru_cache
-def particular(kind: str) -> Any:
-    labels, prior = np.float64(DATA.y > 0), ScaleMixture(1.3, 0.2, 0.7)
-    if kind == "eb":
-        return empirical_bayes.fit(DATA.x, labels, tie="layer", biases=False, **PARTICULAR)
-    method, own = (bbb, {}) if kind == "bbb" else (low_rank, {"rank": 2})
-    return method.fit(DATA.x, labels, prior=prior, kl_weight=0.3, **own, **PARTICULAR)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_of_a_longer_run_that_is_a_nat_too_far_below_it_is_known(kind):
-    fit = particular(kind)
-    assert fit.tolerance == NATS[kind]
-    for below, converged in ((NATS[kind] - 1, True), (NATS[kind] + 1, False)):
-        assert fit.none_is_far_below([fit.free_energy - below]) is converged
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_every_longer_run_is_of_the_same_problem_and_model(kind, monkeypatch):
-    """Only the seed is another from the second on: those of the starts of the fit's own."""
-    for module in (bbb._mean_field, empirical_bayes, low_rank):
-        monkeypatch.setattr(module, "_LONGER", 3)
-    fit = particular(kind)
-    assert fit.n_longer == {"bbb": 8, "eb": 5, "low rank": 3}[kind]
-    seeds = optimise.start_seeds(7, fit.n_longer)
-    runs = [fit.longer(k) for k in range(fit.n_longer)]
-    assert [run.history["step"][-1] for run in runs] == [3] * fit.n_longer
-    for run, seed in [(fit.refined(steps=2), 7), *zip(runs, seeds, strict=True)]:
-        assert type(run) is type(fit)
-        assert (run.network, run.noise_std, run.capacity) == (fit.network, 0.7, ROOM)
-        assert (run.likelihood, run.problem.kl_weight) == ("bernoulli", fit.problem.kl_weight)
-        for one, other in zip(run.problem, fit.problem._replace(seed=seed), strict=True):
-            np.testing.assert_array_equal(one, other)
-        if kind == "eb":
-            np.testing.assert_array_equal(run.model.groups, fit.model.groups)
-            np.testing.assert_array_equal(run.mean == 0, fit.mean == 0)
-        if kind == "low rank":
-            assert run.columns.shape == (13, 2)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_what_a_fit_is_asked_wrongly_is_refused_by_name(kind):
-    fit = particular(kind)
-    for wrong in ({"n_draws": 0}, {"n_draws": 1.5}, {"seed": -1}, {"seed": 1.5}):
-        with pytest.raises(ValueError, match=f"^{min(wrong)}: expected .*got"):
-            fit.cost(**wrong)
-    for wrong in ({"steps": 0}, {"steps": 1.5}, {"learning_rate": 0.0}):
-        with pytest.raises(ValueError, match=f"^{min(wrong)}: expected .*got"):
-            fit.refined(**wrong)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_every_longer_run_ends_at_a_rate_of_zero(kind, monkeypatch):
-    real, asked = optimise.schedule, []
-
-    def schedule(*told: float) -> Any:
-        asked.append(told)
-        return real(*told)
-
-    monkeypatch.setattr(optimise, "schedule", schedule)
-    for module in (bbb._mean_field, empirical_bayes, low_rank):
-        monkeypatch.setattr(module, "_LONGER", 3)
-    particular(kind).refined(steps=2, learning_rate=0.01)
-    for k in range(2):
-        particular(kind).longer(k)
-    assert asked[0] == (2, 0.01, 1.0)
-    assert [cooldown for *_, cooldown in asked] == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize("kind", ["bbb", "low rank"])
-def test_the_new_starts_are_those_of_the_table(kind, monkeypatch):
-    """The scale of the means in prior standard deviations, ρ everywhere, and each its own seed."""
-    module = {"bbb": bbb._mean_field, "low rank": low_rank}[kind]
-    monkeypatch.setattr(module, "_LONGER", 3)
-    fit = particular(kind)
-    for k, (scale, rho) in enumerate(module._AFRESH, start=1):
-        start = fit.longer(k).at(0)
-        own = start.std if kind == "bbb" else start.own_std
-        np.testing.assert_allclose(own, np.logaddexp(0.0, rho), rtol=1e-5)
-        draw = np.random.default_rng(start.problem.seed).standard_normal(len(start.mean))
-        widest = np.minimum(0.3 * fit.problem.prior.std, (2.0 / fit.network.fan_in) ** 0.5)
-        wide = widest if scale is None else scale * fit.problem.prior.std
-        np.testing.assert_allclose(start.mean, wide * draw, rtol=1e-5)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_training_on_has_the_noise_of_the_fit_s_own_seed(kind):
-    """Of labels, whose hidden units are drawn whatever the estimator is."""
-    fit = particular(kind)
-    other = replace(fit, problem=fit.problem._replace(seed=8))
-    one, again, unlike = (each.refined(steps=3).mean for each in (fit, fit, other))
-    np.testing.assert_array_equal(one, again)
-    assert (one != unlike).any()
-
-
-def test_empirical_bayes_trains_on_with_the_calmest_estimator_that_its_likelihood_has():
-    for fit, calmest in ((empirical(), "quiet"), (particular("eb"), "local")):
-        assert fit.refined(steps=2).walk == empirical_bayes.Walk(calmest, "mu")
-
-
-@dataclass(frozen=True)
-class Known(Variational):
-    """A fit whose free energy and whose longer runs are known; it counts what it is asked."""
-
-    energy: float
-    below: tuple[float, ...] = ()
-    asked: list[str | int] = field(default_factory=list)
-    tolerance = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_longer", len(self.below))
-
-    def cost(self) -> FreeEnergy:
-        self.asked.append("cost")
-        return FreeEnergy(0.0, self.energy)
-
-    def longer(self, k: int) -> "Known":
-        self.asked.append(k)
-        return Known(self.energy - self.below[k])
-
-
-def test_each_longer_run_is_asked_once_until_one_is_far_below():
-    for below, runs in (((0.5, -3.0, 0.9), [0, 1, 2]), ((0.0, 1.5, 0.0), [0, 1]), ((1.5,), [0])):
-        fit = Known(10.0, below)
-        assert fit.converged is fit.converged is (max(below) < 1.0)
-        assert fit.free_energy == fit.free_energy == 10.0
-        assert [k for k in fit.asked if k != "cost"] == runs
-        assert fit.asked.count("cost") == 1, "many draws: some hundredths of a second"
-    assert list(Known(10.0, (1.0, 2.0, 3.0)).longer_free_energies()) == [9.0, 8.0, 7.0]
 
 
 @dataclass(frozen=True)
@@ -477,25 +244,6 @@ def test_a_fit_of_many_points_is_trained_on_once_and_may_gain_half_a_nat_a_point
         assert fit.asked == ["refined"]
 
 
-def test_only_a_divergence_of_a_longer_run_is_passed_over(monkeypatch):
-    def longer(self: Known, k: int) -> Known:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(Known, "longer", longer)
-    with pytest.raises(ZeroDivisionError):
-        assert Known(10.0, (0.0,)).converged
-
-
-def test_of_the_longer_runs_the_first_trains_on_and_the_others_start_elsewhere():
-    fit = small(steps=400)
-    runs = [fit.longer(k) for k in range(N_LONGER)]
-    np.testing.assert_array_equal(runs[0].mean, fit.refined(3000).mean)
-    assert [run.problem.seed for run in runs] == optimise.start_seeds(0, N_LONGER)
-    assert all(run.history["step"][-1] == 3000 for run in runs)
-    before = [run.history["free_energy"][0] for run in runs]
-    assert len(set(before)) == N_LONGER
-
-
 def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):
     """Though training on gains nothing."""
     fit = small()
@@ -504,48 +252,6 @@ def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):
     assert fit.converged
     monkeypatch.setattr(bbb.Fit, "longer", lambda self, k: fit if k == 3 else poor)
     assert not poor.converged
-
-
-def test_a_longer_run_that_diverges_says_nothing(monkeypatch):
-    fit = small()
-    poor = replace(fit, mean=fit.mean + 5.0)
-
-    def longer(self, k):
-        if k == 1:
-            raise DivergedError(3, "begin elsewhere")
-        return fit if k == 3 else poor
-
-    monkeypatch.setattr(bbb.Fit, "longer", longer)
-    assert fit.converged and not poor.converged
-
-
-def test_a_variational_fit_must_say_what_it_costs():
-    with pytest.raises(TypeError, match="abstract.*cost.*longer.*tolerance"):
-        type("Silent", (Variational,), {})()
-
-
-def test_the_source_of_empirical_bayes_steps_in_gamma_from_weak_weights():
-    start = empirical(**empirical_bayes.SOURCE).at(0)
-    np.testing.assert_allclose(start.std, start.model.unit * np.log(2.0), rtol=1e-6)
-    draw = np.random.default_rng(0).standard_normal(len(start.gamma))
-    np.testing.assert_allclose(start.gamma, draw, rtol=1e-5)
-    assert start.walk == empirical_bayes.Walk("local", "gamma")
-    assert (empirical_bayes.SOURCE["learning_rate"], empirical_bayes.SOURCE["cooldown"]) == (
-        0.08,
-        0.25,
-    )
-
-
-def test_the_new_starts_of_empirical_bayes_are_strong_and_step_in_the_mean(monkeypatch):
-    """Adam's first step moves each number by the learning rate, or by less."""
-    monkeypatch.setattr(empirical_bayes, "_LONGER", 1)
-    fit = empirical()
-    for k, (strength, rho) in enumerate(empirical_bayes._AFRESH, start=1):
-        run = fit.longer(k)
-        draw = np.random.default_rng(run.problem.seed).standard_normal(len(fit.mean))
-        start = strength * draw * np.logaddexp(0.0, rho)
-        moved = np.abs(run.mean / fit.model.unit - start)
-        assert moved.max() == pytest.approx(empirical_bayes.QUIET["learning_rate"], rel=1e-2)
 
 
 def test_one_of_the_longer_runs_finds_what_a_start_near_zero_gives_up():

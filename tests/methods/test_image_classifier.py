@@ -1,7 +1,5 @@
 """The Bayesian convolutional network: its objective, its draws, its seeds, its pruning."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +8,6 @@ from scipy.special import softmax
 
 from bdl_teach import DivergedError, datasets, densities, metrics
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods import image_classifier
 from bdl_teach.methods._convnet import ConvNet
 
@@ -18,7 +15,6 @@ DIGITS = datasets.digits()
 FEW = DIGITS.labels < 3
 IMAGES, LABELS = DIGITS.images[FEW][:96], DIGITS.labels[FEW][:96]
 NETWORK = ConvNet((8, 8), 3, filters=4, kernel_size=3)
-PROBLEM = image_classifier.Problem(IMAGES, LABELS, 1.0, 0.001, 1, 32, 0)
 TINY = {"filters": 4, "kernel_size": 3, "epochs": 1, "n_classes": 3}
 
 
@@ -52,13 +48,6 @@ def test_it_learns_three_digits_and_predicts_new_ones(trained):
     assert cost[-1] < 0.3 * cost[0]
 
 
-def test_pictures_of_noise_are_less_certain_than_digits(trained):
-    noise = np.random.default_rng(0).random((100, 8, 8))
-    p = [trained.predict(x, n_samples=30) for x in (DIGITS.images[FEW][200:300], noise)]
-    information = np.concatenate([metrics.mutual_information(each) for each in p])
-    assert metrics.auroc(np.repeat([0, 1], 100), information) > 0.9
-
-
 @pytest.fixture(scope="module")
 def still() -> image_classifier.Fit:
     """Steps of no length at σ ≈ 0: all draws agree, so that what is recorded is exact."""
@@ -74,15 +63,6 @@ def test_the_recorded_complexity_is_the_closed_form_kl(still):
 def test_the_recorded_likelihood_is_that_of_all_pictures(still):
     whole = -32 * metrics.class_log_likelihood(still.log_predict(IMAGES[:32], 1), LABELS[:32])
     assert still.history["likelihood_cost"][0] == pytest.approx(whole, rel=1e-4)
-
-
-def test_free_energy_is_weighted_complexity_plus_likelihood(still):
-    parts = 0.25 * still.history["complexity_cost"] + still.history["likelihood_cost"]
-    np.testing.assert_allclose(still.history["free_energy"], parts, rtol=1e-5)
-
-
-def test_a_last_minibatch_may_be_smaller():
-    assert np.isfinite(tiny(batch_size=20).history["free_energy"]).all()
 
 
 class Loop:
@@ -136,14 +116,6 @@ def test_no_step_of_training_and_no_prediction_draws_the_weights_of_another(fit)
     assert len(set(keys)) == len(keys) == 2 * (6 + 9)
 
 
-def test_a_free_energy_that_is_no_number_is_named_with_its_step():
-    loop = Loop()
-    loop.bad = 5
-    with pytest.raises(DivergedError, match="lower the learning rate") as error:
-        loop.run(epochs=3)
-    assert error.value.step == 6  # by the end of the epoch
-
-
 @pytest.mark.parametrize("random_biases", [False, True])
 def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures(random_biases):
     """Ten pictures stand for 50; KL of kernels, and of biases if they are random, times 0.3."""
@@ -175,28 +147,6 @@ def test_a_step_follows_the_gradient_of_the_weighted_kl_and_of_all_pictures(rand
         np.testing.assert_allclose(start - variable.numpy(), slope, rtol=1e-3, atol=1e-3)
 
 
-def test_each_setting_of_a_fit_is_told_where_it_belongs(monkeypatch):
-    told = []
-    monkeypatch.setattr(image_classifier, "_train_step", lambda *given: told.append(given))
-    monkeypatch.setattr(image_classifier, "_train", lambda *given: told.append(given) or {})
-    sizes = {"filters": 4, "kernel_size": 3, "prior_std": 0.5, "initial_rho": -4.5, "seed": 7}
-    knobs = {"epochs": 6, "batch_size": 5, "learning_rate": 0.02, "kl_weight": 0.4}
-    settings = {"pixel_scale": 255.0, "n_classes": 4, "random_biases": True}
-    fit = image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes, **knobs, **settings)
-    (model, adam, n_data, kl_weight), (_, (x, y), draw, epochs, size, seed) = told
-    assert fit.network == ConvNet((8, 8), 4, random_biases=True, **sizes)
-    assert (n_data, kl_weight, epochs, size, seed) == (8, 0.4, 6, 5, 7)
-    assert float(adam.learning_rate) == pytest.approx(0.02)
-    assert (model, draw, fit.pixel_scale) == (fit.built.model, fit.built.draw, 255.0)
-    np.testing.assert_allclose(x[..., 0], 255.0 * IMAGES[:8], rtol=1e-6)
-    np.testing.assert_array_equal(y, LABELS[:8])
-    assert image_classifier.fit(IMAGES[:8], LABELS[:8], **sizes).network.n_classes == 3
-
-
-def test_the_recipe_for_few_pictures_is_one_that_fit_takes():
-    assert np.isfinite(tiny(**{**image_classifier.FEW_IMAGES, "epochs": 1}).mean).all()
-
-
 def test_a_step_that_is_far_too_long_is_named():
     with pytest.raises(DivergedError, match="lower the learning rate"):
         tiny(learning_rate=1e30, epochs=3)
@@ -220,49 +170,6 @@ def test_draws_equal_the_network_written_by_hand(fit):
     logits = pooled.reshape(-1) @ dense + last
     ours = replace(fit, built=built).predict(IMAGES[:1], 1)[0, 0]
     np.testing.assert_allclose(ours, softmax(logits), rtol=1e-5)
-
-
-def test_all_pictures_of_a_draw_see_the_same_weights(fit, monkeypatch):
-    whole = fit.log_predict(IMAGES, n_samples=2)
-    monkeypatch.setattr(image_classifier, "_CHUNK", 10)
-    np.testing.assert_allclose(fit.log_predict(IMAGES, n_samples=2), whole, rtol=1e-4, atol=1e-5)
-
-
-def test_more_draws_keep_the_first_ones_and_the_seed_decides_them(fit):
-    few, many = fit.predict(IMAGES[:3], 2), fit.predict(IMAGES[:3], 4)
-    np.testing.assert_array_equal(few, many[:2])
-    assert not np.allclose(many[0], many[1])
-    assert not np.allclose(few, fit.predict(IMAGES[:3], 2, seed=2))
-
-
-def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit, monkeypatch):
-    """A stand-in for the network, whose logits are a picture's first pixels plus the draw."""
-    draw = Loop()
-    draw.assign = lambda key: setattr(draw, "key", np.float64(key) / 2**31)
-    built = fit.built._replace(
-        draw=draw, logits=lambda x: x[:, 0, :3, 0] / 255.0 + [0.0, *draw.key]
-    )
-    monkeypatch.setattr(image_classifier, "_CHUNK", 3)
-    logs = replace(fit, built=built, pixel_scale=255.0).log_predict(IMAGES[:7], 2, seed=5)
-    keys = [convnet.key(5, image_classifier._PREDICTION, i) / 2**31 for i in range(2)]
-    logits = np.stack([IMAGES[:7, 0, :3] + [0.0, *key] for key in keys])
-    np.testing.assert_allclose(logs, np.log(softmax(logits, axis=-1)), rtol=1e-5)
-
-
-@pytest.mark.parametrize("random_biases", [False, True])
-def test_every_weight_starts_at_its_rho_near_0_and_from_numbers_of_its_own(random_biases):
-    large = replace(NETWORK, filters=64, kernel_size=5, initial_rho=-2.0, seed=4)
-    large = replace(large, random_biases=random_biases)
-    start = image_classifier.Fit(large, large.build(), 1.0, {}, PROBLEM)
-    np.testing.assert_allclose(start.std, np.log1p(np.exp(-2.0)), rtol=1e-5)
-    assert abs(start.mean.std() / 0.1 - 1) < 5 / np.sqrt(2 * start.mean.size)
-    assert abs(start.mean.mean()) < 5 * 0.1 / np.sqrt(start.mean.size)
-    assert len(np.unique(start.mean)) > 0.99 * start.mean.size  # no layer repeats another
-    other = replace(large, seed=5)
-    assert (
-        image_classifier.Fit(other, other.build(), 1.0, {}, PROBLEM).mean != start.mean
-    ).mean() > 0.99
-    np.testing.assert_allclose(start.signal_to_noise, np.abs(start.mean) / start.std, rtol=1e-6)
 
 
 def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
@@ -290,32 +197,6 @@ def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
             np.testing.assert_allclose(prior.stddev(), 0.7, rtol=1e-6)
 
 
-def test_other_paths_of_a_seed_have_other_keys():
-    paths = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2), (0, 1), (0, 3)]
-    assert len({tuple(convnet.key(*path)) for path in paths}) == len(paths)
-    np.testing.assert_array_equal(convnet.key(0, 1, 2), convnet.key(0, 1, 2))
-
-
-def test_drawn_weights_are_independent_and_spread_by_sigma(fit):
-    layers = [layer for layer in fit.built.model.layers if hasattr(layer, "kernel_posterior")]
-    draws = []
-    for i in range(40):
-        fit.built.draw.assign([0, i])
-        fit.built.model(IMAGES[:1, ..., None])
-        draws.append(np.concatenate([np.ravel(x.kernel_posterior_tensor) for x in layers]))
-    eps = (np.array(draws) - fit.mean) / fit.std  # [40, n_weights]
-    assert abs(eps.mean()) < 4 / np.sqrt(eps.size)
-    assert abs(eps.std() - 1) < 4 / np.sqrt(2 * eps.size)
-    for a, b in ((eps[:20], eps[20:]), (eps[:, :36], eps[:, 36:72])):  # draws, layers
-        assert abs(np.mean(a * b)) < 4 / np.sqrt(a.size)
-
-
-def test_biases_have_a_spread_only_when_asked_for(fit):
-    weights = 3 * 3 * 4 + 4 * 4 * 4 * 3
-    assert fit.mean.size == fit.std.size == weights
-    assert tiny(random_biases=True).mean.size == weights + 4 + 3
-
-
 # Controls: an ordinary network, and an ensemble of them
 
 
@@ -333,13 +214,6 @@ def three() -> image_classifier.Ensemble:
     return image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=3, seed=5, **TINY)
 
 
-def test_the_members_are_ordinary_networks_of_the_seeds_that_follow(three):
-    assert [one.problem.seed for one in three.members] == [5, 6, 7]
-    alone = tiny(seed=6, **image_classifier.ORDINARY)
-    np.testing.assert_array_equal(three.members[1].mean, alone.mean)
-    assert not np.allclose(three.members[0].mean, three.members[2].mean)
-
-
 def test_an_ensemble_has_one_opinion_a_member(three):
     p = three.predict(IMAGES[:4])
     np.testing.assert_array_equal(p[2], three.members[2].predict(IMAGES[:4], 1)[0])
@@ -348,49 +222,10 @@ def test_an_ensemble_has_one_opinion_a_member(three):
         three.predict(IMAGES[:4], 0)
 
 
-def test_members_may_be_bayesian_and_there_is_one_at_least():
-    two = image_classifier.ensemble(
-        IMAGES[:32], LABELS[:32], members=2, **{**TINY, "initial_rho": -3.0, "kl_weight": 0.5}
-    )
-    first, second, *others = two.predict(IMAGES[:4], n_samples=2)
-    assert len(others) == 2 and not np.allclose(first, second)
-    each = np.concatenate([one.predict(IMAGES[:4], 2, seed=3) for one in two.members])
-    for drawn in (two.predict(IMAGES[:4], 2, 3), np.exp(two.log_predict(IMAGES[:4], 2, 3))):
-        np.testing.assert_array_equal(drawn, each)
-    assert not np.allclose(each[0], first)
-    with pytest.raises(ValueError, match="members: expected an integer >= 1"):
-        image_classifier.ensemble(IMAGES[:32], LABELS[:32], members=0)
-
-
 # Seeds
 
 
-def test_the_same_seed_gives_the_same_fit(fit):
-    again = tiny()
-    np.testing.assert_array_equal(again.mean, fit.mean)
-    np.testing.assert_array_equal(again.predict(IMAGES[:2], 2), fit.predict(IMAGES[:2], 2))
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_fit_in_another_process(fit):
-    program = (
-        "from tests.methods.test_image_classifier import IMAGES, tiny\n"
-        "print(repr(float(tiny().predict(IMAGES[:2], 2).sum(axis=(0, 1))[0])))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    ours = fit.predict(IMAGES[:2], 2).sum(axis=(0, 1))[0]
-    assert float(done.stdout.splitlines()[-1]) == pytest.approx(ours, abs=1e-5)
-
-
 # Pruning
-
-
-def test_pruning_nothing_changes_nothing_and_the_original_stays(trained):
-    before = trained.predict(IMAGES[:4], 2)
-    np.testing.assert_allclose(trained.pruned(0.0).predict(IMAGES[:4], 2), before, rtol=1e-6)
-    trained.pruned(0.9)
-    np.testing.assert_array_equal(trained.predict(IMAGES[:4], 2), before)
 
 
 def test_pruning_takes_the_weights_of_lowest_signal_to_noise(trained):
@@ -402,75 +237,7 @@ def test_pruning_takes_the_weights_of_lowest_signal_to_noise(trained):
     np.testing.assert_array_equal(pruned.std[~gone], trained.std[~gone])
 
 
-def test_half_of_the_weights_can_go_and_all_of_them_cannot(trained):
-    def accuracy(fraction: float) -> float:
-        p = trained.pruned(fraction).predict(IMAGES, 10).mean(axis=0)
-        return float(np.mean(p.argmax(axis=-1) == LABELS))
-
-    assert accuracy(0.5) > 0.9
-    nothing = trained.pruned(1.0).predict(IMAGES[:5], 2)
-    np.testing.assert_allclose(nothing, nothing[:1, :1] + np.zeros_like(nothing), atol=1e-6)
-
-
 # The door
-
-
-def test_classes_go_up_to_the_largest_label_though_one_may_have_no_picture():
-    known = tiny(labels=2 * (LABELS[:32] > 0), n_classes=None)
-    assert known.predict(IMAGES[:2], 1).shape == (1, 2, 3)
-
-
-def test_pictures_need_not_be_square_nor_have_an_even_side():
-    high = IMAGES[:32, :, 1:]
-    fit = tiny(images=high)
-    assert fit.network.image_shape == (8, 7)
-    assert fit.mean.size == 3 * 3 * 4 + 4 * 4 * 4 * 3  # half a pair of columns counts as one
-    assert fit.predict(high[:5], 1).shape == (1, 5, 3)
-    for other in ((7, 8), (8, 8), (7, 7)):
-        with pytest.raises(ValueError, match=r"images: expected shape \[n, 8, 7\]"):
-            fit.predict(np.zeros((2, *other)))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"images": IMAGES[0]}, r"images: expected shape \[n, height, width\]"),
-        ({"images": IMAGES[:, :0]}, r"images: expected shape \[n, height, width\]"),
-        ({"images": np.full((2, 8, 8), np.nan)}, "images: expected finite numbers"),
-        ({"labels": LABELS[:31]}, r"labels: expected shape \(32,\)"),
-        ({"labels": LABELS[:32, None]}, r"labels: expected shape \(32,\)"),
-        ({"labels": np.where(np.arange(32) == 3, np.nan, 1.0)}, "labels: expected finite numbers"),
-        ({"labels": np.where(np.arange(32) == 3, 0.5, 1.0)}, "labels: expected whole numbers"),
-        ({"labels": LABELS[:32] + 0.5}, "labels: expected whole numbers from 0 to 2"),
-        ({"labels": LABELS[:32] + 1}, "labels: expected whole numbers from 0 to 2"),
-        ({"labels": LABELS[:32] - 1}, "labels: expected whole numbers from 0 to 2"),
-        ({"n_classes": 2}, "labels: expected whole numbers from 0 to 1"),
-        ({"labels": np.zeros(32), "n_classes": None}, "n_classes: expected an integer >= 2"),
-        ({"epochs": 0}, "epochs: expected an integer >= 1"),
-        ({"batch_size": 0}, "batch_size: expected an integer >= 1"),
-        ({"filters": 0}, "filters: expected an integer >= 1"),
-        ({"kernel_size": 2.5}, "kernel_size: expected an integer >= 1"),
-        ({"learning_rate": 0}, "learning_rate: expected a finite number > 0"),
-        ({"prior_std": -1}, "prior_std: expected a finite number > 0"),
-        ({"pixel_scale": 0}, "pixel_scale: expected a finite number > 0"),
-        ({"kl_weight": -1}, "kl_weight: expected a finite number >= 0"),
-        ({"initial_rho": np.inf}, "initial_rho: expected a finite number"),
-        ({"seed": -1}, "seed: expected an integer >= 0"),
-    ],
-)
-def test_bad_arguments_are_refused_at_the_door(change, message):
-    arguments = {"images": IMAGES[:32], "labels": LABELS[:32], **TINY, **change}
-    with pytest.raises(ValueError, match=message):
-        image_classifier.fit(**arguments)
-
-
-def test_pictures_that_do_not_fit_are_refused(fit):
-    with pytest.raises(ValueError, match=r"images: expected shape \[n, 8, 8\]"):
-        fit.predict(np.zeros((2, 7, 8)))
-    with pytest.raises(ValueError, match="n_samples: expected an integer >= 1"):
-        fit.predict(IMAGES[:2], n_samples=0)
-    with pytest.raises(ValueError, match="fraction: expected a number in"):
-        fit.pruned(1.5)
 
 
 # The free energy, and whether training on lowers it
@@ -486,48 +253,7 @@ def test_the_free_energy_is_that_of_all_training_pictures(still):
     assert (still.n_points, still.tolerance) == (32, 16.0)  # whatever a minibatch holds
 
 
-def test_training_on_leaves_the_fit_as_it_is_and_is_what_converged_asks(fit, monkeypatch):
-    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 100)
-    early, before = replace(fit, problem=fit.problem._replace(learning_rate=0.01)), fit.mean
-    on = early.refined()
-    np.testing.assert_array_equal(fit.mean, before)
-    assert on.problem[3:6] == (0.01, 100, 32) and on.problem.seed != fit.problem.seed
-    assert early.free_energy - on.free_energy > early.tolerance == 0.5 * 32
-    assert not early.converged
-    assert replace(fit, problem=fit.problem._replace(learning_rate=1e-9)).converged
-
-
-@pytest.mark.parametrize(
-    ("epochs", "size", "more"), [(3, 32, 101), (700, 32, 700), (3, 20, 51), (3, 16, 51)]
-)
-def test_training_on_takes_as_many_epochs_again_or_what_makes_enough_steps(
-    fit, monkeypatch, epochs, size, more
-):
-    """Of 32 pictures: one step an epoch, or two of which the last may be a short one."""
-    monkeypatch.setattr(image_classifier, "_LEAST_STEPS", 101)
-    monkeypatch.setattr(image_classifier, "_trained", lambda *given: given[-1])
-    problem = fit.problem._replace(epochs=epochs, batch_size=size)
-    asked = replace(fit, problem=problem).refined()
-    assert asked.epochs == more
-
-
-def test_training_on_is_of_a_copy_of_the_same_network_on_the_same_scale(fit, monkeypatch):
-    monkeypatch.setattr(image_classifier, "_trained", lambda *given: given)
-    network, built, scale, problem = replace(fit, pixel_scale=255.0).refined()
-    assert (network, scale) == (fit.network, 255.0)
-    assert built.model is not fit.built.model
-    for ours, theirs in zip(built.model.variables, fit.built.model.variables, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    assert problem.images is fit.problem.images
-    assert problem.seed > fit.problem.seed + 1000  # far from those of its neighbours
-
-
 def test_pictures_are_trained_on_as_they_were(still):
     on = still.refined()
     np.testing.assert_allclose(on.mean, still.mean, atol=1e-6)
     assert on.history["likelihood_cost"][-1] == pytest.approx(still.cost().likelihood, rel=1e-3)
-
-
-def test_the_cost_is_that_of_the_draws_of_its_seed(fit):
-    one, again, other = (fit.cost(3, seed=seed).likelihood for seed in (1, 1, 2))
-    assert one == again != other

@@ -6,7 +6,6 @@ from scipy import integrate, stats
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from bdl_teach import datasets
-from bdl_teach.claims.experiments import wide_networks
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import exact, infinite_width
 
@@ -76,33 +75,6 @@ def test_of_a_mixture_the_first_layer_s_shape_counts_and_not_its_variance_alone(
     assert abs(mean[0, 1] - same_variance[0, 1]) > 10.0 * error[0, 1]
 
 
-def test_with_their_width_the_functions_of_the_prior_become_gaussian():
-    """What is left of the kurtosis beyond 3 falls as one over the width."""
-    x, given = np.array([[0.5]]), {"prior": Gaussian(1.0), "hidden_units": (4,)}
-    excess, error = [], []
-    for times in (1, 4, 16):
-        f = infinite_width.prior_functions(x, 40_000, times=times, seed=1, **given)[:, 0]
-        batches = stats.kurtosis(f.reshape(20, -1), axis=1)
-        excess.append(batches.mean())
-        error.append(batches.std() / np.sqrt(20))
-    assert excess[0] > 10 * error[0]
-    assert excess[1] == pytest.approx(excess[0] / 4, abs=4 * error[1] + error[0])
-    assert excess[2] == pytest.approx(excess[0] / 16, abs=4 * error[2] + error[0] / 4)
-    assert excess[0] > 2 * excess[1] > 4 * excess[2]
-
-
-def test_the_seed_decides_the_functions_of_the_prior():
-    one, again, other = (infinite_width.prior_functions(X, 5, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, again)
-    assert one.shape == (5, 3) and (one != other).all()
-
-
-def test_a_wider_network_means_a_wider_prior():
-    """As in the course's networks: the output's variance grows by σ² ½ σ² (x² + 1) a unit."""
-    few, more = (infinite_width.kernel(X, prior=Gaussian(0.8), hidden_units=(k,)) for k in (20, 21))
-    np.testing.assert_allclose(np.diag(more - few), 0.64 * 0.5 * 0.64 * (X[:, 0] ** 2 + 1.0))
-
-
 # Regression with it
 
 
@@ -151,34 +123,6 @@ def test_without_a_hidden_layer_it_is_bayesian_linear_regression():
     assert mine.log_evidence == pytest.approx(posterior.log_evidence, rel=1e-9)
 
 
-def test_far_from_the_data_it_doubts_more_than_among_them():
-    among, outside = fit(prior=Gaussian(3.0)).predict([[0.0], [2.0]]).epistemic_std
-    assert outside > 5 * among
-
-
-@pytest.mark.slow
-def test_on_data_as_its_prior_draws_them_nuts_on_a_wide_network_finds_its_posterior():
-    """On 200 hidden units: within three times what four chains leave open."""
-    model = {"prior": Gaussian(0.3), "noise_std": 0.3, "hidden_units": (200,)}
-    x = np.array([-1.0, -0.8, -0.5, -0.1, 0.2, 0.4, 0.9, 1.0])[:, None]
-    y = wide_networks.drawn(x, 4, **model)
-    away = wide_networks.beside_the_process(x, y, 0, 2 * GRID, **model)
-    assert away["mean"] < 3 * away["mean-error"] < 0.3
-    assert away["sd"] < 3 * away["sd-error"] < 0.3
-
-
-def test_a_mixture_with_one_component_is_a_gaussian():
-    for prior in (ScaleMixture(0.8, 0.1, 1.0), ScaleMixture(5.0, 0.8, 0.0)):
-        assert fit(prior=prior).log_evidence == pytest.approx(fit().log_evidence)
-
-
-def test_who_gives_no_prior_has_the_mixture_of_the_article():
-    mixture = ScaleMixture(1.5, 0.1, 0.5)
-    for function in (infinite_width.kernel, infinite_width.prior_functions):
-        np.testing.assert_array_equal(function(X), function(X, prior=mixture))
-    assert infinite_width.fit(DATA.x, DATA.y).prior == mixture
-
-
 def test_where_a_point_is_known_all_but_exactly_the_doubt_is_a_number():
     std = fit(noise_std=1e-7, prior=Gaussian(30.0)).predict(DATA.x).epistemic_std
     assert np.isfinite(std).all() and std.max() < 0.1
@@ -196,24 +140,3 @@ def test_a_mixture_over_many_inputs_is_refused_and_a_gaussian_is_not():
     infinite_width.fit(x, y, prior=Gaussian(1.0))
     infinite_width.fit(x, y, prior=ScaleMixture(1.5, 0.1, 1.0))  # of which one scale is left
     infinite_width.fit(x[:, :9], y, prior=ScaleMixture())
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: infinite_width.kernel(X, prior=1.0), "prior: expected"),
-        (lambda: infinite_width.prior_functions(X, prior=1.0), "prior: expected"),
-        (lambda: fit(prior=1.0), "prior: expected"),
-        (lambda: fit(noise_std=0.0), "noise_std: expected a finite number > 0"),
-        (lambda: fit(hidden_units=(3, 0)), r"hidden_units\[1\]: expected"),
-        (lambda: infinite_width.kernel(X, hidden_units=(0,)), r"hidden_units\[0\]: expected"),
-        (lambda: infinite_width.kernel(X, X[:, [0, 0]]), "other: expected 1 columns, got 2"),
-        (lambda: infinite_width.kernel(X[:, 0]), r"x: expected shape \[n, d\]"),
-        (lambda: infinite_width.prior_functions(X, 0), "n_samples: expected"),
-        (lambda: infinite_width.prior_functions(X, times=0), "times: expected"),
-        (lambda: infinite_width.prior_functions(X, seed=-1), "seed: expected"),
-    ],
-)
-def test_nonsense_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
-from scipy.special import expit, logsumexp
+from scipy import optimize
+from scipy.special import expit
 
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import bbb, local_reparam, low_rank
@@ -30,20 +30,10 @@ LINEAR: dict[str, Any] = {
 }
 NODES, SHARES = np.polynomial.hermite_e.hermegauss(40)
 SHARES = SHARES / SHARES.sum()
-SIDE = np.linspace(-12.0, 12.0, 601)
 
 
 def nll(f: Any, y: Any) -> Any:
     return np.logaddexp(0.0, f) - y * f
-
-
-@lru_cache
-def log_evidence() -> float:
-    """Log P(D), summed over a grid of both weights."""
-    grid = np.stack(np.meshgrid(SIDE, SIDE, indexing="ij"), axis=-1)
-    joint = stats.norm.logpdf(grid, 0.0, PRIOR_STD).sum(axis=-1)
-    joint -= nll(grid @ DESIGN.T, LABELS[:, 0]).sum(axis=-1)
-    return float(logsumexp(joint) + 2 * np.log(SIDE[1] - SIDE[0]))
 
 
 def free_energy(mean: Any, cov: Any) -> float:
@@ -71,12 +61,6 @@ def best(correlated: bool) -> tuple[float, Any, Any]:
 def quiet() -> local_reparam.Fit:
     options = {**local_reparam.QUIET, "steps": 2000, **LINEAR}
     return local_reparam.fit(X, LABELS, **options)
-
-
-def test_the_oracle_has_room_for_a_mistake():
-    """The best Gaussian is no posterior, and the best on the diagonal is a good deal worse."""
-    diagonal, full, truth = best(False)[0], best(True)[0], -log_evidence()
-    assert truth + 0.005 < full < diagonal - 0.2
 
 
 def test_mean_field_finds_the_best_gaussian_on_the_diagonal():
@@ -160,11 +144,3 @@ def test_labels_cost_what_they_cost_whatever_fills_the_room(name):
     assert fit.history["likelihood_cost"][-1] == pytest.approx(cost, rel=1e-5)
     assert fit.cost(10).likelihood == pytest.approx(cost, rel=1e-5)
     np.testing.assert_allclose(fit.predict(X, 10).probability, expit(f), rtol=1e-5)
-
-
-def test_hidden_units_are_drawn_where_labels_are_learnt_and_where_they_are_trained_on():
-    """Behind a hidden layer a logit is no Gaussian: the last hidden layer has noise too."""
-    one, two = (point_like("quiet", initial=(WEIGHTS, 0.5), seed=seed) for seed in (0, 1))
-    for a, b in ((one, two), (one.refined(1, 1e-9), two.refined(1, 1e-9))):
-        costs = [fit.history["likelihood_cost"][-1] for fit in (a, b)]
-        assert costs[0] != pytest.approx(costs[1], rel=1e-4)

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bdl_teach import DivergedError, datasets
-from bdl_teach._support import compiled
+from bdl_teach import datasets
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import exact, mc_dropout, point
+from bdl_teach.methods import mc_dropout, point
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive
 
 DATA = datasets.sinusoid(n=8)
 SMALL: dict[str, Any] = {"hidden_units": (3,), "steps": 60}
-ROOM = mc_dropout.Capacity(11, (5,), 4, chunk=3)  # four chunks, the third part empty
 X = np.linspace(-1.0, 1.0, 5)[:, None]
 RATE, N = 0.3, 4000  # draws that stand for many
 
@@ -46,14 +44,6 @@ def test_at_rate_0_it_is_the_point_estimate(options):
     p = fit.predict(X, n_samples=9)
     np.testing.assert_allclose(p.samples, np.tile(alone.predict(X).mean, (9, 1)), rtol=1e-5)
     np.testing.assert_allclose(p.epistemic_std, 0.0, atol=1e-6)
-
-
-def test_at_rate_0_its_frames_are_those_of_the_point_estimate():
-    fit, alone = small(rate=0.0, seed=5), point.fit(DATA.x, DATA.y, seed=5, **SMALL)
-    np.testing.assert_array_equal(fit.path.steps, alone.path.steps)
-    for frame in (0, 7, 20):
-        np.testing.assert_allclose(fit.at(frame).weights, alone.at(frame).weights, atol=1e-5)
-    assert small().at(7).rate == 0.1
 
 
 def test_one_hidden_layer_has_the_mean_and_the_variance_of_its_masks():
@@ -103,22 +93,12 @@ def test_two_hidden_layers_have_the_statistics_of_keras_dropout():
     assert ours.std() == pytest.approx(theirs.std(), rel=0.1)
 
 
-def test_a_higher_rate_leaves_out_the_same_units_and_more():
-    kept = [made((9,), rate).draw(50)[:, 18:27] != 0 for rate in (0.2, 0.5)]
-    assert (kept[0] | ~kept[1]).all() and (kept[0] & ~kept[1]).any()
-
-
 def test_labels_get_the_mean_of_the_draws_probabilities():
     fit = small(y=np.float64(DATA.y > 0), likelihood="bernoulli")
     p = fit.predict(X, n_samples=20)
     assert isinstance(p, BernoulliPredictive)
     logits = [point.Fit(w, fit.network, 1.0, {}).predict(X).mean for w in fit.draw(20)]
     np.testing.assert_allclose(p.probability, expit(logits).mean(axis=0), rtol=1e-5)
-
-
-def test_a_linear_model_has_nothing_to_leave_out():
-    fit = small(hidden_units=(), rate=0.5)
-    np.testing.assert_allclose(fit.draw(3), np.tile(fit.weights, (3, 1)))
 
 
 # What is minimised
@@ -135,75 +115,7 @@ def test_a_gaussian_prior_is_the_weight_decay_of_the_paper():
     assert fit.history["prior_cost"][-1] == pytest.approx(decay + constant, rel=1e-4)
 
 
-def test_without_a_prior_nothing_is_paid_for_weights():
-    np.testing.assert_array_equal(small().history["prior_cost"], 0.0)
-
-
 # Why it recovers no Gaussian posterior
 
 
-def test_a_hundred_times_the_data_narrow_the_posterior_and_not_the_masks():
-    """One hidden unit, off at x = −1 and on at x = 1: f = c there and c + a z/(1 − p) here.
-
-    For y = 0 and 2 the mean of the square errors, c² + (2 − c − a)² + a² p/(1 − p), is least at
-    c = 2p/(1 + p), a = (1 − p)(2 − c), whatever the noise: the spread at x = 1 is a √(p/(1 − p)). A
-    tenth of the noise is what a hundred times the data are: the exact sd goes to a tenth.
-    """
-    x, y = np.array([[-1.0], [1.0]]), [0.0, 2.0]
-    least = (1 - RATE) * (2 - 2 * RATE / (1 + RATE)) * np.sqrt(RATE / (1 - RATE))
-    spreads, exactly = [], []
-    for noise_std in (0.5, 0.05):
-        options = {"noise_std": noise_std, "hidden_units": (1,), "steps": 3000, "seed": 1}
-        spreads += [mc_dropout.fit(x, y, rate=RATE, **options).predict(x, N).epistemic_std]
-        design = np.hstack([np.ones((2, 1)), x > 0])
-        posterior = exact.linear_regression(design, y, 10.0, noise_std)
-        exactly += [posterior.predict(design).epistemic_std]
-    np.testing.assert_allclose(spreads, [[0.0, least]] * 2, rtol=0.1, atol=1e-6)
-    np.testing.assert_allclose(exactly[1], 0.1 * exactly[0], rtol=0.01)
-
-
 # Live
-
-
-def test_no_value_compiles_again():
-    small()
-    before = compiled.trace_count()
-    small(rate=0.0, noise_std=2.0, seed=9, steps=40, learning_rate=0.01)
-    small(steps=1100)
-    small(rate=0.9, prior=ScaleMixture(0.7, 0.2, 0.9))
-    assert compiled.trace_count() == before
-
-
-def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_nothing():
-    options: dict[str, Any] = {"prior": Gaussian(2.0), "rate": RATE, "noise_std": 0.5}
-    roomy, exactly = small(capacity=ROOM, **options), small(**options)
-    np.testing.assert_allclose(roomy.weights, exactly.weights, atol=1e-4)
-    for name, values in exactly.history.items():
-        np.testing.assert_allclose(roomy.history[name], values, rtol=1e-4, atol=1e-4)
-    for frame in (0, 7):
-        np.testing.assert_allclose(roomy.at(frame).weights, exactly.at(frame).weights, atol=1e-4)
-    np.testing.assert_allclose(roomy.predict(X).mean, exactly.predict(X).mean, atol=1e-4)
-    before = compiled.trace_count()
-    fewer = mc_dropout.fit(DATA.x[:5], DATA.y[:5], **SMALL | {"hidden_units": (5,)}, capacity=ROOM)
-    assert fewer.predict(X, n_samples=7).samples.shape == (7, 5)
-    assert compiled.trace_count() == before
-
-
-def test_a_divergence_names_step_and_remedy():
-    with pytest.raises(DivergedError, match=r"step \d+.*learning rate"):
-        small(learning_rate=1e30)
-
-
-@pytest.mark.parametrize("wrong", [-0.1, 1.0, 1.5, np.nan, "0.1", None])
-def test_a_rate_outside_of_0_to_1_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"^rate: expected.*got"):
-        small(rate=wrong)
-
-
-def test_a_capacity_for_two_wider_layers_leaves_the_prior_where_it_is():
-    options = {"hidden_units": (3, 3), "steps": 20, "prior": Gaussian(0.5), "rate": 0.4}
-    exactly = small(**options)
-    roomy = small(**options, capacity=mc_dropout.Capacity(11, (5, 5), 1))
-    np.testing.assert_allclose(
-        roomy.history["prior_cost"], exactly.history["prior_cost"], rtol=1e-4
-    )

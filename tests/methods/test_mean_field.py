@@ -1,16 +1,12 @@
 """What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
 
-import inspect
-import re
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.special import expit
 
-from bdl_teach import elbo
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.methods import (
@@ -29,18 +25,14 @@ from bdl_teach.methods._loop import (
     Capacity,
     LoopInputs,
     Plan,
-    RowTable,
-    costs,
     lay_out,
-    make_block,
     row_noise,
 )
-from bdl_teach.methods._mean_field import Problem, Settings, prepare
+from bdl_teach.methods._mean_field import Problem
 from bdl_teach.mlp import MLP
 
 X, Y = np.linspace(-1.0, 1.0, 5)[:, None], np.zeros((5, 1))
 NETWORK = MLP(1, (4,))
-ESTIMATORS = ("local", "flipout")
 
 
 def plan(network: MLP = NETWORK, **changes: Any) -> Plan:
@@ -87,22 +79,6 @@ def test_the_noise_and_the_start_are_standard_normal_and_the_seed_s():
     assert_unlike(starts, first)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_every_data_point_has_noise_of_its_own_and_the_seed_s(estimator):
-    one, two = zeta(estimator), zeta(estimator, seed=1)
-    assert_standard_normal(one)
-    assert_unlike(one, two)
-    shared = eps()
-    for column in shared.T:
-        assert_unlike(one, np.broadcast_to(column[:, None], one.shape))
-
-
-@pytest.mark.parametrize("changes", [{"steps": 5}, {"n_samples": 7}, {"steps": 3000}], ids=str)
-def test_counts_keep_the_noise_that_was_there(changes):
-    np.testing.assert_array_equal(eps(**changes)[:1000], eps())
-    np.testing.assert_array_equal(plan(**changes).draw, plan().draw)
-
-
 def test_room_keeps_the_noise_and_pads_with_zeros():
     roomy = plan(capacity=Capacity(9, (6,), 4, chunk=2))
     used = NETWORK.positions_in(roomy.padded)
@@ -125,36 +101,6 @@ def test_no_two_draws_of_a_step_and_no_two_steps_share_a_row_of_noise(steps, n_s
     assert n_rows >= steps
 
 
-def test_the_table_of_a_wide_network_stays_within_its_room():
-    """2²³ numbers, 32 MB: rows are used again, but at least 64 are there."""
-    n, network = 300, MLP(1, (100,))
-    for chunk, estimator, width in (
-        (None, "local", 101),
-        (None, "flipout", 202),
-        (30, "local", 121),
-    ):
-        room = chunk and Capacity(n, (120,), 1, chunk)
-        wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, room)
-        widths = partial(local_reparam.noise_widths, estimator)
-        rows, *shape = row_noise(n, wide, widths).shape
-        assert shape == ([10, width, 30] if chunk else [1, width, n])
-        assert rows == 2**23 // (width * n) >= 64
-
-
-def test_a_table_has_64_rows_however_wide_the_network_is():
-    n, network = 300, MLP(1, (600,))
-    wide = lay_out(np.zeros((n, 1)), np.zeros((n, 1)), network, 1, 1500, 0, None, False)
-    assert 2**23 // (601 * n) < 64
-    assert row_noise(n, wide, partial(local_reparam.noise_widths, "local")).shape == (64, 1, 601, n)
-
-
-def test_several_draws_a_step_go_round_a_table_without_empty_rows():
-    for n_samples in (2, 3):
-        capacity = Capacity(4, (2,), n_samples)
-        table = RowTable((2,), (2,), capacity, 1000, 0).up_to(4).numpy()
-        assert (table != 0).all() and len(table) == 1000
-
-
 def test_fits_of_few_and_of_many_steps_share_a_program():
     """The shapes are the same, no step's row is empty, and the numbers stay what they were."""
     widths = partial(local_reparam.noise_widths, "local")
@@ -168,25 +114,10 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     assert lay_out(X, Y, NETWORK, 1, 20, 0, None, False).fields["eps"] == ()
 
 
-def test_a_long_run_leaves_the_noise_of_a_tick_where_it_is():
-    """What a rest improves has starts of its own; the movement after it finds its table again."""
-    widths = partial(local_reparam.noise_widths, "local")
-    tick = row_noise(len(X), plan(steps=1500), widths)
-    row_noise(len(X), plan(steps=3000, seed=1), widths)
-    assert row_noise(len(X), plan(steps=1500), widths) is tick
-    assert row_noise(len(X), plan(steps=1500, seed=1), widths) is not tick
-
-
 def test_a_tick_makes_neither_its_noise_nor_the_graph_of_its_costs_again():
     assert plan().fields["eps"] is plan(n_samples=7).fields["eps"]
     graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
     assert graphs[:2] == graphs[2:] and graphs[0] is not graphs[1]
-
-
-def test_no_draw_of_a_step_meets_an_empty_row():
-    """Draws go round the table."""
-    widths = partial(local_reparam.noise_widths, "flipout")
-    assert row_noise(len(X), plan(n_samples=30), widths).numpy().all()
 
 
 # What a step sees, and what it costs
@@ -217,57 +148,7 @@ def problem(**changes: Any) -> LoopInputs:
     return LoopInputs(**{**tensors, **{k: tf.constant(v) for k, v in counts.items()}, **changes})
 
 
-@pytest.mark.parametrize("step", [0, 4, 8, 1203])
-def test_a_block_is_one_draw_one_chunk_and_the_points_of_its_own_minibatch(step):
-    batch = step % 5
-    for i in range(6):
-        draw, chunk = divmod(i, 3)
-        block = make_block(tf.constant(step), tf.constant(i), problem())
-        np.testing.assert_array_equal(block.x, X_CHUNKS[chunk])
-        np.testing.assert_array_equal(block.y, -X_CHUNKS[chunk])
-        own = (X_CHUNKS[chunk] % 5 == batch) * WEIGHTS[chunk]
-        np.testing.assert_array_equal(block.row_weight, own)
-        assert block.kl_share == SHARES[batch]
-        np.testing.assert_array_equal(block.eps, (step + 97 * draw) % 11)
-        np.testing.assert_array_equal(block.zeta, 100.0 * ((step + 97 * draw) % 7) + chunk)
-    assert make_block(tf.constant(step), tf.constant(0), problem(zeta=())).zeta == ()
-
-
-def test_the_blocks_of_a_step_add_up_to_its_free_energy_and_to_the_record_of_the_whole():
-    """π KL + Σ over the minibatch, the mean over the draws; and KL + M Σ over the minibatch."""
-    step, p = 8, problem()
-    complexities, f = (50.0, 30.0), np.float32([[0.3], [0.1], [-0.4], [1.2]])
-    total, record = 0.0, np.zeros(3)
-    for i in range(6):
-        block = make_block(tf.constant(step), tf.constant(i), p)
-        nll = elbo.likelihood_cost(block.y, tf.constant(f), p.noise_std, block.row_weight)
-        loss, seen = costs(tf.constant(complexities[i // 3]), nll, block, p)
-        total, record = total + float(loss), record + seen.numpy()
-    batch = [n for n in range(10) if n % 5 == step % 5]
-    each = [stats.norm(f[n % 4, 0], 0.5).logpdf(-float(n)) for n in batch]
-    nll = -sum(each)  # the outputs are the same for both draws
-    share = SHARES[step % 5]
-    np.testing.assert_allclose(total, 0.7 * share * 40.0 + nll, rtol=1e-5)
-    np.testing.assert_allclose(record, [0.7 * 40.0 + 5 * nll, 40.0, 5 * nll], rtol=1e-5)
-
-
-@pytest.mark.parametrize("scheme", elbo.SCHEMES)
-@pytest.mark.parametrize("n_batches", [1, 2, 5, 32, 33, 40])
-def test_every_minibatch_pays_its_own_share_however_many_there_are(n_batches, scheme):
-    x = np.linspace(-1.0, 1.0, 40)[:, None]
-    o = Settings(n_batches=n_batches, kl_scheme=scheme, hidden_units=())
-    _, told, _ = prepare(x, x, o)
-    shares = elbo.minibatch_weights(n_batches, scheme)
-    np.testing.assert_array_equal(told.kl_shares[:n_batches], np.float32(shares))
-    assert told.n_batches == n_batches
-
-
 # Defaults
-
-
-def defaults(function: Any) -> dict[str, Any]:
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 PUBLISHED = {"noise_std": 1.0, "hidden_units": (20, 20), "steps": 1500, "seed": 0}
@@ -323,47 +204,8 @@ DEFAULTS[low_rank.swag] = OF_ONE_NETWORK | OF_PATHS
 DEFAULTS[exact.nuts] = OF_CHAINS | {"prior": None}
 
 
-@pytest.mark.parametrize("function", DEFAULTS, ids=lambda f: f"{f.__module__}.{f.__name__}")
-def test_the_defaults_are_the_published_ones(function):
-    assert defaults(function) == DEFAULTS[function]
-
-
-@pytest.mark.parametrize("method", [bbb, local_reparam])
-def test_the_face_of_fit_is_that_of_a_function_written_out(method):
-    parameters = inspect.signature(method.fit).parameters
-    shared = ["prior", "likelihood", "noise_std", "hidden_units", "steps", "learning_rate"]
-    shared += ["n_samples", "kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho"]
-    shared += ["initial", "cooldown", "starts", "seed", "capacity"]
-    own = ["estimator"] * (method is local_reparam)
-    assert list(parameters) == ["x", "y", *own, *shared]
-    assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}
-    arguments = inspect.getdoc(method.fit).partition("Args:\n")[2].partition("\n\nReturns:\n")[0]
-    assert re.findall(r"^    (\w+): ", arguments, re.MULTILINE) == list(parameters)
-    assert "settings" not in method.fit.__doc__
-    with pytest.raises(TypeError, match=r"^fit\(\) got an unexpected keyword argument 'stepz'"):
-        method.fit(X, Y, stepz=3)
-    with pytest.raises(TypeError, match=r"^fit\(\) takes 2 positional arguments but 3 were given"):
-        method.fit(X, Y, None)
-
-
 DRAWS = {kind.Fit: 500 for kind in (bbb, empirical_bayes, low_rank, mc_dropout)}
 DRAWS |= {point.Fit: 1, ensemble.Fit: 1, exact.NutsFit: None}  # all that there are
-
-
-@pytest.mark.parametrize("kind", DRAWS, ids=lambda kind: kind.__module__)
-def test_a_prediction_takes_500_draws_and_a_free_energy_1000_unless_told_otherwise(kind):
-    assert defaults(kind.predict) == {"n_samples": DRAWS[kind], "seed": 1}
-    if hasattr(kind, "cost"):
-        assert defaults(kind.cost) == {"n_draws": 1000, "seed": 1}
-    if hasattr(kind, "draw"):
-        assert defaults(kind.draw) == {"seed": 1}
-
-
-@pytest.mark.parametrize(
-    ("kind", "rate"), [(bbb.Fit, 0.1), (empirical_bayes.Fit, None), (low_rank.Fit, 0.02)]
-)
-def test_training_on_takes_1500_steps_unless_told_otherwise(kind, rate):
-    assert defaults(kind.refined) == {"steps": 1500, "learning_rate": rate}
 
 
 # Predictions
@@ -399,44 +241,12 @@ def test_predictive_draws_are_draws_of_the_posterior(kind):
     np.testing.assert_allclose(prediction.aleatoric_std, 0.3)
 
 
-def test_labels_are_predicted_from_the_same_draws():
-    logits = posterior("gaussian").predict(POINTS, n_samples=50, seed=3).samples
-    labels = posterior("bernoulli").predict(POINTS, n_samples=50, seed=3)
-    np.testing.assert_allclose(labels.samples, expit(logits))
-
-
-@pytest.mark.parametrize("kind", ["mean field", "gaussian", "bernoulli"])
-def test_the_seed_of_a_prediction_decides_its_draws(kind):
-    n, fit = 2000, posterior(kind)
-    one, two, again = (fit.predict(POINTS, n, seed=seed).samples for seed in (1, 2, 1))
-    np.testing.assert_array_equal(one, again)
-    each = [(f - f.mean(axis=0)) / f.std(axis=0) for f in (one, two)]
-    assert_unlike(*each)
-    np.testing.assert_array_equal(fit.predict(POINTS).samples, one[:500])  # what is said
-
-
 def test_the_plug_in_prediction_is_that_of_the_mean_weights():
     prediction = posterior("gaussian").plug_in(POINTS)
     np.testing.assert_allclose(prediction.mean, DESIGN @ MEAN, rtol=1e-6)
     np.testing.assert_array_equal(prediction.epistemic_std, 0.0)
     labels = posterior("bernoulli").plug_in(POINTS)
     np.testing.assert_allclose(labels.probability, expit(DESIGN @ MEAN), rtol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["mean field", "gaussian", "bernoulli"])
-def test_weights_or_inputs_of_another_width_are_refused(kind):
-    fit = posterior(kind)
-    for weights in (np.zeros((2, 2)), np.zeros((2, 4)), np.zeros(3), [[np.nan, 0.0, 0.0]]):
-        with pytest.raises(ValueError, match=r"^weights: expected .*got"):
-            fit.evaluate(weights, POINTS)
-    for x in (POINTS[:, :1], POINTS[0], POINTS * np.nan):
-        with pytest.raises(ValueError, match=r"^x: expected .*got"):
-            fit.evaluate(MEAN[None], x)
-
-
-def test_signal_to_noise_is_the_size_of_mu_in_sigmas():
-    for kind in ("mean field", "gaussian"):
-        np.testing.assert_allclose(posterior(kind).signal_to_noise, [2.5, 5 / 3, 20.0])
 
 
 # Pruning
@@ -473,19 +283,3 @@ def test_pruning_counts_the_weights_that_there_are(biases):
     for wrong in (0.0, -0.5, np.nan):
         with pytest.raises(ValueError, match=r"^threshold: expected a finite number.*got"):
             fit.pruning(threshold=wrong)
-
-
-# Which weights share a prior, and the unit of σ
-
-
-def test_a_model_says_what_was_chosen_weight_by_weight():
-    network = MLP(4, (2, 3))
-    sizes = [(4 + 1) * 2, (2 + 1) * 3, 3 + 1]
-    layers = np.repeat([0, 1, 2], sizes)
-    for tie, groups in (("weight", np.arange(23)), ("layer", layers), ("all", np.zeros(23))):
-        model = empirical_bayes.choose(network, "gaussian", tie, True, "fan_in")
-        np.testing.assert_array_equal(model.groups, groups)
-        np.testing.assert_array_equal(model.layers, layers)
-        np.testing.assert_allclose(model.unit, np.repeat([4, 2, 3], sizes) ** -0.5)
-    plain = empirical_bayes.choose(network, "gaussian", "all", True, "none")
-    np.testing.assert_array_equal(plain.unit, 1.0)

@@ -72,23 +72,6 @@ def test_the_two_predictions_are_those_of_the_fits():
             assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-9)
 
 
-def test_a_replay_starts_from_its_noise_prior_and_says_its_noise_in_the_units_of_y():
-    replay = pbp_replay.replay(DATA.x, DATA.y, 14, noise_prior=(4.0, 3.0), **NETWORK)
-    assert_array_equal(replay.noise[0], (4.0, 3.0))
-    alpha, beta = replay.noise.T
-    assert_allclose(replay.noise_std, np.sqrt(beta / (alpha - 1)) * DATA.y.std())
-    assert replay.noise_std[-1] == pytest.approx(replay.fit.noise_std)
-
-
-def test_without_shuffling_every_epoch_takes_the_rows_in_order():
-    trail = Trail(DATA.x, DATA.y, shuffle=False, **NETWORK)
-    assert [trail.at(n).point for n in range(1, 21)] == [*range(9), None] * 2
-    for n, epoch, seen in ((9, 0, 9), (10, 0, 9), (11, 1, 1), (19, 1, 9), (20, 1, 9)):
-        replay = trail.at(n)
-        assert replay.epoch == epoch
-        assert_array_equal(replay.seen, np.arange(seen))
-
-
 def test_a_fit_by_replay_is_the_fit_and_its_frames_lead_there_from_the_prior(taken):
     fit = pbp_replay.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
     whole = pbp.fit(DATA.x, DATA.y, epochs=4, **NETWORK)
@@ -102,8 +85,3 @@ def test_a_fit_by_replay_is_the_fit_and_its_frames_lead_there_from_the_prior(tak
     assert_array_equal(fit.at(0).state.noise, pbp.NOISE_PRIOR)
     with pytest.raises(ValueError, match="^frame: expected one of the"):
         fit.at(len(steps))
-
-
-def test_a_number_of_steps_below_0_is_refused():
-    with pytest.raises(ValueError, match="n_steps: expected"):
-        pbp_replay.replay(DATA.x, DATA.y, -1)

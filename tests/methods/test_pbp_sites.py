@@ -62,20 +62,6 @@ def test_with_sites_more_epochs_do_not_narrow_the_band_of_a_network(sites, low, 
     assert low < many / few < high
 
 
-def test_the_noise_is_counted_once_as_well():
-    """α starts at 6 and gains some half a point from each."""
-    assert small("average", 160).alpha < 6 + 32 / 2
-    assert small("none", 160).alpha > 6 + 100 * 32 / 2
-
-
-def test_the_first_epoch_takes_nothing_out():
-    plain, ours = (small(sites, 1).state for sites in pbp.SITES)
-    for name in ("mean", "var"):
-        for a, b in zip(getattr(plain, name), getattr(ours, name), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9)
-    np.testing.assert_allclose(plain.noise, ours.noise, rtol=1e-12)
-
-
 # What is taken out
 
 
@@ -129,16 +115,6 @@ def test_a_weight_of_whose_posterior_next_to_nothing_is_left_keeps_what_it_has()
         for a, b in zip(after.var, before.var, strict=True):
             assert (a == b).all() == kept
             assert kept or np.allclose(a, 1 / left, rtol=1e-3)
-
-
-def test_sites_of_another_name_are_refused():
-    with pytest.raises(ValueError, match="^sites: expected one of none, average, got 'each'"):
-        pbp.fit(X, Y, sites="each")
-
-
-def test_averaged_sites_count_no_point_twice_in_the_second_epoch():
-    one, two = (linear("average", epochs).state.var[0][0] for epochs in (1, 2))
-    np.testing.assert_allclose(two, one, rtol=0.1)
 
 
 def test_from_the_second_epoch_on_the_nth_part_is_taken_out_before_each_point():

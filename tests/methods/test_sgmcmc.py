@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bdl_teach import DivergedError, datasets, densities
-from bdl_teach._support import compiled
 from bdl_teach.backend import as_float, tf
 from bdl_teach.densities import Gaussian, ScaleMixture
 from bdl_teach.methods import _loop, exact, point, sgmcmc
@@ -21,7 +20,6 @@ PRECISION = np.linalg.inv(EXACT.cov)
 CHAINS = 64
 DATA = datasets.sinusoid(n=8)
 FINE = {"sghmc": 0.02, "sgld": 0.01}  # learning rates whose bias is less than a hundredth
-LONG = {"sghmc": 0.6, "sgld": 0.3}  # and some whose bias is more than a quarter
 
 
 @lru_cache
@@ -68,17 +66,6 @@ def test_mean_and_covariance_of_a_linear_model_are_the_exact_ones(sampler):
     assert (np.diag(error[:, 1:]) < 0.1 * np.diag(EXACT.cov)).all()
 
 
-@pytest.mark.parametrize("sampler", sgmcmc.SAMPLERS)
-def test_a_long_step_widens_by_the_share_that_the_docstring_gives(sampler):
-    rate, momentum = LONG[sampler], sgmcmc.SAMPLERS[sampler]
-    fit = linear(sampler=sampler, learning_rate=rate)
-    found, error = moments(fit)
-    wanted = as_it_should_be(fit, rate, momentum)
-    assert np.diag(wanted / EXACT.cov).max() > 1.25
-    assert (np.abs(found[:, 1:] - wanted) < 5 * error[:, 1:]).all()
-    assert (np.diag(found[:, 1:] - EXACT.cov) > 5 * np.diag(error[:, 1:])).any()
-
-
 @pytest.mark.parametrize("temperature", [0.1, 4.0])
 def test_the_covariance_is_proportional_to_the_temperature(temperature):
     """Noise of √T about the same mean: likelihood and prior are tempered alike."""
@@ -90,11 +77,6 @@ def test_the_covariance_is_proportional_to_the_temperature(temperature):
     warm = linear(learning_rate=FINE["sghmc"]).samples - EXACT.mean
     cold = (fit.samples - EXACT.mean) / temperature**0.5
     np.testing.assert_allclose(cold, warm, atol=2e-4 / temperature**0.5)
-
-
-def test_without_temperature_the_chains_rest_at_the_mode():
-    fit = linear(learning_rate=FINE["sghmc"], temperature=0.0)
-    np.testing.assert_allclose(fit.samples, np.broadcast_to(EXACT.mean, (19200, 3)), atol=1e-4)
 
 
 def test_without_temperature_a_network_goes_to_the_minimum_of_map():
@@ -116,15 +98,24 @@ def test_the_mass_is_the_root_of_the_curvature_times_its_mean_or_one():
     assert (np.abs(found[:, 1:] - as_it_should_be(plain, 1e-3, 0.9)) < 5 * error[:, 1:]).all()
 
 
-def test_minibatches_in_turn_leave_mean_and_covariance_nearly_as_they_are():
-    """What one batch adds to the slope, the others of its epoch take away again."""
-    batches = np.array([DESIGN[k::4].T @ DESIGN[k::4] for k in range(4)])
-    assert np.ptp(batches, axis=0).max() > 0.5 * batches.mean(axis=0).min()  # they differ
-    whole, parts = (linear(n_batches=n, learning_rate=0.05) for n in (1, 4))
+@pytest.mark.parametrize(("n_batches", "rate"), [(10, 0.02), (20, 0.01)])
+def test_minibatches_leave_mean_and_covariance_nearly_as_they_are(n_batches, rate):
+    """Also those whose number goes with that of the steps between two draws."""
+    whole, parts = (linear(n_batches=n, learning_rate=rate, seed=1) for n in (1, n_batches))
     off = (parts.samples.mean(0) - whole.samples.mean(0)) / np.sqrt(np.diag(EXACT.cov))
-    assert np.abs(off).max() < 0.03
-    assert np.abs(parts.path - whole.path).max() > 0.01  # each step did see another slope
-    np.testing.assert_allclose(np.cov(parts.samples.T), np.cov(whole.samples.T), atol=1e-3)
+    assert np.abs(off).max() < 0.02
+    wider = parts.samples.std(0) / whole.samples.std(0)
+    assert (wider > 0.97).all() and (wider < 1.15).all()
+
+
+def test_labels_in_an_order_of_their_own_are_dealt_to_all_minibatches():
+    labels = np.arange(400) % 2
+    fit = sgmcmc.fit(
+        np.linspace(-1, 1, 400)[:, None], labels, likelihood="bernoulli",
+        **{"n_batches": 2, "hidden_units": (), "steps": 10},
+    )  # fmt: skip
+    shares = [labels[fit.inputs.dealt.numpy()[:, 0] == k].mean() for k in (0, 1)]
+    np.testing.assert_allclose(shares, 0.5, atol=0.1)
 
 
 def test_a_step_sees_every_mth_point_with_m_times_its_weight():
@@ -132,8 +123,11 @@ def test_a_step_sees_every_mth_point_with_m_times_its_weight():
     options: dict[str, Any] = {"sampler": "sgld", "temperature": 0.0, "preconditioned": False}
     fit = linear(**options, n_batches=3, n_chains=2, learning_rate=0.01, steps=10)
     w, away = fit.state.w.numpy().astype(float) + 0.5, fit.state.w + 0.5
+    turns, dealt = sgmcmc._turns(0, 0, 3).numpy(), fit.inputs.dealt.numpy()[:, 0]
+    assert sorted(np.bincount(dealt)) == [6, 7, 7]
+    assert all(set(epoch) == {0, 1, 2} for epoch in turns[:498].reshape(-1, 3))
     for t in range(10, 20):
-        rows = np.arange(20) % 3 == t % 3
+        rows = dealt == turns[t]
         x, y = DESIGN[rows], Y[rows, 0]
         w = w - 0.01 * (3 * (w @ x.T - y) @ x / 0.5**2 + w)
     on = replace(fit, state=fit.state._replace(w=away)).longer(10)
@@ -155,17 +149,6 @@ def test_to_go_on_is_the_same_as_one_longer_run(changes):
     assert len(whole.path) == 123 and len(whole.samples) == 2 * 93
 
 
-def test_the_first_quarter_of_constant_steps_is_the_way_and_does_not_count():
-    fit = small(steps=400)
-    np.testing.assert_array_equal(fit.samples, fit.path[10:].swapaxes(0, 1).reshape(-1, 10))
-
-
-def test_cycles_stay_as_long_as_they_are():
-    whole = small(steps=800, n_cycles=4)
-    parts = small(steps=400, n_cycles=2).longer(400)
-    np.testing.assert_array_equal(parts.path, whole.path)
-
-
 def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
     fit = small(steps=400, n_cycles=2, learning_rate=0.01)
     at = tf.constant([0, 50, 100, 150, 199, 200])
@@ -175,16 +158,6 @@ def test_in_a_cycle_the_steps_fall_along_a_cosine_and_the_second_half_counts():
     kept = np.r_[110:201:10, 310:401:10] // 10 - 1
     chains = fit.path[kept].swapaxes(0, 1).reshape(-1, 10)
     np.testing.assert_array_equal(fit.samples, chains)
-
-
-def test_cycles_end_with_the_steps_and_none_begins_anew_for_a_few():
-    assert small(steps=100, n_cycles=3).inputs.cycle == 34
-    assert small(steps=60, n_cycles=3).inputs.cycle == 20
-
-
-def test_cycles_on_the_linear_model_are_exact_as_well():
-    found, error = moments(linear(n_cycles=4, learning_rate=0.1))
-    assert (np.abs(found - np.column_stack([np.zeros(3), EXACT.cov])) < 5 * error).all()
 
 
 def test_the_potential_is_minus_log_likelihood_minus_log_prior():
@@ -204,32 +177,7 @@ def test_chains_that_agree_have_an_r_hat_near_one_and_those_that_rest_apart_have
     assert small(steps=400, temperature=1e-6).r_hat.max() > 1.5
 
 
-def test_a_prediction_draws_from_what_counts():
-    fit = small(steps=100)
-    p = fit.predict(DATA.x, n_samples=10, seed=3)
-    every = fit.predict(DATA.x, n_samples=len(fit.samples)).samples
-    assert len({tuple(f) for f in p.samples}) == 10  # no draw twice where there are enough
-    assert all(np.isclose(every, f, rtol=1e-5).all(axis=1).any() for f in p.samples)
-    assert len(fit.predict(DATA.x, n_samples=300).samples) == 300
-    np.testing.assert_array_equal(small(noise_std=0.7).predict(DATA.x).aleatoric_std, 0.7)
-
-
 # What a slider moves
-
-
-def test_no_value_compiles_again():
-    small()
-    before = compiled.trace_count()
-    small(prior=ScaleMixture(0.7, 0.2, 0.9), noise_std=2.0, seed=9, steps=600, learning_rate=0.001)
-    small(sampler="sgld", temperature=0.3, n_cycles=3, n_batches=2, preconditioned=False)
-    assert compiled.trace_count() == before
-
-
-def test_a_divergence_names_step_and_remedy_and_the_next_fit_works():
-    with pytest.raises(DivergedError, match=r"step \d+.*learning rate") as caught:
-        small(learning_rate=1e30)
-    assert caught.value.step == 10
-    assert np.isfinite(small().samples).all()
 
 
 def test_one_chain_that_is_lost_is_a_divergence_though_the_others_go_on():
@@ -238,53 +186,6 @@ def test_one_chain_that_is_lost_is_a_divergence_though_the_others_go_on():
     with pytest.raises(DivergedError) as caught:
         replace(fit, state=fit.state._replace(w=w)).longer(30)
     assert caught.value.step == 70
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n_batches": 9}, r"n_batches: expected at most one a data point \(8\), got 9"),
-        ({"n_batches": 0}, "n_batches: expected an integer >= 1"),
-        ({"n_chains": 0}, "n_chains: expected an integer >= 1"),
-        ({"n_cycles": -1}, "n_cycles: expected an integer >= 0"),
-        ({"sampler": "hmc"}, "sampler: expected one of sgld, sghmc, got 'hmc'"),
-        ({"learning_rate": 0.0}, "learning_rate: expected a finite number > 0"),
-        ({"noise_std": 0.0}, "noise_std: expected a finite number > 0"),
-        ({"seed": -1}, "seed: expected an integer >= 0"),
-        ({"prior": 1.0}, "prior: expected"),
-        ({"likelihood": "poisson"}, "likelihood: expected one of"),
-        ({"likelihood": "bernoulli"}, "y: expected labels 0 and 1"),
-        ({"hidden_units": (0,)}, r"hidden_units\[0\]: expected"),
-    ],
-    ids=str,
-)
-def test_nonsense_is_refused(changes, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        small(**changes)
-
-
-def test_to_go_on_by_no_step_is_refused_and_a_batch_of_one_point_is_not():
-    with pytest.raises(ValueError, match="^steps: expected an integer >= 1, got 0"):
-        small().longer(0)
-    small(n_batches=8, steps=10)
-
-
-def test_who_gives_no_prior_has_the_mixture_of_the_article():
-    fit = small(prior=None)
-    np.testing.assert_allclose(fit.inputs.prior, (1.5, 0.1, 0.5))
-    other = small(prior=ScaleMixture(2.0, 0.5, 0.3)).inputs
-    np.testing.assert_allclose(other.precision, 0.3 / 4.0 + 0.7 / 0.25, rtol=1e-6)
-
-
-@pytest.mark.parametrize("temperature", [-0.1, np.nan, "cold"])
-def test_a_temperature_that_is_none_is_refused(temperature):
-    with pytest.raises(ValueError, match="^temperature: expected.*got"):
-        small(temperature=temperature)
-
-
-def test_fewer_steps_than_make_a_draw_are_refused():
-    with pytest.raises(ValueError, match="^steps: expected an integer >= 10, got 9"):
-        small(steps=9)
 
 
 # Labels
@@ -319,22 +220,6 @@ def test_a_linear_classifier_has_the_posterior_of_a_grid():
 ROOM = _loop.Capacity(16, (7,), 1, chunk=8)
 
 
-def test_units_that_are_not_there_change_nothing_but_rounding():
-    exactly = small(n_batches=2)
-    roomy = small(n_batches=2, capacity=_loop.Capacity(8, (7,), 1))
-    np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)
-    np.testing.assert_allclose(roomy.potential, exactly.potential, rtol=1e-3)
-    np.testing.assert_allclose(roomy.predict(DATA.x).mean, exactly.predict(DATA.x).mean, atol=2e-3)
-
-
-def test_points_that_are_not_there_have_no_mass():
-    """They say nothing of any weight; the mass of both is an estimate, of 4 draws a chain."""
-    curvature = np.diag(PRECISION)
-    wanted = np.sqrt(curvature * curvature.mean())
-    roomy = linear(capacity=_loop.Capacity(256, (), 1), steps=10, n_chains=200)
-    np.testing.assert_allclose(roomy.state.mass.numpy(), wanted, rtol=0.15)
-
-
 def test_points_that_are_not_there_do_not_count():
     """The mass is an estimate from other draws; nothing else may depend on the room."""
     options = {"preconditioned": False, "learning_rate": 1e-4, "n_batches": 2}
@@ -342,14 +227,3 @@ def test_points_that_are_not_there_do_not_count():
     np.testing.assert_allclose(roomy.path, exactly.path, atol=2e-3)
     np.testing.assert_allclose(roomy.potential, exactly.potential, rtol=1e-3)
     np.testing.assert_allclose(roomy.r_hat, exactly.r_hat, rtol=0.05)
-
-
-def test_sizes_within_the_room_compile_nothing():
-    small(capacity=ROOM).longer(20).predict(DATA.x)
-    traces = compiled.trace_count()
-    for n, width in ((16, 7), (5, 2)):
-        data = datasets.sinusoid(n=n)
-        fit = sgmcmc.fit(data.x, data.y, hidden_units=(width,), steps=60, n_chains=2, capacity=ROOM)
-        assert fit.path.shape == (6, 2, 3 * width + 1)
-        assert fit.longer(20).predict(data.x).samples.shape == (500, n)
-    assert compiled.trace_count() == traces

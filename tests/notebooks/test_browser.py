@@ -27,6 +27,7 @@ from tests.widgets.by_driver import TROUBLE, complaints
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 WHOLE, ALL, SAMPLE = "00_start_here.ipynb", "explorers.ipynb", "sample.ipynb"
 TWO = "two.ipynb"
+TALL = "tall.ipynb"
 TWO_VIEWS = "from bdl_teach.widgets import GradientLab\n\nlab = GradientLab()\nlab", "lab"
 SHOWN = "03_bayes_by_backprop.ipynb"
 CHAPTERS = sorted(path.name for path in FOLDER.glob("*.ipynb") if path.name != WHOLE)
@@ -78,6 +79,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     nbformat.write(shown(), folder / ALL)
     nbformat.write(planted(), folder / SAMPLE)
     nbformat.write(of_cells(*TWO_VIEWS), folder / TWO)
+    nbformat.write(of_cells(TWO_VIEWS[0], *["# one line\n" * 40] * 3), folder / TALL)
     with Server(folder) as started:
         yield started
 
@@ -161,6 +163,28 @@ def test_every_explorer_of_the_chapter_is_there(visit: Visit) -> None:
 def test_a_chapter_shows_its_explorers(name: str) -> None:
     cells = explorers_alone(nbformat.read(FOLDER / name, as_version=4).cells)
     assert len(cells) == EXPLORERS[name[:2]]
+
+
+TOP = """() => Math.round(document.querySelector(".bdl-explorer").getBoundingClientRect().top
+    - document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().top)"""
+
+
+@pytest.mark.parametrize("key", ["Shift+Enter", "run all"])
+def test_the_page_comes_back_to_the_first_explorer(
+    browser: Browser, server: Server, key: str
+) -> None:
+    """JupyterLab scrolls to the next cell, or to the last one."""
+    notebook = Notebook(browser, server, TALL)
+    page = notebook.page
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    if key == "run all":
+        page.locator(".jp-CodeCell").last.scroll_into_view_if_needed()
+        notebook.start_all()
+    else:
+        page.keyboard.press(key)
+    notebook.first_picture_s()
+    page.wait_for_function(f"() => Math.abs(({TOP})()) < 5")
+    page.close()
 
 
 def test_of_two_views_one_saves_the_picture(browser: Browser, server: Server) -> None:

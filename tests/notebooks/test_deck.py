@@ -48,6 +48,15 @@ CUT_OFF = """() => {
     return worst[0] > 1 ? [`${h}.${v || 0}: ${Math.round(worst[0])} px: ${worst[1]}`] : [];
   });
 }"""
+# Of each slide: where its last letter or picture ends, and its first one begins, as shares.
+ENDS = """() => Reveal.getSlides().map((slide) => {
+  const {h, v} = Reveal.getIndices(slide);
+  Reveal.slide(h, v);
+  const shown = [...slide.querySelectorAll(":is(p, li, pre, td, h1, h2, h3, img):not(aside *)")]
+    .map((e) => e.getBoundingClientRect()).filter((box) => box.width);
+  return [Math.max(...shown.map((box) => box.bottom)) / innerHeight,
+    Math.min(...shown.map((box) => box.left)) / innerWidth];
+})"""
 EQUATIONS = """() => ({
   there: document.querySelectorAll("section mjx-container svg").length,
   wrong: [...document.querySelectorAll("[data-mml-node=merror]")].map((e) => e.textContent),
@@ -111,6 +120,14 @@ def decks(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 @pytest.mark.parametrize("name", NAMES)
 def test_no_slide_is_cut_off(decks: dict[str, Shown], name: str) -> None:
     assert decks[name].page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_slides_are_filled_and_have_a_margin(decks: dict[str, Shown], name: str) -> None:
+    ends = decks[name].page.evaluate(ENDS)
+    short = [end for end, _ in ends if end < 1 / 3]
+    assert len(short) <= len(ends) / 10
+    assert min(left for _, left in ends) > 0.03
 
 
 def test_nor_on_a_small_screen(decks: dict[str, Shown]) -> None:

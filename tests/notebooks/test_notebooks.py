@@ -19,10 +19,12 @@ from bdl_teach._support.views import VIEW
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
+TEXTS = sorted((ROOT / "notebooks" / "text").glob("*.py"))[1:]  # of the chapters
 CHAPTERS = [path for path in NOTEBOOKS if path.stem >= "01"]
 SLIDES = {"slide", "subslide", "fragment", "skip"}  # notes for the lecturer: in TEACHING.md
 DOI = re.compile(r"\[doi:(10\.\d{4,9}/[^\s\]]+)\]\(https://doi\.org/\1\)")
 ARXIV = re.compile(r"\[arXiv:(\d{4}\.\d{4,5})\]\(https://arxiv\.org/abs/\1\)")
+WIDGET = re.compile(r"explorer = \w+\(\)")
 SKELETON = (
     "Predict first",
     "Play",
@@ -273,9 +275,28 @@ def test_the_chapter_has_the_parts_of_the_skeleton(path: Path) -> None:
         assert words in text
 
 
+@pytest.mark.parametrize("path", TEXTS, ids=[p.stem for p in TEXTS])
+def test_a_chapter_opens_on_its_explorer_and_one_thing_to_try(path: Path) -> None:
+    title, explorer, goals, *_ = jupytext.read(path).cells
+    heading, *_, todo = title.source.split("\n\n")
+    assert heading.startswith("# ") and "Shift+Enter" in todo
+    imported, made, shown = map(ast.unparse, ast.parse(explorer.source).body)
+    assert re.match(r"from bdl_teach\.widgets import \w+$", imported)
+    assert WIDGET.fullmatch(made) and shown == "explorer"
+    assert goals.source.startswith("## What you will be able to do\n")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=[p.stem for p in TEXTS])
+def test_every_cell_that_ends_with_an_explorer_is_tagged(path: Path) -> None:
+    """The deck hides its code, and a web page says below it that it is a still."""
+    for cell in jupytext.read(path).cells:
+        ends = re.search(r"(^|\n)(explorer|lab)$", cell.source) is not None
+        assert ("explorer" in cell.metadata.get("tags", [])) == (ends and cell.cell_type == "code")
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=[p.stem for p in CHAPTERS])
 def test_explorers_leave_a_picture_for_where_widgets_are_dead(path: Path) -> None:
-    shown = [c for c in code_cells(path) if re.fullmatch(r"explorer|lab", c.source.split("\n")[-1])]
+    shown = [c for c in code_cells(path) if "explorer" in c.metadata.get("tags", [])]
     assert len(shown) >= 2
     for cell in shown:
         bundles = [o.data for o in cell.outputs if "data" in o]

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from artists import (
-    artist,
     assert_says,
     assert_shows,
-    controls_of,
     functions,
     line,
     panel,
-    words_of_the_buttons,
 )
-from explorer_claims import (
-    PRESET_RULE,
-    assert_every_control_moves_the_picture,
-    assert_every_preset_shows_another_picture_and_says_what_to_see,
-    assert_the_replay_leads_to_the_fit,
-    pixels,
-)
-from matplotlib.figure import Figure
-from waiting import successive
 
-from bdl_teach import datasets, densities
-from bdl_teach._support.compiled import trace_count
+from bdl_teach import densities
 from bdl_teach.widgets import EmpiricalBayesExplorer
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets.empirical_bayes import BestPriorArtists, SortedArtists
+from bdl_teach.widgets.empirical_bayes import _DEFAULTS as HOME
 
 MOVES: dict[str, Any] = {
     "prior_std": 10**0.5,
@@ -44,16 +28,7 @@ MOVES: dict[str, Any] = {
     "prior": "per weight",
 }
 
-HOME = {"prior_std": 1.0, "noise_std": 1.0, "width": 20, "n": 32, "seed": 0, "prior": "fixed"}
-PRESETS: dict[str, dict[str, Any]] = {  # what each changes
-    "by hand": {},
-    "too narrow": {"prior_std": 0.1},
-    "too wide": {"prior_std": 10.0},
-    "learn one": {"prior": "one for all"},
-    "learn each": {"prior": "per weight"},
-    "wider, no worse": {"prior": "per weight", "width": 30},
-    "noise wins": {"prior": "per weight", "noise_std": 3.0, "n": 8},
-}
+PRESETS = {name: values for name, (_, values) in EmpiricalBayesExplorer.PRESETS.items()}
 SETTINGS = ({}, {"prior_std": 10.0, "width": 7}, {**MOVES, "prior": "per layer"}, MOVES)
 X = np.linspace(-1.0, 1.0, 121)
 INSIDE = np.abs(X) <= 0.5
@@ -74,22 +49,6 @@ def moved(explorer: EmpiricalBayesExplorer, request: Any) -> EmpiricalBayesExplo
 # The replay
 
 
-@pytest.mark.parametrize("prior", ["fixed", "per weight", "one for all"])
-def test_the_replay_leads_from_the_start_to_the_fit_and_its_prior(
-    explorer: EmpiricalBayesExplorer, prior: str
-) -> None:
-    explorer.set(**{**HOME, "prior": prior, "width": 19})
-    assert_the_replay_leads_to_the_fit(explorer)
-    start = explorer.result.fit.at(0)
-    explorer.replay(0)
-    assert_shows(panel(explorer, "What the network believes"), start.predict(X[:, None], 200))
-    used = np.full(len(start.mean), 1.0) if prior == "fixed" else start.prior_std
-    wanted = np.sqrt(start.mean**2 + start.std**2)
-    ax = panel(explorer, "σ of each weight's prior")
-    np.testing.assert_allclose(line(ax, "in use")[1], used[np.argsort(-wanted)], rtol=1e-9)
-    np.testing.assert_allclose(line(ax, "best: √(μ² + σ²)")[1], -np.sort(-wanted), rtol=1e-9)
-
-
 def kl(result: Any, std: Any) -> float:
     """KL[q ‖ N(0, std²)] of the q that was found, in nats."""
     return float(densities.gaussian_kl(result.fit.mean, result.fit.std, 0.0, std).sum())
@@ -102,13 +61,6 @@ def best_of(result: Any, groups: Any) -> Any:
 
 
 # What is computed, and what the panels hold.
-
-
-def test_the_points_are_those_of_the_sinusoid(moved: EmpiricalBayesExplorer) -> None:
-    v = moved.state()
-    data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
-    np.testing.assert_array_equal(moved.result.data.y, data.y)
-    assert len(moved.result.fit.mean) == 3 * v["width"] + 1
 
 
 def test_the_network_s_panel_holds_the_predictive_of_the_fit(
@@ -127,16 +79,6 @@ def test_the_network_s_panel_holds_the_predictive_of_the_fit(
     np.testing.assert_array_equal(functions(ax, "some draws"), result.prediction.samples[:10])
     np.testing.assert_array_equal(line(ax, "data"), [result.data.x[:, 0], result.data.y[:, 0]])
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
-
-
-def test_the_likelihood_is_that_of_the_fit_at_its_end(moved: EmpiricalBayesExplorer) -> None:
-    """Against fresh draws of networks: what the last records say within their own noise."""
-    result, noise = moved.result, moved.state()["noise_std"]
-    drawn = result.fit.predict(result.data.x, n_samples=2000, seed=3).samples
-    each = 0.5 * ((result.data.y[:, 0] - drawn) / noise) ** 2 + np.log(noise * np.sqrt(2 * np.pi))
-    expected = each.sum(axis=1)  # one a draw
-    error = expected.std() * np.sqrt(1 / 100 + 1 / 2000)
-    assert result.likelihood == pytest.approx(expected.mean(), abs=4 * error)
 
 
 @pytest.mark.parametrize("prior", ["fixed", "one for all", "per layer", "per weight"])
@@ -182,16 +124,6 @@ def test_the_kl_panel_holds_the_kl_of_this_q_its_lowest_point_and_now(
         np.testing.assert_allclose(now.ravel(), [v["prior_std"], height], rtol=1e-6)
 
 
-def test_now_is_seen_where_the_star_stands_on_it(explorer: EmpiricalBayesExplorer) -> None:
-    explorer.preset("learn one")
-    ax = panel(explorer, "KL by σ of one prior for all")
-    now, star = artist(ax, "now"), artist(ax, "best")
-    np.testing.assert_allclose(now.get_data(), star.get_data(), atol=1e-9)
-    assert now.get_markerfacecolor() == "none" and now.get_markersize() > star.get_markersize()
-    moving = explorer._canvas._moving
-    assert moving.index(now) > moving.index(star)
-
-
 def test_the_sorted_panel_holds_both_priors_of_each_weight(moved: EmpiricalBayesExplorer) -> None:
     ax = panel(moved, "σ of each weight's prior", "weights, from the widest", "σ")
     result, floor = moved.result, ax.get_ylim()[0]
@@ -202,43 +134,6 @@ def test_the_sorted_panel_holds_both_priors_of_each_weight(moved: EmpiricalBayes
     in_use = line(ax, "in use")
     np.testing.assert_array_equal(in_use[0], places)
     np.testing.assert_allclose(in_use[1], np.maximum(result.prior_std[order], floor))
-
-
-def test_what_lies_beyond_a_panel_is_at_its_edge() -> None:
-    best, each = Figure().subplots(1, 2)
-    best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
-    each.set(yscale="log", ylim=(1e-3, 40))
-    lowest, sorted_ = BestPriorArtists(best), SortedArtists(each)
-    lowest.update(61, 10.0, 0.1)
-    np.testing.assert_array_equal(lowest.artists[-1].get_data(), [[0.1], [200.0]])
-    sorted_.update(np.array([1e-6, 2.0]), np.array([1e-5, 3.0]))
-    for drawn, heights in zip(sorted_.artists, ([2.0, 1e-3], [3.0, 1e-3]), strict=True):
-        np.testing.assert_allclose(drawn.get_data(), [[1, 2], heights])
-
-
-def test_a_table_of_as_many_points_as_there_may_be_is_fitted_and_its_axis_drawn(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    """In programs that are there once it is warm."""
-    table = datasets.sinusoid(points.MOST)
-    own = points.from_course(table.x[:, 0], 4 * table.y[:, 0])
-    explorer.set(**HOME)
-    traces = trace_count()
-    for prior in ("fixed", "per weight", "per layer", "one for all"):
-        assert len(explorer.set(prior=prior, data=own).result.data.x) == points.MOST
-    assert trace_count() == traces
-    assert panel(explorer, "What the network believes").get_ylim()[1] >= 40
-    explorer.set(data=None)
-
-
-def test_the_prior_in_use_is_sorted_by_what_each_weight_wants(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    result = explorer.set(**{**HOME, "prior": "per layer"}).result
-    order = np.argsort(-np.hypot(result.fit.mean, result.fit.std))
-    in_use = line(panel(explorer, "σ of each weight's prior"), "in use")[1]
-    np.testing.assert_allclose(in_use, result.prior_std[order])
-    assert (np.diff(in_use) > 0).any() and (np.diff(in_use) < 0).any()  # the layers are mixed
 
 
 # What the status line says.
@@ -261,12 +156,6 @@ def test_the_status_has_the_figures_of_the_fit(moved: EmpiricalBayesExplorer) ->
 
 
 # What presets promise, and the question.
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_sets_every_control(explorer: EmpiricalBayesExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
-    assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
 def over_seeds(explorer: EmpiricalBayesExplorer, preset: str, n: int = 20) -> list[Any]:
@@ -347,126 +236,7 @@ def test_the_button_sets_the_prior_to_the_nearest_step_of_the_star(
         assert explorer.result.prior_std[0] == state["prior_std"]
 
 
-@pytest.mark.parametrize(("best", "end"), [(1e-3, -1.5), (1e3, 1.5)])
-def test_of_a_star_beyond_the_slider_the_button_sets_the_slider_s_end(
-    best: float, end: float
-) -> None:
-    assigned: dict[str, Any] = {}
-    shown = SimpleNamespace(best_std=best)
-    stand_in: Any = SimpleNamespace(result=shown, _assign=assigned.update, _request=lambda: None)
-    EmpiricalBayesExplorer._to_best(stand_in)
-    assert assigned == {"prior": "fixed", "prior_std": pytest.approx(10**end)}
-
-
-def test_the_controls_are_called_what_they_move(explorer: EmpiricalBayesExplorer) -> None:
-    assert controls_of(explorer) == {
-        "prior_std": ("σ_p", -1.5, 1.5),
-        "noise_std": ("noise σ", 0.1, 3),
-        "width": ("width", 1, 30),
-        "n": ("points N", 4, 64),
-        "seed": ("seed", 0, 99),
-        "prior": ("prior", "fixed", "per weight", "per layer", "one for all"),
-    }
-
-
-def test_no_two_buttons_have_one_name(explorer: EmpiricalBayesExplorer) -> None:
-    words = words_of_the_buttons(explorer)
-    assert len(set(words)) == len(words) >= len(explorer._acts)
-
-
 # Has it arrived?
 
 
-def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    result = explorer.preset("learn one").result
-    assert result.arrival.converged is None
-    assert "onverged" not in explorer._describe(result)
-    *_, result = successive(partial(explorer._improve, explorer.state()), result)
-    assert result.arrival.converged == result.fit.converged
-    said = explorer._describe(result)
-    assert said.endswith(str(result.arrival)) and "onverged" in said
-
-
 # What holds of every explorer.
-
-
-def test_every_control_moves_the_picture(explorer: EmpiricalBayesExplorer) -> None:
-    explorer.preset("by hand")
-    assert_every_control_moves_the_picture(explorer, MOVES)
-
-
-def test_every_preset_shows_another_picture_and_says_what_to_see(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
-
-
-def test_the_slider_of_the_prior_rests_while_the_prior_is_learnt(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    slider = explorer._controls["prior_std"]
-    for name, rests in (("learn each", True), ("by hand", False), ("learn one", True)):
-        explorer.preset(name)
-        assert slider.disabled == rests
-    explorer._to_best()
-    assert not slider.disabled and explorer.wait().state()["prior"] == "fixed"
-
-
-def test_there_and_back_is_the_same_picture(explorer: EmpiricalBayesExplorer) -> None:
-    before = pixels(explorer.preset("by hand"))
-    explorer.preset("learn each")
-    assert (pixels(explorer.preset("by hand")) == before).all()
-
-
-def test_no_value_of_any_slider_traces_again(explorer: EmpiricalBayesExplorer) -> None:
-    for prior in ("fixed", "per weight", "per layer", "one for all"):
-        explorer.set(prior=prior)
-    before = trace_count()
-    for prior in ("fixed", "per weight", "per layer", "one for all"):
-        for width, n in ((1, 4), (30, 64), (11, 19)):
-            explorer.set(prior=prior, width=width, n=n, noise_std=0.7, seed=width)
-    assert trace_count() == before
-
-
-def test_setting_the_prior_to_the_best_one_arrives_at_a_fixed_point(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    explorer.preset("by hand").set(prior_std=10**-0.3)
-    for _ in range(8):
-        explorer._to_best()
-        explorer.wait()
-    std, best = explorer.state()["prior_std"], explorer.result.best_std
-    assert std > 1.0
-    assert abs(np.log10(best / std)) <= 0.11  # a step of the slider
-
-
-def test_of_a_wider_network_a_larger_share_is_switched_off(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    explorer.preset("learn each")
-    narrow, wide = (
-        np.mean([explorer.set(width=width, seed=seed).result.off for seed in range(4)])
-        for width in (10, 30)
-    )
-    assert wide > narrow + 0.03
-    assert wide > 0.5
-
-
-def test_the_state_rebuilds_the_explorer(explorer: EmpiricalBayesExplorer) -> None:
-    picture, state = pixels(explorer.set(**MOVES)), explorer.state()
-    again = type("Again", (EmpiricalBayesExplorer,), {})(**state).wait()
-    assert again.state() == state == MOVES
-    assert (pixels(again) == picture).all()
-    again.close()
-
-
-def test_resample_takes_the_next_seed_and_wrong_values_are_refused(
-    explorer: EmpiricalBayesExplorer,
-) -> None:
-    explorer.preset("by hand")
-    with pytest.raises(ValueError, match="width"):
-        explorer.set(width=31)
-    explorer._resample()
-    assert explorer.wait().state()["seed"] == 1

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from explorer_claims import (
-    PRESET_RULE,
-    all_parts,
     as_printed,
-    assert_a_step_of_the_limits_draws_the_axis_alone,
-    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
-    assert_every_control_and_preset_is_on_the_page_once,
     assert_the_picture_is_not_stale,
-    assert_the_replay_leads_to_the_fit,
     band,
     bars,
     every_picture_is_drawn,
@@ -27,23 +18,15 @@ from explorer_claims import (
     panel,
     said,
 )
-from waiting import successive
 
 from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
-from bdl_teach.widgets import KLBudgetLab, kl_budget_lab
-from bdl_teach.widgets._engine import points
+from bdl_teach.widgets import KLBudgetLab
+from bdl_teach.widgets.kl_budget_lab import _DEFAULTS as START
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
-START: dict[str, Any] = {"n_batches": 8, "scheme": "uniform", "kl_weight": 1.0}
-PRESETS: dict[str, dict[str, Any]] = {
-    "eight batches": START,
-    "one batch": {**START, "n_batches": 1},
-    "32 uniform": {**START, "n_batches": 32},
-    "32 geometric": {**START, "n_batches": 32, "scheme": "geometric"},
-    "1/M forgotten": {**START, "kl_weight": 10**0.9},
-}
+PRESETS = {name: values for name, (_, values) in KLBudgetLab.PRESETS.items()}
 SEEDS = range(5)
 X = np.linspace(-1.5, 1.5, 121)
 
@@ -57,32 +40,6 @@ def lab() -> Iterator[KLBudgetLab]:
 
 
 # The replay
-
-
-def test_the_replay_leads_from_the_start_to_the_fit(lab: KLBudgetLab) -> None:
-    lab.set(**{**START, "n_batches": 4})
-    assert_the_replay_leads_to_the_fit(lab)
-    start = lab.result.fit.at(0)
-    lab.replay(0)
-    ax = panel(lab, "What the network believes")
-    np.testing.assert_array_equal(line(ax, "mean")[1], start.predict(X[:, None], 200).mean)
-    assert list(line(panel(lab, "How the free energy"), "F")[0]) == [0]
-    assert str(start.cost(100)) in lab.status
-    assert lab.status.startswith("Step 0 of 1500: 4 minibatches")
-
-
-def test_other_seeds_that_a_mission_asks_for_have_data_of_their_own(lab: KLBudgetLab) -> None:
-    for seed in (0, 3):
-        data = lab._compute({**lab.state(), "data": None, "seed": seed}).data
-        np.testing.assert_array_equal(data.y, datasets.sinusoid(seed=seed).y)
-
-
-def test_the_button_brings_the_32_points_of_the_sine_back(lab: KLBudgetLab) -> None:
-    own = (tuple(np.linspace(-0.4, 0.4, 9)), (1.0,) * 9, points.COURSE)
-    assert len(lab.set(**START, data=own).result.data.x) == 9
-    (button,) = (p for p in all_parts(lab) if getattr(p, "description", "") == "32 points")
-    button.click()
-    np.testing.assert_array_equal(lab.wait().result.data.y, datasets.sinusoid().y)
 
 
 def geometric(m: int) -> Any:
@@ -184,40 +141,6 @@ def test_the_status_says_the_numbers_of_the_result(
     assert (m, percent) == (values["n_batches"], as_printed(100 * share, 1))
     assert f"on all points {result.cost}." in lab.status
     assert result.cost.kl_weight == lab.state()["kl_weight"]
-
-
-def test_once_the_sliders_rest_the_status_says_whether_the_fit_has_converged(
-    lab: KLBudgetLab,
-) -> None:
-    result = lab.preset("32 uniform").result
-    assert result.arrival.converged is None and "onverged" not in lab._describe(result)
-    for gain, words in (
-        (34.4, "Not converged: a longer run ends 34 nats lower."),
-        (19.6, "Converged: a longer run gains less than 20 nats."),
-    ):
-        fit = SimpleNamespace(
-            free_energy=400.0, tolerance=20.0, n_longer=2,
-            longer=lambda k, gain=gain: SimpleNamespace(free_energy=400.0 - k * gain),
-        )  # fmt: skip
-        shown = list(successive(partial(lab._improve, lab.state()), replace(result, fit=fit)))
-        assert len(shown) == 2, "the second run is the lower one"
-        assert lab._describe(shown[-1]) == f"{lab._describe(result)} {words}"
-
-
-def test_the_lab_s_minibatches_are_of_one_size() -> None:
-    assert kl_budget_lab._BATCHES == (1, 2, 4, 8, 16, 32)
-
-
-def test_where_the_height_steps_one_axis_is_drawn_and_not_three_panels(lab: KLBudgetLab) -> None:
-    lab.reset()
-    assert_a_step_of_the_limits_draws_the_axis_alone(lab, kl_weight=0.01)
-
-
-def test_presets_are_what_they_name(lab: KLBudgetLab) -> None:
-    made = {name: values for name, (_, values) in lab.PRESETS.items()}
-    assert made == PRESETS, PRESET_RULE
-    assert_every_control_and_preset_is_on_the_page_once(lab)
-    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(lab)
 
 
 def test_presets_share_the_kl_as_they_say(lab: KLBudgetLab) -> None:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from artists import assert_says, assert_shows, line, panel, words_of_the_buttons
-from explorer_claims import (
-    PRESET_RULE,
-    all_parts,
-    assert_a_step_of_the_limits_draws_the_axis_alone,
-    assert_every_control_moves_the_picture,
-    assert_every_preset_shows_another_picture_and_says_what_to_see,
-    pixels,
-)
+from artists import assert_says, assert_shows, line, panel
 from waiting import until
 
 from bdl_teach import datasets
-from bdl_teach._support.compiled import trace_count
 from bdl_teach.methods import pbp
 from bdl_teach.widgets._engine import points
+from bdl_teach.widgets.pbp_stepper import _DEFAULTS as HOME
 from bdl_teach.widgets.pbp_stepper import MOST_STEPS, PBPStepper
 
 MOVES: dict[str, Any] = {
@@ -37,28 +28,7 @@ MOVES: dict[str, Any] = {
     "speed": 50.0,
 }
 
-HOME: dict[str, Any] = {
-    "step": 1320,
-    "speed": 10.0,
-    "n": 32,
-    "noise_std": 1.0,
-    "alpha": 6.0,
-    "guess": 1.0,
-    "seed": 0,
-    "sorted": False,
-    "play": False,
-}
-LOG_SIX = math.log10(6.0)
-PRESETS: dict[str, dict[str, Any]] = {  # what each changes
-    "before any data": {"step": 0},
-    "one point": {"step": 1},
-    "one epoch": {"step": 33},
-    "40 epochs": {},
-    "left to right": {"step": 16, "sorted": True},
-    "sure of a wrong noise": {"alpha": 10.0 ** (LOG_SIX + 1.1), "guess": 2.0},
-    "loud noise": {"step": 33, "noise_std": 3.0},
-    "few points": {"n": 8, "step": 360},
-}
+PRESETS = {name: values for name, (_, values) in PBPStepper.PRESETS.items()}
 SETTINGS = ({}, {"step": 0, "seed": 2}, MOVES, {"step": 14, "n": 9, "guess": 0.5, "alpha": 20.0})
 X = np.linspace(-1.5, 1.5, 121)
 INSIDE = np.abs(X) <= 0.5
@@ -123,15 +93,6 @@ def test_the_network_s_panel_holds_the_state_after_the_step_and_before_it(
     np.testing.assert_allclose(line(ax, "truth"), [X, 10 * np.sin(2 * np.pi * X)], atol=1e-12)
 
 
-def test_each_control_that_moves_alone_begins_another_trail(stepper: PBPStepper) -> None:
-    alone = {"noise_std": 3.0, "n": 9, "seed": 2, "alpha": 20.0, "guess": 0.5, "sorted": True}
-    for name, value in alone.items():
-        stepper.set(**{**HOME, "step": 5})
-        result = stepper.set(**{name: value}).result
-        expected = Walk(stepper.state()).fits[-1].predict(X[:, None])
-        np.testing.assert_allclose(result.prediction.mean, expected.mean, rtol=1e-6, err_msg=name)
-
-
 def test_the_points_are_marked_by_what_the_epoch_has_learned(moved: PBPStepper) -> None:
     v = moved.state()
     data = datasets.sinusoid(v["n"], v["noise_std"], v["seed"])
@@ -193,24 +154,7 @@ def test_the_status_has_the_figures_of_the_state(moved: PBPStepper) -> None:
     )
 
 
-def test_where_the_height_steps_one_axis_is_drawn_and_not_all_panels(stepper: PBPStepper) -> None:
-    stepper.reset()
-    assert_a_step_of_the_limits_draws_the_axis_alone(stepper, step=33)
-
-
-def test_the_speed_is_on_the_picture(stepper: PBPStepper) -> None:
-    stepper.set(speed=10**1.5)
-    said = [text.get_text() for text in stepper._canvas.figure.texts]
-    assert "play takes 32 steps a second" in said
-
-
 # What presets promise, and the question.
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_sets_every_control(stepper: PBPStepper, name: str) -> None:
-    assert tuple(PRESETS) == stepper.presets, PRESET_RULE
-    assert stepper.preset(name).state() == {**HOME, **PRESETS[name]}
 
 
 def over_seeds(stepper: PBPStepper, preset: str, n: int = 20, **moved: Any) -> list[Any]:
@@ -298,77 +242,7 @@ def test_ten_times_the_same_points_shrink_the_band(stepper: PBPStepper) -> None:
         assert tenfold < inside(after) < 0.5 * inside(before)
 
 
-def test_no_two_buttons_have_one_name(stepper: PBPStepper) -> None:
-    words = words_of_the_buttons(stepper)
-    assert len(set(words)) == len(words) >= len(stepper._acts)
-
-
 # Controls, buttons and play.
-
-
-def test_every_control_moves_the_picture_and_none_compiles(stepper: PBPStepper) -> None:
-    programs = trace_count()
-    assert_every_control_moves_the_picture(stepper, MOVES, frozenset({"play"}))
-    assert trace_count() == programs
-
-
-def test_every_preset_shows_another_picture_and_says_what_to_see(stepper: PBPStepper) -> None:
-    assert_every_preset_shows_another_picture_and_says_what_to_see(stepper)
-
-
-def test_the_state_rebuilds_the_stepper(stepper: PBPStepper) -> None:
-    picture, state = pixels(stepper.set(**MOVES)), stepper.state()
-    again = type("Again", (PBPStepper,), {})(**state).wait()
-    assert again.state() == state
-    assert (pixels(again) == picture).all()
-    again.close()
-
-
-def test_step_and_back_is_the_same_picture(stepper: PBPStepper) -> None:
-    before = pixels(stepper.set(step=5))
-    stepper._move(+1)
-    assert (pixels(stepper.wait()) != before).any()
-    stepper._move(-1)
-    assert (pixels(stepper.wait()) == before).all()
-    assert stepper.state()["step"] == 5
-
-
-def test_each_button_moves_as_it_says(stepper: PBPStepper) -> None:
-    buttons = {part.description: part for part in all_parts(stepper) if hasattr(part, "click")}
-    for words, step in (("◀ back", 34), ("step ▶", 36), ("epoch ▶▶", 66)):
-        stepper.set(step=35)
-        buttons[words].click()
-        assert stepper.wait().state()["step"] == step, words
-
-
-def test_the_ends_hold(stepper: PBPStepper) -> None:
-    stepper.set(step=0)
-    stepper._move(-1)
-    assert stepper.wait().state()["step"] == 0
-    stepper.set(step=MOST_STEPS)
-    stepper._move(+1)
-    assert stepper.wait().state()["step"] == MOST_STEPS
-
-
-def test_the_epoch_button_stops_at_the_refinement(stepper: PBPStepper) -> None:
-    stepper.set(step=5, n=10)
-    stepper._next_epoch()
-    assert stepper.wait().state()["step"] == 11
-    assert stepper.result.replay.point is None
-    assert "prior refined" in stepper.status
-
-
-def test_alpha_counts_half_a_point_a_step(stepper: PBPStepper) -> None:
-    noise = stepper.preset("40 epochs").result.replay.noise
-    assert len(noise) == MOST_STEPS + 1
-    assert 0.5 < noise[-1, 0] / (32 * 40 / 2) < 1.0
-
-
-def test_play_begins_anew_after_the_last_step(stepper: PBPStepper) -> None:
-    stepper.set(step=MOST_STEPS, speed=100.0)
-    stepper.set(play=True)
-    until(lambda: 0 < stepper.state()["step"] < MOST_STEPS, "a step from the start")
-    stepper.set(play=False)
 
 
 @pytest.mark.parametrize("names", [("step", "play"), ("play", "step")])
@@ -384,44 +258,6 @@ def test_play_from_the_last_step_goes_on_where_it_is_set_back_to(
     assert stepper.state()["play"]
 
 
-class Clock:
-    """Waits no time, and notes how long it should have waited; stops after some waits."""
-
-    def __init__(self, waits: int) -> None:
-        self.pauses: list[float] = []
-        self._waits = waits
-
-    def wait(self, pause: float) -> bool:
-        self.pauses.append(pause)
-        return len(self.pauses) > self._waits
-
-
-@pytest.mark.parametrize("speed", [1.0, 10**0.5, 10**1.5, 100.0])
-def test_play_takes_as_many_steps_a_second_as_it_says(stepper: PBPStepper, speed: float) -> None:
-    stepper.set(step=0, speed=speed)
-    clock = Clock(36)
-    stepper._player(clock)()
-    seconds = sum(clock.pauses[:-1])
-    assert stepper.state()["step"] == pytest.approx(speed * seconds, abs=1.01)
-    assert 1 / min(clock.pauses) <= 12 + 1e-9  # pictures a second
-    stepper.wait()
-
-
-def test_the_speed_can_be_changed_while_it_plays(stepper: PBPStepper) -> None:
-    stepper.set(step=0, speed=1.0)
-
-    class Hurried(Clock):
-        def wait(self, pause: float) -> bool:
-            if len(self.pauses) == 5:
-                stepper._controls["speed"].value = 10.0
-            return super().wait(pause)
-
-    clock = Hurried(12)
-    stepper._player(clock)()
-    assert clock.pauses == pytest.approx([1.0] * 6 + [0.1] * 7)
-    stepper.wait()
-
-
 def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     stepper.set(step=0, speed=100.0)
     before = threading.enumerate()
@@ -433,19 +269,6 @@ def test_play_takes_steps_until_pause(stepper: PBPStepper) -> None:
     assert not player.is_alive() and stepper.wait().state()["step"] < MOST_STEPS
 
 
-def test_play_ends_by_itself(stepper: PBPStepper) -> None:
-    stepper.set(step=MOST_STEPS - 2, speed=100.0)
-    stepper.set(play=True)
-    until(lambda: not stepper.state()["play"], "the end")
-    assert stepper.wait().state()["step"] == MOST_STEPS
-
-
-def test_the_picture_has_words_for_who_cannot_see_it(stepper: PBPStepper) -> None:
-    words = stepper._repr_mimebundle_()["text/plain"]
-    assert words.startswith(stepper.ALT)
-    assert "noise sd" in stepper.status
-
-
 def test_by_x_means_by_x_for_a_table_in_any_order(stepper: PBPStepper) -> None:
     own = ((0.5, 0.1, 0.3, -0.2, 0.4), (1.0, 2.0, 3.0, 4.0, 5.0), points.COURSE)
     for step, x in enumerate((-0.2, 0.1, 0.3, 0.4, 0.5), 1):
@@ -453,43 +276,4 @@ def test_by_x_means_by_x_for_a_table_in_any_order(stepper: PBPStepper) -> None:
         assert result.last is not None and result.data.x[result.last, 0] == pytest.approx(x)
         assert sorted(result.data.x[result.learned, 0])[-1] == pytest.approx(x)
         assert f"learned x = {x:.2f};".replace("-", "−") in stepper.status
-    stepper.set(data=None)
-
-
-def test_undo_after_play_leads_back_to_where_it_began_and_plays_no_more(
-    stepper: PBPStepper,
-) -> None:
-    stepper.preset("one epoch").set(step=33)
-    stepper._past.end_movement()
-    stepper._controls["play"].value = True
-    until(lambda: stepper._controls["step"].value > 36, "it plays")
-    stepper._controls["play"].value = False
-    stepper.wait().undo()
-    stepper.wait()
-    assert (stepper.state()["step"], stepper.state()["play"]) == (33, False)
-
-
-def test_of_a_table_nobody_knows_the_noise(stepper: PBPStepper) -> None:
-    x, y = np.linspace(2000, 2030, 8), np.linspace(100, 900, 8)
-    stepper.preset("one epoch").set(data=(x, y))
-    assert "(true" not in stepper.status and "noise sd" in stepper.status
-    assert np.isnan(line(panel(stepper, "Noise that"), "true σ")[1]).all()
-    stepper.set(data=None)
-    assert "(true 1.00)" in stepper.status
-
-
-def test_the_panel_of_the_noise_holds_a_loud_one(stepper: PBPStepper) -> None:
-    loud = ((-0.5, -0.2, 0.1, 0.4), (0.0, 90.0, -90.0, 60.0), points.COURSE)
-    result = stepper.preset("one epoch").set(data=loud, guess=2.0).result
-    assert result.replay.noise_std.max() > 15
-    assert panel(stepper, "Noise that").get_ylim()[1] >= result.replay.noise_std.max()
-    stepper.set(data=None).preset("one epoch")
-    assert panel(stepper, "Noise that").get_ylim() == (0, 15)
-
-
-def test_the_epoch_button_counts_the_points_that_one_has_brought(stepper: PBPStepper) -> None:
-    data = ((-0.4, -0.2, 0.0, 0.2, 0.4), (1.0, 2.0, 3.0, 2.0, 1.0), points.COURSE)
-    stepper.set(step=0, n=32, data=data)
-    stepper._next_epoch()
-    assert stepper.wait().state()["step"] == 6, "five points and the refinement"
     stepper.set(data=None)

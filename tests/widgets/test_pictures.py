@@ -9,13 +9,6 @@ import numpy as np
 import pytest
 from artists import assert_says
 from explorer_claims import (
-    PRESET_RULE,
-    artist,
-    assert_choosing_a_preset_sets_its_values_and_says_where_to_look,
-    assert_every_control_moves_the_picture,
-    assert_every_preset_shows_another_picture_and_says_what_to_see,
-    assert_the_picture_is_not_stale,
-    every_picture_is_drawn,
     line,
     panel,
 )
@@ -23,19 +16,10 @@ from explorer_claims import (
 from bdl_teach import calibration, datasets, metrics
 from bdl_teach.methods import image_classifier
 from bdl_teach.widgets import PicturesExplorer
-from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets.pictures import fits
+from bdl_teach.widgets.pictures.explorer import _DEFAULTS as START
 
-START: dict[str, Any] = {"temperature": 1.0, "answered": 1.0, "seed": 0, "kind": "ordinary"}
-PRESETS: dict[str, dict[str, Any]] = {
-    "one network": START,
-    "five networks": {**START, "kind": "ensemble"},
-    "Bayes by Backprop": {**START, "kind": "BBB"},
-    "too humble": {**START, "temperature": 10**0.7},
-    "too sure": {**START, "temperature": 10**-0.7},
-    "only the surest": {**START, "answered": 0.7},
-}
-MOVES: dict[str, Any] = {"kind": "BBB", "temperature": 10**0.4, "answered": 0.6, "seed": 4}
+PRESETS = {name: values for name, (_, values) in PicturesExplorer.PRESETS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -69,31 +53,6 @@ def test_the_parts_of_a_split_share_no_picture_and_none_with_what_chose_the_reci
     assert len(unseen) == 2 and not unseen & set(pictures.names)
 
 
-def test_clothes_are_parted_once_and_as_many_digits_are_strange(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def numbered(n: int, of: float) -> datasets.Images:
-        """Each picture bears its number, and its class is the last digit of that."""
-        images = np.broadcast_to(of * np.arange(n)[:, None, None], (n, 28, 28))
-        return datasets.Images("", images, np.arange(n) % 10, tuple("abcdefghij"))
-
-    monkeypatch.setattr(datasets, "fashion_sprite", lambda: numbered(900, 1.0))
-    monkeypatch.setattr(datasets, "mnist_test", lambda: numbered(600, -1.0))
-    found = fits.clothes_split(3)
-    parts = [part[0][:, 0, 0] for part in found[:3]]
-    assert [len(part) for part in parts] == [500, 150, 250]
-    assert sorted(np.concatenate(parts)) == list(range(900))
-    for numbers, (_, labels) in zip(parts, found[:3], strict=True):
-        np.testing.assert_array_equal(labels, numbers % 10)
-    strange = -found.strange[:, 0, 0]
-    assert len(np.unique(strange)) == 250 and strange.min() >= 0 and strange.max() > 250
-    assert found.names == tuple("abcdefghij")
-    same, other = fits.clothes_split(3), fits.clothes_split(4)
-    np.testing.assert_array_equal(same.strange, found.strange)
-    for one, another in ((found.train[0], other.train[0]), (found.strange, other.strange)):
-        assert (one != another).any()
-
-
 def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,21 +70,6 @@ def test_all_kinds_take_the_same_steps_and_the_ordinary_one_is_a_member(
 
 
 # What is shown
-
-
-@every_picture_is_drawn
-def test_every_control_moves_the_picture(explorer: PicturesExplorer) -> None:
-    assert_every_control_moves_the_picture(explorer, MOVES)
-    assert_the_picture_is_not_stale(explorer)
-
-
-def test_a_preset_sets_its_values(explorer: PicturesExplorer) -> None:
-    assert {name: values for name, (_, values) in explorer.PRESETS.items()} == PRESETS, PRESET_RULE
-    assert_choosing_a_preset_sets_its_values_and_says_where_to_look(explorer)
-
-
-def test_presets_differ(explorer: PicturesExplorer) -> None:
-    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
 
 
 @pytest.mark.parametrize("kind", fits.KINDS)
@@ -155,38 +99,6 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
     mosaic = np.asarray(explorer._mosaic.get_array())
     for k in range(8):
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
-
-
-def test_each_kind_has_its_own_curves_and_the_chosen_ones_are_strong(
-    explorer: PicturesExplorer,
-) -> None:
-    result = explorer.set(kind="ensemble", temperature=1.0, seed=3).result
-    for kind, own in result.kinds.items():
-        strong = 1.0 if kind == "ensemble" else 0.35
-        bins = calibration.reliability(own.known, result.labels, 5)
-        full = bins.size > 0
-        held = {
-            "How often right": (bins.confidence[full], bins.accuracy[full]),
-            "Wrong among": metrics.risk_coverage(own.known, result.labels),
-        }
-        for title, expected in held.items():
-            ax = panel(explorer, title)
-            np.testing.assert_allclose(line(ax, kind), expected)
-            assert artist(ax, kind).get_alpha() == strong
-    assert len({own.known.tobytes() for own in result.kinds.values()}) == 3
-
-
-def test_the_largest_probabilities_stand_below_their_columns(explorer: PicturesExplorer) -> None:
-    """On white, whatever the classes: in the strip between the last class and the frame."""
-    explorer.set(kind="ordinary")
-    ax, rows = explorer._columns_axes, explorer._columns.get_array().shape[0]
-    with RENDER_LOCK:
-        explorer._canvas.figure.draw_without_rendering()
-        for k, text in enumerate(explorer._largest):
-            box = text.get_window_extent().transformed(ax.transData.inverted())
-            assert (box.x0 + box.x1) / 2 == pytest.approx(k, abs=0.05)
-            top, bottom = sorted((box.y0, box.y1))
-            assert rows - 0.5 <= top < bottom <= ax.get_ylim()[0]
 
 
 def test_the_status_says_what_was_counted(explorer: PicturesExplorer) -> None:
@@ -269,32 +181,6 @@ def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
     before = [kind.scores["accuracy"] for kind in explorer.result.kinds.values()]
     after = explorer.set(temperature=10**0.5).result.kinds.values()
     assert [kind.scores["accuracy"] for kind in after] == before
-
-
-def test_the_missions_say_what_was_counted_on_the_known_pictures(
-    explorer: PicturesExplorer,
-) -> None:
-    result = explorer.set(kind="ordinary", temperature=10**0.5, answered=0.4, seed=4).result
-    right = result.said.scores["accuracy"]
-    below = right - result.said.known.max(axis=1).mean()
-    humble, errors, strangers = (
-        [condition.now for condition in mission.check(explorer.state(), result)]
-        for mission in explorer.MISSIONS
-    )
-    assert humble == [
-        "the network shown is no ensemble",
-        f"the accuracy is {right:.3g}",
-        f"how far its confidence lies below its accuracy is {below:.3g}",
-    ]
-    assert errors[1:] == [
-        "the share of known pictures answered is 0.4",
-        f"the share of its answers that err is {result.risk:.3g}",
-    ]
-    assert strangers == [
-        "the share of known pictures answered is 0.4",
-        f"the share of strange ones answered is {result.strangers:.3g}",
-    ]
-    assert below > 0.2
 
 
 def test_the_risk_is_the_share_wrong_among_the_surest(explorer: PicturesExplorer) -> None:

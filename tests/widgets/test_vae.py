@@ -4,56 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, controls_of, line, panel, words_of_the_buttons
-from explorer_claims import (
-    PRESET_RULE,
-    assert_every_control_moves_the_picture,
-    assert_every_preset_shows_another_picture_and_says_what_to_see,
-    assert_the_replay_leads_to_the_fit,
-    pixels,
-)
-from waiting import until
+from artists import assert_says, panel
 
 from bdl_teach import DivergedError, datasets
-from bdl_teach._support.compiled import trace_count
 from bdl_teach.methods import vae
 from bdl_teach.widgets import VAEExplorer
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
-from bdl_teach.widgets.vae.explorer import VAEResult
-from bdl_teach.widgets.vae.trainer import Order, Trained, Trainer
+from bdl_teach.widgets.vae.explorer import _DEFAULTS as HOME
+from bdl_teach.widgets.vae.trainer import Trainer
 
-MOVES: dict[str, Any] = {
-    "z1": 1.0,
-    "z2": -1.5,
-    "beta": 0.2,
-    "seed": 1,
-    "kind": "plain autoencoder",
-}
-
-HOME: dict[str, Any] = {"z1": 0.0, "z2": 0.0, "beta": 1.0, "seed": 0, "kind": "VAE"}
-PRESETS: dict[str, dict[str, Any]] = {  # what each changes
-    "VAE": {},
-    "plain autoencoder": {"kind": "plain autoencoder"},
-    "β = 0.1": {"beta": 0.1},
-    "β = 2": {"beta": 10**0.3},
-    "collapse": {"beta": 10.0},
-    "off the map": {"z1": 3.5, "z2": 3.5},
-}
 SETTINGS = (
     {"z1": -0.7, "z2": 1.2},
     {"kind": "plain autoencoder", "z1": 2.0},
     {"beta": 0.1, "z2": -1.0, "seed": 1},
 )
 SEEDS = (0, 1)  # of the promises; a training takes a second
-SHORT = 25  # steps of a stage where it does not matter how well a model is trained
 
 
 @pytest.fixture(scope="module")
@@ -62,26 +33,6 @@ def explorer() -> Iterator[VAEExplorer]:
     made._trainer.look_further = lambda order: None  # seconds, in the midst of other tests
     yield made
     made.close()
-
-
-@pytest.fixture
-def short(explorer: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
-    """Train hardly at all, and forget these models afterwards."""
-    explorer.preset("VAE")
-    monkeypatch.setattr(vae_trainer, "STEPS", SHORT)
-    monkeypatch.setattr(explorer._trainer, "_finished", {})
-    yield explorer
-    explorer.wait()
-
-
-@pytest.fixture
-def looking(short: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
-    """Find out of these models whether they have converged."""
-    trainer = short._trainer
-    with monkeypatch.context() as patch:
-        patch.setattr(trainer, "look_further", Trainer.look_further.__get__(trainer))
-        yield short
-    until(lambda: not trainer._looking, "the end of the look further")
 
 
 @pytest.fixture(params=SETTINGS, ids=("VAE", "plain", "little KL"))
@@ -112,17 +63,6 @@ def test_the_map_holds_each_digit_where_it_is_encoded(moved: VAEExplorer) -> Non
         assert np.abs(shown.T[~inside]).min(initial=3.6) > 3.5
         low, high = ax.get_xlim()
         assert low < shown.min() and shown.max() < high == ax.get_ylim()[1]
-
-
-def test_the_circles_are_those_of_the_prior_and_the_ring_your_z(moved: VAEExplorer) -> None:
-    v, ax = moved.state(), panel(moved, "Where the encoder puts each digit")
-    rings = [np.hypot(*other.get_data()) for other in ax.get_lines() if other.get_ls() == "--"]
-    np.testing.assert_allclose([ring.mean() for ring in rings], [1, 2])
-    assert max(np.ptp(ring) for ring in rings) < 1e-9
-    np.testing.assert_array_equal(line(ax, "your z").ravel(), [v["z1"], v["z2"]])
-    moving = moved._canvas._moving  # in the order in which they are drawn
-    digits_first = [moving.index(o) for o in ax.get_lines() if o.get_marker().startswith("$")]
-    assert moving.index(artist(ax, "your z")) > max(digits_first)
 
 
 def test_the_pictures_are_decoded_from_z_and_from_the_prior(moved: VAEExplorer) -> None:
@@ -170,81 +110,6 @@ def test_the_status_has_the_figures_of_the_held_out_digits(moved: VAEExplorer) -
     )
 
 
-@pytest.mark.parametrize(
-    ("trained", "said"),
-    [
-        (None, "training with seed 4 starts …"),
-        (Trained(Order(True, 0.5, 4), 3, None, None), "training with seed 4, step 750 of 2000 …"),
-        (Trained(Order(True, 0.5, 3), 8, None, None), "training with seed 4, step 0 of 2000 …"),
-    ],
-)
-def test_the_progress_counts_the_steps_of_the_model_asked_for(trained: Any, said: str) -> None:
-    empty = np.zeros(0)
-    result = VAEResult(Order(True, 0.5, 4), trained, empty, empty, empty, empty, empty)
-    assert result.progress == said and result.name == "VAE, β = 0.5" and not result.finished
-
-
-def test_a_model_that_is_not_trained_to_its_end_is_not_replayed(explorer: VAEExplorer) -> None:
-    result = explorer.preset("VAE").result
-    assert explorer._frames(result)
-    unfinished = replace(result, trained=replace(result.trained, stage=7))
-    assert not explorer._frames(unfinished)
-
-
-def test_a_place_that_is_pointed_at_is_decoded_as_far_as_the_sliders_go(
-    explorer: VAEExplorer,
-) -> None:
-    explorer.preset("VAE")
-    for place, z in (((1.24, -0.56), (1.2, -0.6)), ((9.0, -9.0), (3.5, -3.5))):
-        explorer._point_at(0, *place, True)
-        np.testing.assert_allclose(explorer.wait().result.z, z)
-
-
-@pytest.mark.usefixtures("improved_at_rest")
-def test_once_the_sliders_rest_the_status_says_whether_the_vae_has_converged(
-    looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def status_when_known() -> str:
-        until(lambda: "onverged" in looking.status, "what the look further finds")
-        return looking.status
-
-    gains = {
-        0.72: "Not converged: trained on, it gains 0.72 nats a digit.",
-        0.48: "Converged: trained on, it gains at most 0.5 nats a digit.",
-    }
-    for seed, (gain, words) in enumerate(gains.items()):
-        below = 1500 * gain  # nats by which a stand-in for the longer run ends lower
-
-        def longer(fit: Any, k: int, below: float = below) -> Any:
-            return SimpleNamespace(free_energy=fit.free_energy - below)
-
-        monkeypatch.setattr(vae.Fit, "longer", longer)
-        before = looking.set(seed=seed + 3)
-        assert "onverged" not in before._describe(before.result)
-        assert f"outside the map. {words} · decoded in" in status_when_known()
-        assert words in looking.set(z1=0.1 * seed + 0.5).status, "found once, and kept"
-
-
-@pytest.mark.usefixtures("improved_at_rest")
-def test_nobody_is_kept_waiting_while_it_is_found_out(
-    looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def longer(fit: Any, k: int) -> Any:
-        begun.set()
-        assert go_on.wait(60)
-        return fit
-
-    monkeypatch.setattr(vae.Fit, "longer", longer)
-    try:
-        looking.set(seed=5)
-        assert begun.wait(60)
-        assert looking.set(z1=-1.0, seed=6).result.finished
-    finally:
-        go_on.set()
-
-
 # How it is trained.
 
 
@@ -272,53 +137,6 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Trainer, list[Any
     made.close()
 
 
-def test_the_stages_of_a_training_go_on_from_each_other(trainer: Any) -> None:
-    made, asked = trainer
-    seeds = set()
-    for order in (Order(True, 0.7, 3), Order(False, 1.0, 4)):
-        asked.clear()
-        made.get(order)
-        made.wait(60)
-        newest = made.get(order)
-        assert newest.finished and newest.order == order
-        assert len(asked) == 8 == newest.stage == made.bar.value == made.bar.max
-        for number, (x, settings) in enumerate(asked):
-            np.testing.assert_array_equal(x, digits()[0][:1500])
-            start = settings["start"]
-            assert start is None if number == 0 else start.number == number - 1
-            assert (settings["beta"], settings["variational"]) == (order.beta, order.variational)
-            assert (settings["steps"], settings["cooldown"]) == (250, 0)
-        rates = [settings["learning_rate"] for _, settings in asked]
-        assert rates == sorted(rates, reverse=True) and rates[0] == 0.004 and rates[-1] < 0.001
-        seeds |= {settings["seed"] for _, settings in asked}
-    assert len(seeds) == 16  # no stage has the noise of another
-
-
-def test_a_plain_autoencoder_has_no_free_energy_to_lower(
-    trainer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, _ = trainer
-    order = Order(False, 1.0, 0)
-    made.get(order)
-    made.wait(60)
-    started: list[Any] = []
-    monkeypatch.setattr(vae_trainer.background, "start", started.append)
-    made.look_further(order)
-    assert not started
-
-
-def test_the_last_12_models_are_kept(trainer: Any) -> None:
-    made, asked = trainer
-    for seed in range(13):
-        made.get(Order(True, 1.0, seed))
-        made.wait(60)
-    asked.clear()
-    assert made.get(Order(True, 1.0, 1)).finished and not asked
-    made.get(Order(True, 1.0, 0))
-    made.wait(60)
-    assert len(asked) == 8  # the oldest is trained anew
-
-
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Says that a stage has begun, and holds it until told to go on."""
@@ -333,115 +151,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
     return begun, go_on
 
 
-def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its_end(
-    trainer: Any, gate: Any
-) -> None:
-    (made, asked), (begun, go_on) = trainer, gate
-    finished, dropped = Order(True, 1.0, 0), Order(True, 0.5, 0)
-    go_on.set()
-    made.get(finished)
-    made.wait(60)
-    begun.clear()
-    go_on.clear()
-    made.get(dropped)
-    assert begun.wait(60)
-    assert made.get(finished).order == finished  # back, while the other's first stage runs
-    go_on.set()
-    until(lambda: made.bar.layout.visibility == "hidden", "the end of the training")
-    assert made.newest.order == finished
-    assert len(asked) == 8 + 1
-
-
-def test_an_order_that_comes_while_another_is_trained_is_not_forgotten(
-    trainer: Any, gate: Any
-) -> None:
-    (made, asked), (begun, go_on) = trainer, gate
-    older, newer = Order(True, 1.0, 0), Order(True, 0.5, 0)
-    made.get(older)
-    assert begun.wait(60)
-    made.get(newer)
-    go_on.set()
-    made.wait(60)
-    assert made.get(newer).finished and made.newest.order == newer
-    assert len(asked) == 1 + 8
-
-
-def test_the_bar_is_there_while_a_model_is_trained_from_0_on(trainer: Any, gate: Any) -> None:
-    (made, _), (begun, go_on) = trainer, gate
-    go_on.set()
-    made.get(Order(True, 1.0, 0))
-    made.wait(60)
-    begun.clear()
-    go_on.clear()
-    made.get(Order(True, 0.5, 0))
-    assert begun.wait(60)
-    assert (made.bar.value, made.bar.layout.visibility) == (0, "visible")
-    with pytest.raises(TimeoutError, match="expected a trained model within 0.01 s"):
-        made.wait(0.01)
-    go_on.set()
-    made.wait(60)
-
-
-def test_one_look_further_is_made_at_a_time_and_none_of_what_is_known(
-    trainer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, _ = trainer
-    order, started = Order(True, 1.0, 0), []
-    fit: Any = SimpleNamespace(variational=True)
-    made._finished[order] = Trained(order, 8, fit, None)
-    monkeypatch.setattr(vae_trainer.background, "start", started.append)
-    monkeypatch.setattr(made, "_look", lambda _: None)
-    made.look_further(Order(True, 0.5, 0))
-    assert not started, "of a model that is not there"
-    made.look_further(order)
-    made.look_further(order)
-    assert len(started) == 1
-    started[0]()
-    made.look_further(order)
-    assert len(started) == 2, "the first has ended"
-    started[1]()
-    made._finished[order] = Trained(order, 8, fit, None, Arrival(over=True))
-    made.look_further(order)
-    assert len(started) == 2
-
-
-def test_closed_it_looks_no_further(trainer: Any) -> None:
-    made, _ = trainer
-    made.close()
-    longer = {"longer": lambda _: pytest.fail("it looks"), "tolerance": 1.0, "n_longer": 2}
-    fit: Any = SimpleNamespace(free_energy=0.0, **longer)
-    made._look(Trained(Order(True, 1.0, 0), 8, fit, None))
-
-
-def test_what_failed_is_trained_when_it_is_asked_for_again(
-    trainer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, order = trainer[0], Order(True, 1.0, 0)
-
-    def diverge(*_: Any) -> Any:
-        raise DivergedError(3, "lower the learning rate")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(vae_trainer, "_stage", diverge)
-        made.get(order)
-        made.wait(60)
-        with pytest.raises(DivergedError):
-            made.get(order)
-    made.get(order)
-    made.wait(60)
-    assert made.get(order).finished
-
-
 # What presets promise, and the question.
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_sets_every_control(explorer: VAEExplorer, name: str) -> None:
-    assert tuple(PRESETS) == explorer.presets, PRESET_RULE
-    assert explorer.preset(name).state() == {**HOME, **PRESETS[name]}
-    if name.startswith("β = "):
-        assert float(name[4:]) == pytest.approx(explorer.state()["beta"], rel=0.01)
-        assert explorer.status.startswith(f"VAE, {name}:")
 
 
 def over_seeds(explorer: VAEExplorer, preset: str) -> list[Any]:
@@ -515,82 +225,7 @@ def test_off_the_map_the_decoder_answers_where_no_digit_is(explorer) -> None:
         assert result.image.max() > 0.9  # as sure of its ink as anywhere
 
 
-def test_the_controls_are_called_what_they_move(explorer: VAEExplorer) -> None:
-    assert controls_of(explorer) == {
-        "z1": ("z₁", -3.5, 3.5),
-        "z2": ("z₂", -3.5, 3.5),
-        "beta": ("β", -2, 1),
-        "seed": ("seed", 0, 9),
-        "kind": ("model", "VAE", "plain autoencoder"),
-    }
-
-
-def test_no_two_buttons_have_one_name(explorer: VAEExplorer) -> None:
-    words = words_of_the_buttons(explorer)
-    assert len(set(words)) == len(words) >= len(explorer._acts)
-
-
 # What is live.
-
-
-def test_every_control_moves_the_picture_and_the_state_rebuilds_it(short: VAEExplorer) -> None:
-    assert_every_control_moves_the_picture(short, MOVES)
-    state, picture = short.state(), pixels(short)
-    short.set(**HOME)
-    short.set(**state)
-    assert (pixels(short) == picture).all()
-
-
-def test_every_preset_shows_another_picture_and_says_what_to_see(explorer):
-    assert_every_preset_shows_another_picture_and_says_what_to_see(explorer)
-    assert explorer._repr_mimebundle_()["text/plain"].startswith(explorer.ALT)
-
-
-def test_the_replay_leads_from_the_start_to_the_model(explorer: VAEExplorer) -> None:
-    explorer.preset("VAE").wait()
-    assert_the_replay_leads_to_the_fit(explorer, frames=10)
-
-
-def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
-    """Early ones from the first stage's way, the later ones the stages' ends."""
-    explorer.set(z1=1.2, z2=-0.4, kind="VAE", beta=1.0, seed=0)
-    trained = explorer.result.trained
-    assert [step for step in trained.film if step >= 250] == list(range(250, 2001, 250))
-    few = [step for step in trained.film if step < 250]
-    assert all(frame.path is None for frame in trained.film.values()), "megabytes each"
-    assert few == pytest.approx([0, 5, 10, 25, 50, 100], abs=2)
-    begun = vae.starting_weights(trained.fit.model, 0)  # of the first stage's seed
-    np.testing.assert_array_equal(trained.film[0].encoder_weights, np.float32(begun[0]))
-    step = few[3]
-    early = vae.fit(digits()[0][:1500], steps=250, learning_rate=0.004, cooldown=0.0, seed=0)
-    then = early.at(list(early.path.steps).index(step))
-    explorer.replay(step)
-    shown = np.asarray(panel(explorer, "Your z, decoded").images[0].get_array())
-    np.testing.assert_allclose(shown, then.decode([[1.2, -0.4]]).reshape(8, 8), atol=1e-6)
-    elbo, _, _ = then.elbo(digits()[0][1500:], n_samples=5)
-    figure = f"{elbo.mean():.1f}".replace("-", "−")
-    said = f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {figure} nats"
-    assert said in explorer.status
-    explorer.replay(2000)
-    arrived = replace(trained, arrival=Arrival(over=True))
-    assert arrived.at(step).arrival == arrived.at(0).arrival == Arrival(), "not yet asked"
-
-
-def test_moving_z_decodes_another_place_with_the_same_model(explorer: VAEExplorer) -> None:
-    before = explorer.preset("VAE").result
-    after = explorer.set(z1=1.5).result
-    assert after.trained.fit is before.trained.fit
-    np.testing.assert_allclose(after.image.ravel(), after.trained.fit.decode([[1.5, 0.0]])[0])
-    assert np.abs(after.image - before.image).max() > 0.2
-
-
-def test_beta_trades_kl_against_reconstruction_until_the_code_falls_silent(explorer) -> None:
-    scores = [explorer.preset(name).result.trained.scores for name in ("β = 0.1", "VAE", "β = 2")]
-    for part in (1, 2):  # reconstruction, KL
-        values = [score[part] for score in scores]
-        assert values == sorted(values, reverse=True)
-    assert scores[1][0] == max(score[0] for score in scores)  # the ELBO is best at β = 1
-    assert explorer.preset("collapse").result.trained.scores[2] < 0.05
 
 
 def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> None:
@@ -613,25 +248,6 @@ def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> No
     explorer.wait()
     assert explorer.result.finished and explorer.result.order[1:] == (10**-0.5, 7)
     assert not explorer._progress.get_text()
-
-
-def test_of_many_betas_in_a_row_the_last_is_trained(explorer: VAEExplorer) -> None:
-    for exponent in range(-10, 1):
-        explorer._controls["beta"].value = 10 ** (exponent / 10)
-    explorer.wait()
-    assert explorer.result.finished and explorer.result.order.beta == 1.0
-
-
-def test_a_plain_autoencoder_is_not_trained_anew_for_another_beta(short: VAEExplorer) -> None:
-    before = short.set(kind="plain autoencoder", beta=0.5).result.trained
-    assert short.set(beta=2.0).result.trained is before
-
-
-def test_no_slider_compiles_anything(short: VAEExplorer) -> None:
-    before = trace_count()
-    for values in ({"beta": 0.5}, {"seed": 2}, {"kind": "plain autoencoder"}, {"z2": 1.0}):
-        short.set(**values)
-    assert trace_count() == before
 
 
 def test_a_failed_training_is_said_and_the_next_one_works(explorer, monkeypatch) -> None:

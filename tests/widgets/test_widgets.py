@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import io
 import os
 import re
@@ -11,15 +10,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import ipywidgets
 import numpy as np
 import pytest
 from explorer_claims import (
-    PRESET_RULE,
-    assert_every_control_moves_the_picture,
     every_picture_is_drawn,
     pixels,
 )
@@ -27,29 +23,10 @@ from heap import in_use
 from PIL import Image
 from waiting import until
 
-from bdl_teach import DivergedError, widgets
+from bdl_teach import DivergedError
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.latest import LatestValue
-from bdl_teach.widgets._engine.live import WAIT_VARIABLE, Explorer
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-
-MOVES: dict[type[Explorer], dict[str, Any]] = {
-    SinusoidExplorer: {
-        "estimator": "weights",
-        "sigma1": 2.5,
-        "sigma2": 10**-0.5,
-        "pi": 0.25,
-        "noise_std": 2.0,
-        "kl_weight": 10**0.5,
-        "n_predictions": 50,
-        "seed": 3,
-        "n": 20,
-        "width": 10,
-        "n_samples": 2,
-        "prior_functions": True,
-    },
-    KLBudgetLab: {"n_batches": 16, "kl_weight": 10**0.5, "scheme": "geometric"},
-}
 
 
 @pytest.fixture(scope="module")
@@ -59,102 +36,12 @@ def explorer() -> Iterator[SinusoidExplorer]:
     made.close()
 
 
-@pytest.fixture(params=list(MOVES), ids=lambda kind: kind.__name__)
-def any_explorer(request: pytest.FixtureRequest) -> Iterator[Explorer]:
-    made = request.param().wait()
-    yield made
-    made.close()
-
-
-@pytest.mark.parametrize("name", widgets.__all__)
-def test_an_explorer_has_a_test_file_of_its_own_with_its_presets(name: str) -> None:
-    kind = getattr(widgets, name)
-    module = kind.__module__.removeprefix("bdl_teach.widgets.").split(".")[0]
-    path = Path(__file__).with_name(f"test_{module}.py")
-    assert path.is_file(), f"{name}: its tests belong into {path.name}"
-    table = importlib.import_module(f"widgets.{path.stem}").PRESETS
-    assert tuple(table) == tuple(kind.PRESETS), f"{path.name}: {PRESET_RULE}"
-    for preset, (sentence, values) in kind.PRESETS.items():
-        assert sentence and values, f"{name}, {preset}: a preset says where to look, and sets"
-    asked = kind.QUESTION
-    assert asked is None or 0 <= asked.answer < len(asked.choices)
-
-
-def test_every_control_moves_the_picture(any_explorer: Explorer) -> None:
-    moves = MOVES[type(any_explorer)]
-    assert_every_control_moves_the_picture(any_explorer, moves, frozenset({"nuts"}))
-
-
-def test_every_preset_sets_its_values_and_shows_them(any_explorer: Explorer) -> None:
-    any_explorer.set(**{name: v for name, v in MOVES[type(any_explorer)].items()})
-    for name in any_explorer.presets:
-        before = pixels(any_explorer)
-        any_explorer.preset(name)
-        assert any_explorer.PRESETS[name][1].items() <= any_explorer.state().items()
-        assert (pixels(any_explorer) != before).any()
-        assert any_explorer.PRESETS[name][0], "a preset says what to look for"
-
-
-def test_the_state_rebuilds_the_explorer(any_explorer: Explorer) -> None:
-    any_explorer.set(**MOVES[type(any_explorer)])
-    state, before = any_explorer.state(), pixels(any_explorer)
-    rebuilt = type(any_explorer)(**state).wait()
-    assert rebuilt.state() == state
-    assert (pixels(rebuilt) == before).all()
-    rebuilt.close()
-
-
-def test_the_picture_has_words_for_who_cannot_see_it(any_explorer: Explorer) -> None:
-    words = any_explorer._repr_mimebundle_()["text/plain"]
-    assert words.startswith(any_explorer.ALT) and "free energy" in any_explorer.ALT
-    assert "free energy" in any_explorer.status
-
-
-def test_there_and_back_is_the_same_picture(explorer: SinusoidExplorer) -> None:
-    before = pixels(explorer.preset("article"))
-    assert (pixels(explorer.set(sigma1=3.0)) != before).any()
-    assert (pixels(explorer.set(sigma1=1.5)) == before).all()
-
-
-def test_noise_widens_the_aleatoric_band_exactly(explorer: SinusoidExplorer) -> None:
-    explorer.preset("article").set(noise_std=2.5)
-    assert (explorer.result.prediction.aleatoric_std == 2.5).all()
-
-
-def test_the_number_of_draws_is_the_slider_s(explorer: SinusoidExplorer) -> None:
-    explorer.preset("article").set(n_predictions=37)
-    assert len(explorer.result.prediction.samples) == 37
-
-
 def test_resample_changes_data_and_noise(explorer: SinusoidExplorer) -> None:
     before = explorer.preset("article").result.data.y
     explorer._resample()
     explorer.wait()
     assert explorer.state()["seed"] == 1
     assert (explorer.result.data.y != before).all()
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"sigma": 1.0}, "expected one of the controls"),
-        ({"sigma1": 99.0}, "sigma1: expected a value between"),
-        ({"n": 2}, "n: expected a value between"),
-        ({"pi": "half"}, "pi:"),
-    ],
-)
-def test_values_out_of_range_are_refused_and_nothing_is_lost(
-    explorer: SinusoidExplorer, values: dict[str, Any], words: str
-) -> None:
-    state = explorer.preset("article").state()
-    with pytest.raises(ValueError, match=words):
-        explorer.set(**values)
-    assert explorer.state() == state
-
-
-def test_an_unknown_preset_is_named(explorer: SinusoidExplorer) -> None:
-    with pytest.raises(ValueError, match="preset: expected one of article"):
-        explorer.preset("nonsense")
 
 
 def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
@@ -257,16 +144,6 @@ def test_creating_an_explorer_closes_the_one_before_it() -> None:
     assert len(ipywidgets.widgets.widget._instances) < alive
 
 
-def test_the_output_holds_the_view_a_picture_and_a_sentence(
-    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(WAIT_VARIABLE, "1")
-    bundle = explorer.preset("article")._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).width > 900
-    assert "free energy" in bundle["text/plain"]
-
-
 @every_picture_is_drawn
 def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
     explorer = KLBudgetLab().wait()
@@ -297,32 +174,6 @@ def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> Non
     slot.close()
     worker.join(120)
     assert not worker.is_alive()
-
-
-def test_what_the_worker_raised_is_raised_to_whoever_waits() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
-    with pytest.raises(KeyError, match="inside"):
-        slot.wait(1)
-    slot.wait(1)  # said once
-
-
-def test_an_error_is_not_forgotten_because_the_page_has_another_size() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
-    slot.put(1)
-    slot.shown_again(slot.take()[0])  # type: ignore[index]
-    with pytest.raises(KeyError, match="inside"):
-        slot.wait(1)
-
-
-def test_waiting_for_a_picture_that_does_not_come_says_so() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    with pytest.raises(TimeoutError, match="expected a picture within"):
-        slot.wait(0.01)
 
 
 def test_two_explorers_render_at_the_same_time(explorer: SinusoidExplorer) -> None:

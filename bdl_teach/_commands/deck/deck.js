@@ -1,8 +1,11 @@
 // Typeset, lay what is too tall on several slides, start. All of it before anything is shown.
 (async () => {
-  const WIDTH = 1344, HEIGHT = 756;
+  const WIDTH = 1344, HEIGHT = 756, MARGIN = 48; // as in deck.css
   const ROOM = HEIGHT - 36; // below it stand the arrows and the number
+  const SHORT = HEIGHT / 3, TOP = 28; // the padding above a slide
   const LEGIBLE = 0.7; // of the letters' size, for what belongs together
+  const SMALL = 0.55; // of a picture's size, for the same
+  const DENSE = 0.8; // of the letters' size, for a short slide and the next
   const PARTS = [
     ".jp-RenderedMarkdown > *", ".jp-RenderedMarkdown li", ".jp-RenderedMarkdown tbody tr",
     ".jp-Cell-inputWrapper", ".jp-OutputArea-child",
@@ -27,7 +30,7 @@
   const trails = (part) => part.matches(".jp-OutputArea-child") && !part.querySelector("img");
 
   const narrow = (part) => {
-    const scale = WIDTH / part.scrollWidth;
+    const scale = (WIDTH - 2 * MARGIN) / part.scrollWidth;
     if (scale < 1) part.style.zoom = scale;
   };
 
@@ -49,6 +52,14 @@
     return next;
   };
 
+  // Make a picture smaller by so many pixels, to stay with the words about it; false if too small.
+  const shrink = (part, over) => {
+    const image = part.querySelector("img");
+    if (!image || image.height - over < SMALL * image.height) return false;
+    image.style.maxHeight = `${Math.floor(image.height - over)}px`;
+    return true;
+  };
+
   const lay = (slide) => {
     const all = parts(slide);
     const top = slide.getBoundingClientRect().top;
@@ -56,6 +67,7 @@
     all.forEach(narrow);
     const first = all.findIndex((part) => bottom(part) > ROOM);
     if (first < 0) return;
+    if (shrink(all[first], bottom(all[first]) - ROOM)) return void lay(slide);
     const scale = ROOM / bottom(all[first]);
     let start = first;
     while (start > 0 && (trails(all[start]) || leads(all[start - 1]))) start -= 1;
@@ -65,12 +77,30 @@
     } else lay(cut(slide, all[start || first]));
   };
 
+  const notes = (slide) => slide.querySelector("aside.notes")?.textContent;
+
+  // A short slide and its neighbour become one, a little smaller if need be.
+  const join = (slide) => {
+    const next = slide.nextElementSibling;
+    if (!next || slide.style.zoom || next.style.zoom) return;
+    const heights = [slide.offsetHeight, next.offsetHeight];
+    const total = heights[0] + heights[1] - TOP;
+    if (Math.min(...heights) > SHORT || (notes(next) && notes(next) !== notes(slide))) return;
+    const alone = !next.innerText.trim(); // a picture
+    if (total * DENSE > ROOM && !(alone && shrink(next, total - ROOM))) return;
+    next.querySelectorAll("aside.notes").forEach((note) => note.remove());
+    slide.append(...next.childNodes);
+    next.remove();
+    if (slide.offsetHeight > ROOM) slide.style.zoom = ROOM / slide.offsetHeight;
+    join(slide);
+  };
+
   // A picture that leaves room on its slide takes it.
   const grow = (slide) => {
     const image = slide.querySelectorAll("img").length === 1 && slide.querySelector("img");
     if (!image) return;
     const spare = ROOM - slide.offsetHeight;
-    const scale = Math.min(1.6, WIDTH / image.width, (image.height + spare) / image.height);
+    const scale = Math.min(1.6, (WIDTH - 2 * MARGIN) / image.width, (image.height + spare) / image.height);
     if (scale > 1) image.style.cssText = `width: ${image.width * scale}px; max-height: none;`;
   };
 
@@ -80,6 +110,7 @@
   slides.style.width = `${WIDTH}px`;
   slides.classList.add("measured");
   slides.querySelectorAll("section:not(:has(section))").forEach(lay);
+  slides.querySelectorAll("section:not(:has(section))").forEach(join);
   slides.querySelectorAll("section:not(:has(section))").forEach(grow);
   slides.classList.remove("measured");
   await Reveal.initialize({

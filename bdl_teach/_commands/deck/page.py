@@ -12,6 +12,7 @@ from nbconvert.exporters import SlidesExporter
 from bdl_teach._commands import environment, notebooks
 from bdl_teach._commands.environment import Trouble
 from bdl_teach._support.views import leave_dead_views_out
+from bdl_teach._support.web_pages import Pictures
 
 HERE = Path(__file__).resolve().parent
 PACKED = {  # what is written into a deck, and the distribution that carries it
@@ -39,6 +40,8 @@ def make(path: Path) -> str:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = follow(cell.source)
+        elif "explorer" in cell.metadata.get("tags", ()):
+            cell.metadata["transient"] = {"remove_source": True}  # the picture says it all
     add_notes(notebook, path)
     scripts = (MATHJAX, *(packed[n] for n in ("mathjax.js", "reveal.js", "notes.js")))
     exporter = SlidesExporter(
@@ -47,6 +50,8 @@ def make(path: Path) -> str:
         exclude_output_prompt=True,
         anchor_link_text="",
     )
+    pictures = Pictures(note="")  # type: ignore[no-untyped-call]
+    exporter.register_preprocessor(pictures, enabled=True)
     # What pygments writes is clean; to clean it again takes half of the time.
     exporter.register_filter("clean_html", lambda code: code)
     deck = {
@@ -59,7 +64,8 @@ def make(path: Path) -> str:
 
 
 def follow(source: str) -> str:
-    """Let links to other chapters go to their decks, which lie in the same folder."""
+    """Let links to other chapters go to their decks; a deck has no cell to run."""
+    source = source.replace("**Run the cell below** (Shift+Enter), then", "**In the notebook:**")
     to_decks = re.sub(r"\]\((\d\d_\w+)\.ipynb(?:#[^)]*)?\)", r"](\1.html)", source)
     return to_decks.replace("[TEACHING.md](TEACHING.md)", "TEACHING.md")
 

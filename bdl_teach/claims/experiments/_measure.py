@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bdl_teach._support.checks import Array
 from bdl_teach.datasets.toy import Regression1D
+from bdl_teach.methods import exact
 from bdl_teach.predictive import Predictive
 
 N_NEW = 20  # new targets at each input
+THINNING = (1, 2, 4, 8)  # a run that has not converged is made anew, twice as long
+
+
+def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
+    """Run NUTS, and again with two, four and eight times as many transitions until it converges.
+
+    Whether the last run has, its ``converged`` says. As many draws are kept of each.
+    """
+    for thin in THINNING:
+        fit = exact.nuts(x, y, n_thin=thin, **settings)
+        if fit.converged:
+            break
+    return fit
 
 
 def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, seed: int) -> Array:

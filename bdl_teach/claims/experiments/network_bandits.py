@@ -8,12 +8,13 @@ import numpy as np
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.checks import Array
-from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import bbb, ensemble, laplace, mc_dropout, point
 
 ROUNDS, PRICE = 160, 8.0  # what eating costs; what it brings is the sinusoid at the context
 REFITS = (0, 10, 20, 40, 80)  # rounds before which each agent is fitted anew
 AGENTS = ("greedy", "bbb", "dropout", "ensemble", "anchored", "laplace")
+N_SETS = 6  # data sets a world: the regret of one is mostly luck
 N_KNOWN = 32  # points outside the gap, known before the first round
 
 
@@ -31,8 +32,9 @@ def fitted(agent: str, x: Array, y: Array, seed: int) -> Any:
     many = ensemble.fit(x, y, n_members=1, **given)
     if agent == "greedy":
         return many
-    mode = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
-    return laplace.around(mode, x, y, prior=given["prior"])
+    end = point.Fit(many.weights[0], many.network, many.noise_std, many.history)
+    prior = given["prior"]
+    return laplace.around(laplace.to_mode(end, x, y, prior=prior), x, y, prior=prior)
 
 
 def functions(fit: Any, x: Array, seed: int) -> Array:
@@ -63,48 +65,33 @@ def play(agent: str, world: World) -> Array:
 
 
 def regrets(world: World) -> dict[str, float]:
-    """Regret of each agent after all rounds."""
-    return {agent: float(play(agent, world)[-1]) for agent in AGENTS}
+    """Regret of each agent after all rounds, mean of six data sets.
+
+    ``bbb-less``: the share of the six on which that of Bayes by Backprop is less than the greedy
+    network's. Often the two make the same choices, and lose the same.
+    """
+    each = [{agent: float(play(agent, one)[-1]) for agent in AGENTS} for one in world.parts(N_SETS)]
+    figures = {agent: float(np.mean([one[agent] for one in each])) for agent in AGENTS}
+    return {
+        **figures,
+        "bbb-less": float(np.mean([one["bbb"] < one["greedy"] for one in each])),
+        "bbb-same": float(np.mean([one["bbb"] == one["greedy"] for one in each])),
+    }
 
 
 NETWORKS = Experiment(
     "network-bandits",
     regrets,
-    (
-        Claim(
-            "bbb-explores-too-little",
-            "Thompson sampling with Bayes by Backprop loses no less than a greedy network, in more "
-            "than three worlds of five.",
-            "share of worlds in which the regret after 160 rounds is no less",
-            "",
-            above(0.6),
-            lambda f: float(f["bbb"] >= f["greedy"]),
-        ),
-        Claim(
-            "dropout-explores-too-little",
-            "Thompson sampling with MC dropout loses on average more than a greedy network.",
-            "regret after 160 rounds, MC dropout − greedy",
-            "",
-            above(0.0),
-            lambda f: f["dropout"] - f["greedy"],
-        ),
-        Claim(
-            "anchored-members-find-the-peak",
-            "Thompson sampling with an anchored ensemble loses on average less than two thirds of "
-            "what it loses with Bayes by Backprop.",
-            "regret after 160 rounds, anchored ensemble over the sum of both",
-            "",
-            below(0.4, share=0.5),
-            lambda f: f["anchored"] / (f["anchored"] + f["bbb"]),
-        ),
-        Claim(
-            "laplace-finds-the-peak",
-            "Thompson sampling with a full Laplace loses less than with Bayes by Backprop.",
-            "regret after 160 rounds, full Laplace over the sum of both",
-            "",
-            below(0.5, share=0.6),
-            lambda f: f["laplace"] / (f["laplace"] + f["bbb"]),
-        ),
-    ),
-    seconds=0.8,
+    {
+        "bbb-explores-too-little": lambda f: f["bbb-less"],
+        "bbb-often-acts-as-if-greedy": lambda f: f["bbb-same"],
+        "bbb-loses-more-than-greedy": lambda f: f["bbb"] - f["greedy"],
+        "dropout-explores-too-little": lambda f: f["dropout"] - f["greedy"],
+        "anchored-members-lose-less-than-greedy": lambda f: f["anchored"] - f["greedy"],
+        "laplace-loses-less-than-greedy": lambda f: f["laplace"] - f["greedy"],
+        "an-ensemble-loses-less-than-greedy": lambda f: f["ensemble"] - f["greedy"],
+        "anchored-members-find-the-peak": lambda f: f["anchored"] / (f["anchored"] + f["bbb"]),
+        "laplace-finds-the-peak": lambda f: f["laplace"] / (f["laplace"] + f["bbb"]),
+    },
+    seconds=5.0,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.claims.experiments import chapter10
 from bdl_teach.claims.experiments.chapter10 import lead
 
@@ -33,34 +33,10 @@ def leads(world: World) -> dict[str, float]:
 OUTSIDE = Experiment(
     "outside",
     leads,
-    (
-        Claim(
-            "dropout-scores-higher-outside-than-map",
-            "Outside the data MC dropout scores higher than one MAP network, on average.",
-            "log score outside, MC dropout − MAP, mean of ten data sets",
-            "nats a point",
-            above(0.0, share=0.6),
-            lambda f: f["dropout-map"],
-        ),
-        Claim(
-            "dropout-errs-more-outside-than-map",
-            "Outside the data the mean of MC dropout is on average further from the truth than "
-            "MAP's.",
-            "rms distance of the mean from the truth, MC dropout − MAP, mean of ten data sets",
-            "",
-            above(0.0, share=0.6),
-            lambda f: f["dropout-errs"],
-        ),
-        Claim(
-            "eb-gains-nothing-outside",
-            "Outside the data, empirical Bayes, which learns the width of the prior, is on average "
-            "less than 0.3 nats a point above the quiet fit, which was given one, if it is above "
-            "at all.",
-            "log score outside, emp. Bayes − local, quiet, mean of ten data sets",
-            "nats a point",
-            below(0.3),
-            lambda f: f["eb-local"],
-        ),
-    ),
+    {
+        "dropout-scores-higher-outside-than-map": lambda f: f["dropout-map"],
+        "dropout-errs-more-outside-than-map": lambda f: f["dropout-errs"],
+        "eb-gains-nothing-outside": lambda f: f["eb-local"],
+    },
     seconds=4.0,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets, metrics
-from bdl_teach.claims.claim import Claim, Experiment, World, below
+from bdl_teach.claims.claim import Experiment, World
 
 N_PATIENTS, N_SPLITS = 2149, 40  # as in the Alzheimer's table
 
@@ -29,16 +29,8 @@ def never_fitted(world: World) -> dict[str, float]:
 NEVER_FITTED = Experiment(
     "splits",
     never_fitted,
-    (
-        Claim(
-            "splits-make-a-fixed-scorer-correlate",
-            "Over splits of one table, the training and the test AUC of scores that were never "
-            "fitted correlate at r below −0.95.",
-            "Pearson's r over 40 splits",
-            "",
-            below(-0.95, share=0.9),
-            lambda f: f["r"],
-        ),
-    ),
+    {
+        "splits-make-a-fixed-scorer-correlate": lambda f: f["r"],
+    },
     seconds=0.1,
 )

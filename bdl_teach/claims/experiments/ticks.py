@@ -9,12 +9,13 @@ import numpy as np
 
 from bdl_teach import datasets, densities
 from bdl_teach._support.errors import DivergedError
-from bdl_teach.claims.claim import Claim, Experiment, World, above, below
+from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._mean_field import ARRIVED
 from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, refit
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, refit
 
+_ROOM = (64, (20, 20), 1)  # what long runs are compiled for
 N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
 # Other kinds of start: the scale of the means, ρ. From these some minima are found, 10 to 1000 nats
 # lower, that none of those finds.
@@ -69,7 +70,7 @@ def unlike_runs(data: datasets.Regression1D, world: World, **problem: Any) -> li
 
 
 def _long_run(data: datasets.Regression1D, seed: int, **given: Any) -> float:
-    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*LONG_ROOM)}
+    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*_ROOM)}
     return local_reparam.fit(data.x, data.y, seed=seed, **given, **plan).free_energy
 
 
@@ -101,7 +102,7 @@ def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, 
         "hidden_units": (width, width),
     }  # fmt: skip
     fit = local_reparam.fit(
-        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*LONG_ROOM), **problem,
+        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*_ROOM), **problem,
         **local_reparam.QUIET,
     )  # fmt: skip
     long = long_runs(data, world, **problem) + unlike_runs(data, world, **problem)
@@ -112,77 +113,21 @@ def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, 
 TICK = Experiment(
     "tick",
     tick,
-    (
-        Claim(
-            "a-tick-arrives",
-            "At its defaults, a tick of the sinusoid explorer ends less than 17 nats above the "
-            "lowest free energy that long runs find, on average.",
-            "F of a tick − lowest F known",
-            "nats",
-            below(17.0),
-            lambda f: f["quiet"],
-        ),
-        Claim(
-            "a-tick-is-hardly-ever-far",
-            "At its defaults, a tick of the sinusoid explorer hardly ever ends 40 nats or more "
-            "above the lowest free energy that long runs find.",
-            "F of a tick − lowest F known",
-            "nats",
-            below(40.0, share=0.95),
-            lambda f: f["quiet"],
-        ),
-        Claim(
-            "a-tick-shows-the-model",
-            "Changing all y by 0.2 or 0.3 % moves the predictive mean of a tick among the data by "
-            "less than 0.1 in the geometric mean.",
-            "log₁₀ of the rms movement, mean of four changes",
-            "",
-            below(-1.0),
-            lambda f: f["log-moved"],
-        ),
-        Claim(
-            "drawn-weights-end-higher",
-            "In the same number of steps, weights that are drawn once a step end at a free energy "
-            "at least 15 nats higher than the quiet estimator, on average.",
-            "F, weights drawn − quiet",
-            "nats",
-            above(15.0, share=0.7),
-            lambda f: f["paper"] - f["quiet"],
-        ),
-    ),
+    {
+        "a-tick-arrives": lambda f: f["quiet"],
+        "a-tick-is-hardly-ever-far": lambda f: f["quiet"],
+        "a-tick-shows-the-model": lambda f: f["log-moved"],
+        "drawn-weights-end-higher": lambda f: f["paper"] - f["quiet"],
+    },
     seconds=3.0,
 )
 ANYWHERE = Experiment(
     "anywhere",
     anywhere,
-    (
-        Claim(
-            "converged-knows",
-            "At random settings of the sliders, what a fit says of its own convergence agrees with "
-            "the lowest of eight runs of 10,000 steps (20 nats) in more than 85 of 100 cases.",
-            "share of eight settings at which it agrees",
-            "",
-            above(0.85),
-            lambda f: f["knows"],
-        ),
-        Claim(
-            "some-fits-have-not-arrived",
-            "At random settings of the sliders more than one fit in fifty ends more than 20 nats "
-            "above the lowest of eight runs of 10,000 steps.",
-            "share of eight settings at which it has not arrived",
-            "",
-            above(0.02),
-            lambda f: 1.0 - f["arrived"],
-        ),
-        Claim(
-            "converged-is-seldom-mistaken",
-            "At random settings of the sliders fewer than one fit in seven says that it has "
-            "converged though it has not.",
-            "share of eight settings at which it says so, wrongly",
-            "",
-            below(0.14),
-            lambda f: f["mistaken"],
-        ),
-    ),
+    {
+        "converged-knows": lambda f: f["knows"],
+        "some-fits-have-not-arrived": lambda f: 1.0 - f["arrived"],
+        "converged-is-seldom-mistaken": lambda f: f["mistaken"],
+    },
     seconds=60.0,
 )

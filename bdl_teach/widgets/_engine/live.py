@@ -174,6 +174,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
         self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
+        self._hints: dict[str, str] = {}  # tooltips of controls that are dimmed
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
         self._controls: dict[str, Widget] = self._make_controls()
@@ -758,6 +759,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._more.description = f"more ({moved})" if moved else "more"
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
+        self._dim_what_draws((*self._DRAWN_BY, "seed"))
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _on_place(self, place: Place) -> None:
@@ -914,7 +916,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
         words = self._beside_drawing(self._pin.marked(said))
-        self._say(f"{words}{self._lost_points()}{spent}")
+        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{spent}")
 
     def _in_words(self) -> str:
         """What is shown, in words."""

@@ -182,6 +182,19 @@ function clicks(event, model, root) {
   if (button.matches(".bdl-own")) askForTable(model, root);
 }
 
+// JupyterLab scrolls to the next cell when one has been run, and to the last when all have:
+// come back to the explorer that was just run, or to the first of the notebook.
+const shown = new WeakMap();
+function comeBack(model, root) {
+  const cell = root.closest(".jp-Cell");
+  const active = cell?.parentElement.querySelector(":scope > .jp-mod-active");
+  if (!active || shown.get(cell) === model) return;
+  shown.set(cell, model);
+  const first = cell.parentElement.querySelector(":scope > .jp-CodeCell") === cell;
+  if (active === cell.nextElementSibling || (first && !active.nextElementSibling))
+    root.scrollIntoView({ block: "start" });
+}
+
 export default {
   render({ model, el }) {
     const image = document.createElement("img");
@@ -200,7 +213,7 @@ export default {
     const message = (content, buffers) => {
       const mine = !pressed || pressed === el.closest(".bdl-explorer");
       if (content.save && mine) save(content.save, content.kind, buffers[0]);
-      if ("refused" in content) answerTable(el.closest(".bdl-explorer"), content.refused);
+      if ("refused" in content) answerTable(model, el.closest(".bdl-explorer"), content);
     };
     model.on("msg:custom", message);
     update();
@@ -242,6 +255,7 @@ export default {
       root.addEventListener("keydown", onKey, true);
       root.addEventListener("click", onClick);
       dress(root);
+      comeBack(model, root);
       use.giveBack();
       undo.push(() => {
         use.close();

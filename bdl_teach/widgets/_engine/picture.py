@@ -83,9 +83,15 @@ class Picture(anywidget.AnyWidget):
 
         self.on_msg(answer)
 
-    def refuse(self, sentence: str) -> None:
-        """Say in the page why a table was refused; with no words, that it was taken."""
-        self.send({"refused": sentence})
+    def answer_table(self, refused: str, **choice: Any) -> None:
+        """Say in the page why a table was refused; with no words, that it was taken.
+
+        Args:
+            refused: The sentence.
+            **choice: ``columns``, of which two are to be chosen, or the ``readings`` of an
+                ``argument``: pairs of its value and what a cell then says.
+        """
+        self.send({"refused": refused, **choice})
 
     def offer(self, name: str, kind: str, content: bytes) -> None:
         """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""

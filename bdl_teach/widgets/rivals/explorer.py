@@ -383,6 +383,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
     def _describe(self, result: RivalsResult) -> str:
         from bdl_teach import calibration
 
+        data = self._data(result)
         spreads = {
             place: {
                 region: calibration.average(rival.prediction.epistemic_std, mask)
@@ -393,9 +394,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
         for by_region in spreads.values():
             among = by_region["data"] or math.nan  # one network has none
             by_region["gap/data"] = by_region["gap"] / among
-        said = [f"Epistemic sd of {_each(result.rivals, spreads)}."]
+        said = [f"Epistemic sd of {_each(result.rivals, spreads, data)}."]
         if result.distances:
-            said.append(f"Distance to NUTS of {_each(result.rivals, result.distances)}.")
+            said.append(f"Distance to NUTS of {_each(result.rivals, result.distances, data)}.")
         return " ".join([*said, result.nuts_report]).strip()
 
     def _shares(self, result: RivalsResult) -> str:
@@ -440,10 +441,20 @@ def _name(rival: Rival) -> str:
     return f"{label}, {fit.history['step'][-1]} steps"
 
 
-def _each(rivals: Mapping[str, Rival], figures: Mapping[str, Mapping[str, float]]) -> str:
+def _figure(data: datasets.Regression1D, region: str, value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.2f}" if "/" in region else points.sd(data, value, 2)  # a ratio has no unit
+
+
+def _each(
+    rivals: Mapping[str, Rival],
+    figures: Mapping[str, Mapping[str, float]],
+    data: datasets.Regression1D,
+) -> str:
     """Write figures by region of both, a dash where a region is empty."""
     return "; ".join(
         f"the {place} ({_name(rivals[place])}): "
-        + ", ".join(f"{r} {'–' if v != v else f'{v:.2f}'}" for r, v in by_region.items())
+        + ", ".join(f"{r} {_figure(data, r, v)}" for r, v in by_region.items())
         for place, by_region in figures.items()
     )

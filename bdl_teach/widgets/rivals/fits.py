@@ -200,12 +200,14 @@ def _frozen(model: Model) -> laplace.Fit:
 
 
 def _mode(model: Model) -> point.Fit:
-    """MAP: the one member of an ensemble, whose program has room for every problem."""
-    from bdl_teach.methods import ensemble, point
+    """The mode by MAP: the one member of an ensemble, whose program has room for every problem."""
+    from bdl_teach.methods import ensemble, laplace, point
 
+    data = model.problem.data
     one = ensemble.fit(**_given(model), n_members=1)
     path = one.path and one.path._replace(parameters=[one.path.parameters[0][:, 0]])
-    return point.Fit(one.weights[0], one.network, one.noise_std, one.history, path=path)
+    trained = point.Fit(one.weights[0], one.network, one.noise_std, one.history, path=path)
+    return laplace.to_mode(trained, data.x, data.y, prior=model.prior)
 
 
 def _of_laplace(model: Model, fit: laplace.Fit) -> Shown:

@@ -29,7 +29,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -150,7 +150,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         # claim: kl-of-ten-lowers-the-mean, kl-of-ten-widens-the-band
         # claim: a-fresh-start-gives-up-at-kl-ten
         "KL takes over": (
-            "KL weight 10: the mean is lower, the band wider; a fresh start gives up, higher in F",
+            "KL weight 10: the mean is lower, the band wider; a fit from a fresh start "
+            "ends at a much higher F",
             {**_DEFAULTS, "kl_weight": 10.0},
         ),
         # claim: drawn-weights-descend-roughly, drawn-weights-end-higher
@@ -182,8 +183,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-found-in-noise",
-            "Set the noise to σ = 3: on most draws of 32 points the mean now gives the sine up. "
-            "Have it above 3 at x = ¼ and below −3 at −¼ on each draw that is tried; leave "
+            "Set the noise to σ = 3. For most sets of 32 points the mean no longer follows the "
+            "sine. Bring it above 3 at x = ¼ and below −3 at −¼ for each set that is tried; leave "
             "points and KL weight.",
             (
                 "The noise is not alone to blame: beside it the likelihood says less than the "
@@ -196,8 +197,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         ),
         Mission(
             "sinusoid-six-points",
-            "Six points of the course’s lose the sine. Drag six or fewer to where the mean is "
-            "above 7 at x = ¼ and below −7 at −¼; leave prior, noise, KL weight, width and fit.",
+            "With the six points that “points N” gives, the mean misses the sine. Drag six "
+            "points or fewer so that the mean is above 7 at x = ¼ and below −7 at −¼; leave prior, "
+            "noise, KL weight, width and fit.",
             (
                 "A function other than 0 costs complexity. At which x does a point gain most "
                 "likelihood for it? Two at one place count twice.",
@@ -388,10 +390,10 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _describe(self, result: SinusoidResult) -> str:
-        sd = result.prediction.epistemic_std
+        sd, data = result.prediction.epistemic_std, result.data
         spread = (
-            f"epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
-            f"at x = ±1.5"
+            f"epistemic sd {points.sd(data, sd[INSIDE].mean())} among the data, "
+            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}"
         )
         if not sd.any():
             spread = "one drawn network shows no epistemic sd"
@@ -399,17 +401,16 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
         sentence = f"{stage}, {points.count(result.data)}: {result.cost}{below}; {spread}"
         if result.gap is not None:
-            sentence += (
-                f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
-            )
+            gaps = (points.sd(data, gap or 0.0, 2) for gap in (result.gap, result.gap_outside))
+            sentence += "; gap to NUTS {} among the data, {} outside".format(*gaps)
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
-        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
-        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
+        """Compile what comes next: the paper's fit, more draws or points, and rest."""
+        more = {"n_samples": 2}
+        for values in (_PAPER, more, _PAPER | more):
             yield partial(_fit, values)
-        for values in ({}, longer, table, more):
+        for values in ({}, more):
             yield partial(_fit_and_rest, values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)

@@ -116,7 +116,8 @@ class TruthExplorer(Explorer[TruthResult]):
     # claim: nuts-misses-the-sine-at-a-narrow-prior, nuts-widens-in-the-truth-explorer-s-gap
     QUESTION: ClassVar[Question] = Question(
         "NUTS draws from the posterior itself: press “NUTS”. With σ_p = 3 its band "
-        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap does its band hold?",
+        "opens in the gap. You lower σ_p to 1: how much of the sine in the gap lies "
+        "inside the band of NUTS?",
         ("all of it: NUTS is exact", "about half", "next to nothing"),
         2,
         "NUTS is exact for the prior that it is given. Under N(0, 1) curves as high as the peak "
@@ -363,19 +364,22 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
 def _in_the_gap(result: TruthResult) -> str:
     """The epistemic sd and the parts, as far as they are known, in words."""
     masks = result.regions
+    sd = partial(points.sd, result.model.problem.data, places=2)
     if not masks["gap"].any():
-        return f"no gap; epistemic sd {result.prediction.epistemic_std[masks['data']].mean():.2f}"
+        return f"no gap; epistemic sd {sd(result.prediction.epistemic_std[masks['data']].mean())}"
     shown = {"fit": result.prediction, "NUTS": result.nuts}
     spreads = [
-        f"{name} {p.epistemic_std[masks['gap']].mean():.2f} in the gap, "
-        f"{p.epistemic_std[masks['data']].mean():.2f} among the data"
+        f"{name} {sd(p.epistemic_std[masks['gap']].mean())} in the gap, "
+        f"{sd(p.epistemic_std[masks['data']].mean())} among the data"
         for name, p in shown.items()
         if p is not None
     ]
     sentence = f"epistemic sd: {'; '.join(spreads)}"
     if result.family is None or result.optimisation is None:
         return sentence
+    parts = (result.optimisation, result.family, result.whole, result.prior_miss)
+    optimisation, family, whole, prior = (sd(part or 0.0) for part in parts)
     return (
-        f"{sentence}. Over the gap, in units of y: optimisation {result.optimisation:.2f}, family "
-        f"{result.family:.2f} (both at once {result.whole:.2f}), prior {result.prior_miss:.2f}"
+        f"{sentence}. Over the gap, in units of y: optimisation {optimisation}, family "
+        f"{family} (both at once {whole}), prior {prior}"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.picture import Place
 
 
@@ -37,22 +36,6 @@ def test_a_moved_artist_leaves_no_trace(canvas: Canvas) -> None:
     line.set_ydata([0.5, 0.5])
     assert (shown(canvas) == first).all()
     assert first.shape == (50, 100, 3) and canvas.pixels == (100, 50)
-
-
-def test_artists_are_drawn_in_the_order_in_which_they_came(canvas: Canvas) -> None:
-    ax = canvas.figure.axes[0]
-    for colour in ("red", "blue"):
-        canvas.animate(ax.plot([0, 1], [0.5, 0.5], lw=10, color=colour))
-    canvas.animate([canvas.figure.text(0.5, 0.9, "a notice")])  # it hangs on no panel
-    assert tuple(shown(canvas)[25, 50]) == (0, 0, 255)
-
-
-def test_the_background_is_drawn_anew_when_asked_for(canvas: Canvas) -> None:
-    before = shown(canvas)
-    canvas.figure.axes[0].plot([0, 1], [0.5, 0.5], lw=10)
-    assert (shown(canvas) == before).all(), "it is kept"
-    canvas.redraw_background()
-    assert (shown(canvas) != before).any()
 
 
 def panels(*, settled: bool) -> Canvas:
@@ -104,23 +87,6 @@ def test_what_seldom_moves_is_kept_under_what_moves_until_it_is_asked_for_anew()
     assert (shown(canvas)[:, :150] == 255).all(), "nothing of a panel that is hidden"
 
 
-def test_a_drawing_in_vectors_holds_what_seldom_moves_and_leaves_it_settled() -> None:
-    canvas, whole = panels(settled=True), panels(settled=False)
-    assert canvas.as_svg().count(b"<path") == whole.as_svg().count(b"<path")
-    assert canvas.figure.axes[0].yaxis.get_animated()
-
-
-def test_a_png_loses_nothing_and_the_address_holds_a_jpeg(canvas: Canvas) -> None:
-    canvas.animate(canvas.figure.axes[0].plot([0, 1], [0, 1]))
-    picture = canvas.render()
-    again = Image.open(io.BytesIO(as_png(picture)))
-    assert again.format == "PNG"
-    assert (np.asarray(again) == np.asarray(picture.convert("RGB"))).all()
-    head, data = as_data_url(picture).split(b",")
-    live = Image.open(io.BytesIO(base64.b64decode(data)))
-    assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", picture.size)
-
-
 # At the size of its place
 
 
@@ -134,13 +100,6 @@ def labelled() -> Canvas:
     return made
 
 
-def letters(canvas: Canvas) -> float:
-    """Height of the title on the page, in the page's pixels."""
-    canvas.render()
-    title = canvas.figure.axes[0].title
-    return float(title.get_window_extent().height / canvas.place.ratio)
-
-
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize("size", [(400, 300), (721, 333), (1800, 900)])
 def test_a_picture_has_the_pixels_of_its_place(
@@ -150,52 +109,6 @@ def test_a_picture_has_the_pixels_of_its_place(
     assert labelled.place == Place(*size, ratio)
     assert labelled.pixels == pytest.approx([ratio * side for side in size], abs=1)
     assert labelled.render().size == labelled.pixels
-
-
-def test_letters_grow_with_the_place_and_not_with_the_screen_s_pixels(labelled: Canvas) -> None:
-    found = {}
-    for place in (Place(400, 300), Place(400, 300, 2.0), Place(800, 600), Place(800, 300)):
-        labelled.fit(place)
-        found[place] = letters(labelled)
-    small, sharp, large, wide = found.values()
-    assert sharp == pytest.approx(small, rel=0.1)
-    assert large == pytest.approx(2 * small, rel=0.1)
-    assert wide == pytest.approx(small, rel=0.1), "the narrower side counts"
-
-
-def test_of_two_designs_the_one_with_the_larger_letters_is_drawn() -> None:
-    """Wide above a page's controls, and less wide, with higher panels, in a narrow page."""
-    canvas = Canvas(900, 300, narrow=(600, 400))
-    found = {}
-    for place in (Place(900, 300), Place(600, 400), Place(300, 400), Place(1800, 600)):
-        canvas.fit(place)
-        found[place] = canvas.figure.dpi
-    wide, narrow, small, large = found.values()
-    assert (narrow, small, large) == pytest.approx((wide, 0.6 * wide, 2 * wide))
-
-
-def test_letters_stay_legible_in_a_small_place_and_end_growing_in_a_huge_one(
-    labelled: Canvas,
-) -> None:
-    labelled.fit(Place(400, 300))
-    design = letters(labelled)
-    for place, most in ((Place(120, 100), 0.6), (Place(4000, 3000), 4.0)):
-        labelled.fit(place)
-        assert letters(labelled) == pytest.approx(most * design, rel=0.15)
-
-
-@pytest.mark.parametrize("size", [(400, 300), (800, 300), (300, 400), (1600, 1200)])
-def test_nothing_that_is_written_is_cut_at_the_edge_of_the_picture(
-    labelled: Canvas, size: tuple[int, int]
-) -> None:
-    labelled.fit(Place(*size))
-    labelled.render()
-    (ax,) = labelled.figure.axes
-    width, height = labelled.pixels
-    for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels()):
-        box = text.get_window_extent()
-        assert box.x0 >= -1 and box.x1 <= width + 1, text
-        assert box.y0 >= -1 and box.y1 <= height + 1, text
 
 
 def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
@@ -208,21 +121,6 @@ def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
     assert ax.get_position().bounds == before
 
 
-def test_panels_are_placed_anew_where_asked_for_and_not_for_each_background(
-    labelled: Canvas,
-) -> None:
-    (ax,) = labelled.figure.axes
-    labelled.render()
-    before = ax.get_position().bounds
-    ax.set_ylabel("two\nlines")
-    labelled.redraw_background()
-    labelled.render()
-    assert ax.get_position().bounds == before
-    labelled.redraw_background(arrange=True)
-    labelled.render()
-    assert ax.get_position().x0 > before[0]
-
-
 def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
     still = labelled.still()
     assert Image.open(io.BytesIO(still)).size == (660, 495), "1.65 pixels to one of the design"
@@ -230,27 +128,6 @@ def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
     before = shown(labelled)
     assert labelled.still() == still
     assert labelled.place == Place(733, 512, 2.0)
-    assert (shown(labelled) == before).all()
-
-
-def test_the_still_does_not_depend_on_what_was_shown_before(labelled: Canvas) -> None:
-    (ax,) = labelled.figure.axes
-    before = labelled.still()
-    ax.set_ylim(0, 1e-6)
-    labelled.redraw_background()
-    assert labelled.still() != before
-    ax.set_ylim(0, 1e6)
-    labelled.redraw_background()
-    assert labelled.still() == before
-
-
-def test_a_picture_is_the_same_after_another_size(labelled: Canvas) -> None:
-    labelled.fit(Place(500, 320))
-    before = shown(labelled)
-    for other in (Place(500, 320, 2.0), Place(900, 400)):
-        labelled.fit(other)
-        labelled.render()
-    labelled.fit(Place(500, 320))
     assert (shown(labelled) == before).all()
 
 
@@ -266,48 +143,3 @@ def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Ca
     assert line.get_animated()
     assert labelled.place == Place(733, 512)
     assert (shown(labelled) == before).all()
-
-
-def test_a_drawing_as_vectors_places_the_panels_as_a_still_does(labelled: Canvas) -> None:
-    (ax,) = labelled.figure.axes
-    labelled.as_svg()
-    first = ax.get_position().bounds
-    labelled.still()
-    assert ax.get_position().bounds == first
-
-
-def test_what_a_page_is_sent_can_hardly_be_told_from_the_picture(labelled: Canvas) -> None:
-    picture = labelled.render()
-    sent = Image.open(io.BytesIO(base64.b64decode(as_data_url(picture).split(b",")[1])))
-    off = np.abs(np.asarray(sent, int) - np.asarray(picture.convert("RGB"), int))
-    assert off.mean() < 0.5 and off.max() < 50, "thin coloured lines are the hardest"
-
-
-def test_powers_of_ten_are_written_in_letters() -> None:
-    canvas = Canvas(300, 200)
-    ax = canvas.figure.add_subplot()
-    ax.set(xscale="log", xlim=(0.01, 1000), ylim=(0, 5))
-    canvas.render()
-    labels = {t.get_position()[0]: t.get_text() for t in ax.get_xticklabels()}
-    assert {labels[x] for x in labels if 0.009 < x < 1001} >= {"10⁻²", "10⁰", "10²"}
-    assert all("$" not in t.get_text() for t in ax.get_yticklabels())
-    ax.set_xlim(1.5, 8.0)  # no power is in it: matplotlib would name what lies between
-    canvas.redraw_background()
-    canvas.render()
-    assert not any(t.get_text() for t in ax.get_xticklabels(minor=True))
-
-
-def test_a_still_arranges_the_panels_for_what_it_shows() -> None:
-    """Ticks of another width need another margin."""
-
-    def made(top: float) -> tuple[Canvas, Any]:
-        canvas = Canvas(400, 300)
-        ax = canvas.figure.add_subplot()
-        ax.set(title="t", xlabel="x", ylabel="y", ylim=(0, top))
-        return canvas, ax
-
-    canvas, ax = made(99999)
-    wide = canvas.still()
-    ax.set_ylim(0, 1)
-    canvas.redraw_background()
-    assert wide != canvas.still() == made(1)[0].still()

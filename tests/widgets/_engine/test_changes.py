@@ -55,13 +55,6 @@ def test_figures_of_different_things_are_not_compared(then: str, now: str) -> No
     assert changes.marked(then, now) == now
 
 
-def test_a_method_that_joins_has_no_change_and_spoils_none() -> None:
-    then = "hold: MAP 85%, PBP 99%"
-    assert changes.marked(then, "hold: MAP 84%, BBB 93%, PBP 97%") == (
-        "hold: MAP 84% (−1), BBB 93%, PBP 97% (−2)"
-    )
-
-
 def test_each_figure_is_said_with_the_words_that_it_stands_in() -> None:
     then = "6 points: F 319 nats = 120 (complexity); sd 0.8 among, 2.0 at x = ±1.5; with S = 10: 7"
     now = "6 points: F 404 nats = 120 (complexity); sd 0.9 among, 2.1 at x = ±1.5; with S = 20: 7"
@@ -75,7 +68,3 @@ def test_each_figure_is_said_with_the_words_that_it_stands_in() -> None:
         "2.0 → 2.1 at x = ±1.5",
     ]
     assert {"at x = ±1.5", "with S = 10 → 20"} <= set(found), "what others are said at"
-
-
-def test_a_figure_before_another_in_brackets_is_said_with_its_own_words() -> None:
-    assert [str(f) for f in changes.figures("a = 12 (3)", "a = 13 (3)")][0] == "a = 12 → 13"

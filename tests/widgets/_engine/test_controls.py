@@ -18,22 +18,9 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("kind", MADE)
-def test_every_control_has_a_name_and_a_hint(kind: str) -> None:
-    assert (MADE[kind].description, MADE[kind].tooltip) == ("a σ", "what it is")
-
-
 @pytest.mark.parametrize("kind", ["slider", "count", "log", "choice"])
 def test_every_movement_of_a_slider_counts_not_only_its_end(kind: str) -> None:
     assert MADE[kind].continuous_update is True
-
-
-def test_a_slider_holds_its_value_its_ends_and_its_step() -> None:
-    made = MADE["slider"]
-    assert (made.value, made.min, made.max, made.step) == (0.5, 0.1, 2.0, 0.05)
-    assert made.readout_format == ".2f", "a step of 0.05 is seen"
-    made = MADE["count"]
-    assert (made.value, made.min, made.max, made.step) == (3, 1, 9, 1)
 
 
 def test_a_log_slider_goes_over_powers_of_ten_in_tenths_of_a_decade() -> None:
@@ -50,18 +37,6 @@ def test_a_log_slider_goes_over_powers_of_ten_in_tenths_of_a_decade() -> None:
 def test_a_log_slider_of_counts_steps_further_where_a_tenth_is_less_than_one() -> None:
     made = controls.log_slider("draws", 10.0, 0, 3, ".0f", "", step=0.2)
     assert (made.min, made.max, made.step) == (0, 3, 0.2)
-
-
-def test_a_choice_slider_takes_the_given_values_in_their_order() -> None:
-    made = MADE["choice"]
-    assert (made.value, list(made.options)) == (4, [1, 4, 16])
-
-
-def test_a_toggle_starts_up_and_stays_down() -> None:
-    made = controls.toggle("compare", "")
-    assert made.value is False
-    made.value = True
-    assert made.value is True
 
 
 @pytest.mark.parametrize(
@@ -87,16 +62,3 @@ def test_words_are_text_and_not_markup() -> None:
     assert "<b>" not in made.value
     assert html.unescape(made.value) == "σ < 1 & <b>more</b>"
     assert made._dom_classes == ("one-name", "another")
-
-
-def test_a_group_has_its_name_above_and_its_buttons_in_rows() -> None:
-    slider, choice = (controls.count_slider(name, 1, 0, 2, "") for name in "sc")
-    one, two, three = (controls.toggle(name, "") for name in ("1", "2", "3"))
-    made = controls.group("DATA", [one, two, slider, choice, three])
-    assert made._dom_classes == ("bdl-group",)
-    name, first, *sliders, last = made.children
-    assert name.value == "DATA"
-    assert list(first.children) == [one, two]
-    assert sliders == [slider, choice]
-    assert list(last.children) == [three]
-    assert first._dom_classes == last._dom_classes == ("bdl-buttons",)

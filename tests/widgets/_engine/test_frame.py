@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import html
 
-import ipywidgets
 import pytest
 
-from bdl_teach.widgets._engine import controls, frame
 from bdl_teach.widgets._engine.frame import OWN, Start
 
 PRESETS = {
@@ -26,12 +24,6 @@ def start(chosen: list[str]) -> Start:
     return Start(PRESETS, chosen.append)
 
 
-def test_the_menu_names_the_presets_in_their_order(start: Start) -> None:
-    assert start.menu.options == (OWN, "one", "two")
-    assert start.menu.description == "start from"
-    assert (start.menu.value, start.look.value) == (OWN, "")
-
-
 def test_the_preset_that_is_shown_is_marked_and_its_sentence_says_where_to_look(
     start: Start, chosen: list[str]
 ) -> None:
@@ -45,52 +37,9 @@ def test_the_preset_that_is_shown_is_marked_and_its_sentence_says_where_to_look(
     assert chosen == [], "nobody has chosen anything"
 
 
-def test_own_settings_carry_no_mark_and_no_sentence(start: Start, chosen: list[str]) -> None:
-    start.show({"x": 0.1, "n": 1})
-    start.show({"x": 0.1, "n": 3})
-    assert (start.menu.value, start.look.value, chosen) == (OWN, "", [])
-
-
 def test_choosing_in_the_menu_chooses_that_preset(start: Start, chosen: list[str]) -> None:
     start.menu.value = "two"
     start.show({"x": 10**-0.5, "n": 2})
     start.menu.value = "one"
     start.menu.value = OWN  # moves nothing
     assert chosen == ["two", "one"]
-
-
-def test_of_two_presets_that_fit_the_chosen_one_is_marked_else_the_one_that_sets_more() -> None:
-    presets = {"alone": ("", {"x": 1}), "beside": ("", {"x": 1, "nuts": True})}
-    start, beside = Start(presets, lambda _: None, frozenset({"nuts"})), {"x": 1, "nuts": True}
-    start.show(beside)
-    assert start.menu.value == "beside"
-    start.choose("alone")
-    start.show(beside)
-    assert start.menu.value == "alone"
-    start.show({"x": 2, "nuts": True})
-    assert start.menu.value == OWN
-    start.show(beside)
-    assert start.menu.value == "beside", "what was chosen before has been left"
-
-
-def classes(widget: ipywidgets.Widget) -> list[str]:
-    """Names for the style sheet, of a widget and all in it, from outside to inside."""
-    below = [name for child in getattr(widget, "children", ()) for name in classes(child)]
-    return [*widget._dom_classes, *below]
-
-
-def test_the_head_holds_title_menu_and_acts_and_does_without_a_menu(start: Start) -> None:
-    acts = [controls.button(name, "", list) for name in ("undo", "redo")]
-    title, menu, right = frame.head("A < B", start, acts).children
-    assert title.value == "A &lt; B"
-    assert menu is start.menu
-    assert list(right.children) == acts
-    assert classes(frame.head("A", None, acts)) == ["bdl-head", "bdl-title", "bdl-acts"]
-
-
-def test_the_body_holds_the_picture_beside_the_groups() -> None:
-    picture, slider = ipywidgets.HTML(), controls.count_slider("n", 1, 0, 2, "")
-    stage, panel = frame.body(picture, {"DATA": [slider], "SHOW": []}).children
-    assert list(stage.children) == [picture]
-    assert [group.children[0].value for group in panel.children] == ["DATA", "SHOW"]
-    assert panel.children[0].children[1] is slider

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.artist import Artist
-from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from bdl_teach.widgets._engine.canvas import Canvas
-from bdl_teach.widgets._engine.picture import Place
 
 X = np.linspace(0.0, 1.0, 5)
 
@@ -84,20 +82,6 @@ def test_each_kind_stays_where_it_was_when_it_moves_on(scene: Scene) -> None:
     assert all(a.get_facecolor()[3] == 0 for a in [bar]), "an outline"
 
 
-def test_a_tick_draws_ghosts_of_lines_and_bands_no_more(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene.canvas.pin()
-    scene.canvas.render()
-    drawn: list[Any] = []
-    real = scene.ax.draw_artist
-    monkeypatch.setattr(scene.ax, "draw_artist", lambda a: drawn.append(a) or real(a))
-    scene.line.set_ydata(2 + X)
-    scene.canvas.render()
-    ghosts = [a for a in drawn if a.get_label() == "_ghost"]
-    assert len(ghosts) == 3, "those of a bar and of a picture with its frame lie over them"
-
-
 def test_what_has_not_moved_lies_on_its_ghost_and_a_bar_then_has_none(scene: Scene) -> None:
     scene.canvas.pin()
     scene.canvas.render()
@@ -123,98 +107,6 @@ def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
     again.canvas.unpin()  # there is nothing left
 
 
-def test_pinned_anew_there_is_one_ghost_of_each(scene: Scene) -> None:
-    scene.canvas.pin()
-    n = len(scene.ghosts())
-    scene.canvas.pin()
-    assert len(scene.ghosts()) == n == 8
-
-
-def test_limits_that_follow_hold_the_ghost_as_well(scene: Scene) -> None:
-    scene.canvas.pin()
-    for wanted, given in (((0, 5), (0, 10)), ((0, 20), (0, 20)), ((-3, 4), (-3, 10))):
-        scene.ax.set_ylim(*wanted)
-        scene.canvas.render()
-        assert scene.ax.get_ylim() == given
-    scene.canvas.unpin()
-    assert scene.ax.get_ylim() == (-3, 4), "those that were wanted last"
-
-
-@pytest.mark.parametrize(("then", "limits"), [("unpin", (0, 5)), ("as_svg", (0, 10))])
-def test_limits_set_since_the_last_picture_hold_the_ghost_if_it_is_drawn(
-    scene: Scene, then: str, limits: tuple[int, int]
-) -> None:
-    scene.canvas.pin()
-    scene.canvas.render()
-    scene.ax.set_ylim(0, 5)
-    getattr(scene.canvas, then)()
-    assert scene.ax.get_ylim() == limits
-
-
-def test_the_limits_of_every_panel_hold_the_ghost() -> None:
-    canvas = Canvas(300, 200)
-    panels = canvas.figure.subplots(1, 2)
-    for ax in panels:
-        ax.set(xlim=(0, 1), ylim=(0, 10))
-        canvas.animate(ax.plot(X, 9 * X))
-    canvas.pin()
-    for ax in panels:
-        ax.set_ylim(0, 5)
-    canvas.render()
-    assert [ax.get_ylim() for ax in panels] == [(0, 10), (0, 10)]
-
-
-def test_limits_that_run_downwards_still_do(scene: Scene) -> None:
-    scene.ax.set_ylim(10, 0)
-    scene.canvas.pin()
-    scene.ax.set_ylim(4, -1)
-    scene.canvas.render()
-    assert scene.ax.get_ylim() == (10, -1)
-
-
-def test_it_stays_at_another_size_and_in_the_still_and_in_the_vectors(scene: Scene) -> None:
-    bare = scene.canvas.as_svg().count(b"#5f5f5f")
-    scene.canvas.pin()
-    still = scene.canvas.still()
-    scene.move()
-    scene.canvas.fit(Place(500, 300))
-    found = scene.pixels()[..., :3].astype(int)
-    grey = np.abs(found - 0x5F).max(axis=2) < 30
-    assert grey[: len(found) // 2].any(), "beyond the words at the bottom"
-    assert scene.canvas.still() != still
-    assert scene.canvas.as_svg().count(b"#5f5f5f") > bare + 6
-    assert all(a.get_animated() for a in scene.canvas._moving)
-
-
-def test_what_is_hidden_leaves_none(scene: Scene) -> None:
-    n = len((scene.canvas.pin(), scene.ghosts())[1])
-    scene.canvas.unpin()
-    scene.line.set_visible(False)
-    scene.canvas.pin()
-    assert len(scene.ghosts()) == n - 1
-
-
-def test_drawn_functions_leave_none_and_what_is_pale_leaves_a_clear_outline(scene: Scene) -> None:
-    functions = LineCollection([np.column_stack([X, k + X]) for k in range(3)], label="draws")
-    scene.ax.add_collection(functions)
-    scene.canvas.animate([functions])
-    for pale in (scene.bar, scene.band):
-        pale.set_alpha(0.1)
-    scene.canvas.pin()
-    assert len(scene.ghosts()) == 8 and "draws" not in scene.canvas.ghost_verdicts()
-    outlines = [a for a in scene.ghosts() if hasattr(a, "get_edgecolor")]
-    assert len(outlines) >= 3
-    assert all(np.reshape(a.get_edgecolor(), (-1, 4))[0, 3] == 1.0 for a in outlines)
-
-
-def test_what_moves_by_a_thousandth_has_moved_and_what_has_gaps_may_stay(scene: Scene) -> None:
-    scene.dots.set_ydata(np.where(X < 0.5, np.nan, X))
-    scene.canvas.pin()
-    scene.line.set_ydata(1.001 * (1 + X))
-    verdicts = scene.canvas.ghost_verdicts()
-    assert (verdicts["mean"], verdicts["truth"]) == (False, True)
-
-
 def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
     scene.ax.set_title("A digit", loc="left")
     scene.ax.plot([], [], label="nothing")
@@ -227,16 +119,3 @@ def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:
     assert scene.canvas.ghost_verdicts() == {**dict.fromkeys(names, False), "truth": True}
     scene.dots.set_visible(False)
     assert not scene.canvas.ghost_verdicts()["truth"], "it has gone"
-
-
-@pytest.mark.parametrize("moved", [0, 1])
-def test_a_name_of_two_lines_stays_only_if_both_do(moved: int) -> None:
-    canvas = Canvas(300, 200)
-    ax = canvas.figure.add_subplot()
-    ax.set(xlim=(0, 1), ylim=(0, 10))
-    lines = [ax.plot(X, k + X, label="truth")[0] for k in (1, 2)]
-    canvas.animate(lines)
-    canvas.pin()
-    assert canvas.ghost_verdicts() == {"truth": True}
-    lines[moved].set_ydata(2 * X)
-    assert canvas.ghost_verdicts() == {"truth": False}

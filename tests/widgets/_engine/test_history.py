@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bdl_teach.widgets._engine import history
 from bdl_teach.widgets._engine.history import History
 
 START = {"x": 0.0, "kind": "a"}
@@ -18,13 +17,6 @@ def moved(*values: float, every: float = 10.0) -> History:
     for i, x in enumerate(values):
         made.note({**START, "x": x}, every * i)
     return made
-
-
-def test_at_first_there_is_nothing_to_go_back_to() -> None:
-    made = History(START)
-    assert (made.behind, made.ahead) == (False, False)
-    assert made.undo() is made.redo() is None
-    assert made.first == START
 
 
 def test_undo_goes_back_one_movement_at_a_time_and_redo_forward_again() -> None:
@@ -57,15 +49,6 @@ def test_a_pause_or_another_control_begins_a_new_movement() -> None:
     assert made.undo() == START
 
 
-def test_a_control_that_leaves_the_state_is_another_movement() -> None:
-    """As points do that a hand has set, where the number of points is moved."""
-    made = History(START)
-    made.note({**START, "data": (1.0,)}, 0.0)
-    made.end_movement()
-    made.note(START | {"x": 0.0}, 0.3)
-    assert made.before == {**START, "data": (1.0,)}
-
-
 def test_what_was_undone_is_forgotten_by_the_next_movement() -> None:
     made = moved(1.0, 2.0)
     made.undo()
@@ -83,29 +66,6 @@ def test_a_state_that_is_there_already_is_no_movement() -> None:
     assert made.redo() == {**START, "x": 2.0}
 
 
-def test_of_many_states_the_last_two_hundred_are_kept() -> None:
-    made = moved(*range(1, 501))
-    back = []
-    while made.behind:
-        back.append(made.undo()["x"])  # type: ignore[index]
-    assert back == list(range(499, 300, -1))
-    assert len(back) + 1 == history._KEPT == 200
-    assert made.first == START, "reset goes back to the start for good"
-
-
-def test_nobody_outside_can_change_a_kept_state() -> None:
-    given = dict(START)
-    made = History(given)
-    given["x"] = 5.0
-    for x, when in ((1.0, 0.0), (1.5, 0.1), (2.0, 9.0)):  # the second goes on with the first
-        made.note(noted := {**START, "x": x}, when)
-        noted["x"] = 7.0
-    made.undo()["x"] = 9.0  # type: ignore[index]
-    assert made.redo() == {**START, "x": 2.0}
-    assert made.undo() == {**START, "x": 1.5}
-    assert made.undo() == START == made.first
-
-
 @pytest.mark.parametrize("first", [{"x": 1.0}, {"kind": "b"}])
 def test_a_control_that_moves_along_with_another_begins_a_movement(first: dict[str, Any]) -> None:
     """As a preset does, however soon after a slider that it moves, too."""
@@ -113,15 +73,6 @@ def test_a_control_that_moves_along_with_another_begins_a_movement(first: dict[s
     made.note({**START, **first}, 0.0)
     made.note({"x": 2.0, "kind": "c"}, 0.1)
     assert made.before == {**START, **first}
-
-
-def test_two_presses_of_a_button_are_two_movements() -> None:
-    history = History({"seed": 0})
-    for seed in (1, 2):
-        history.end_movement()
-        history.note({"seed": seed}, when=0.1 * seed)
-    assert history.undo() == {"seed": 1}
-    assert history.undo() == {"seed": 0}
 
 
 def test_two_drags_are_two_movements_however_soon_the_hand_is_back() -> None:

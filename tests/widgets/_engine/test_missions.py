@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 from bdl_teach.exercises import _record as record
-from bdl_teach.exercises._record import SOLVED, WRONG, Progress
-from bdl_teach.widgets._engine import background, controls, live, mission_box, nuts, stored_nuts
+from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach.widgets._engine import controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Condition, Mission, NotThere, next_seeds
-from bdl_teach.widgets._engine.nuts import GoldStandard, NutsRunner, Run
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from tests.waiting import until
 
 HINTS = ("Look right.", "Take height to 5 & more.")
@@ -90,22 +88,6 @@ class Lift(Explorer[float]):
         return f"Height {result:.1f}."
 
 
-class Seedless(Lift):
-    MISSIONS = (HIGH,)
-
-    def _make_controls(self) -> dict[str, Any]:
-        made = super()._make_controls()
-        return {"height": made["height"]}
-
-    def _compute(self, values: dict[str, Any]) -> float:
-        self.computed.append(values)
-        return float(values["height"])
-
-
-class Plain(Seedless):
-    MISSIONS = ()
-
-
 @pytest.fixture(autouse=True)
 def progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Progress:
     monkeypatch.setattr(live, "REST", live.SHARPEN)
@@ -130,12 +112,6 @@ def text(widget: Any) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
 
 
-def verdict(explorer: Explorer[Any]) -> str:
-    """What is said of the chosen mission, once it is."""
-    until(lambda: not text(box(explorer)._verdict).endswith("…"), "a verdict")
-    return text(box(explorer)._verdict)
-
-
 def said(explorer: Explorer[Any], words: str) -> bool:
     until(lambda: text(box(explorer)._verdict) == words, words, seconds=10.0)
     return True
@@ -143,12 +119,6 @@ def said(explorer: Explorer[Any], words: str) -> bool:
 
 def seeds(lift: Lift) -> list[int]:
     return [values["seed"] for values in lift.computed]
-
-
-def test_it_is_not_done_at_the_start_and_other_seeds_are_not_computed(lift: Lift) -> None:
-    assert lift.missions == ("lift-high", "lift-lucky", "lift-broken", "lift-golden")
-    assert verdict(lift.mission("lift-high")) == "Not yet: the height is 1."
-    assert lift.done == () and seeds(lift) == [0]
 
 
 def test_it_is_done_when_it_holds_for_the_next_two_seeds_as_well(lift: Lift) -> None:
@@ -167,42 +137,6 @@ def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -
     it_lacks = "With seed 0 the seed is 0."
     assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {it_lacks}")
     assert lift.done == () and progress.marks() == {}
-
-
-def test_the_same_values_are_not_computed_again_for_a_better_result(
-    lift: Lift, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    better = iter([6.0, 7.0, None])
-    monkeypatch.setattr(lift, "_improve", lambda *_: next(better, None))
-    lift.mission("lift-high").set(height=5)
-    until(lambda: lift.result == 7.0, "the best result")
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert seeds(lift) == [0, 0, 1, 2]
-
-
-@pytest.mark.parametrize("raised", [ArithmeticError("too far"), ValueError("refused")])
-def test_a_seed_whose_computation_fails_does_not_hold(lift: Lift, raised: Exception) -> None:
-    def fail() -> None:
-        raise raised
-
-    lift.trouble[2] = fail
-    lift.mission("lift-high").set(height=5)
-    assert said(lift, "✗ It holds for seed 0, but not for seed 2: luck.")
-    assert lift.status.startswith("Height 5.0."), "and nothing is said over the picture"
-    lift.trouble.clear()
-    lift.set(height=6)
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
-
-
-def test_of_what_is_not_as_asked_the_first_two_are_said(lift: Lift) -> None:
-    assert verdict(lift.mission("lift-golden")) == "Not yet: NUTS is off; the height is 1."
-    lift.set(height=5)
-    assert said(lift, "Not yet: NUTS is off.")
-
-
-def test_a_check_that_raises_is_not_done(lift: Lift) -> None:
-    assert verdict(lift.mission("lift-broken")) == "Not yet."
-    assert lift.set(height=3).result == 3.0
 
 
 def test_progress_that_cannot_be_kept_costs_no_picture(
@@ -232,22 +166,6 @@ def test_a_mission_that_is_done_is_counted_once(
     assert added == [("lift-high", SOLVED)]
 
 
-def test_another_session_knows_what_is_done(lift: Lift, progress: Progress) -> None:
-    progress.add("lift-lucky", WRONG)
-    assert lift.done == (), "what was tried in vain is not done"
-    progress.add("lift-lucky", SOLVED)
-    assert lift.done == ("lift-lucky",)
-    verdict(lift.mission("lift-high"))
-    assert [name for name, _ in box(lift)._row.options] == ["1", "2 ✓", "3", "4"]
-
-
-def test_without_a_seed_one_check_says_it() -> None:
-    with_none = Seedless().wait().mission("lift-high").set(height=5)
-    assert said(with_none, "✓ Done.")
-    assert len(with_none.computed) == 2
-    with_none.close()
-
-
 def hold_up(lift: Lift, seed: int = 1) -> tuple[threading.Event, threading.Event]:
     """Have a seed wait: (it has begun, it may go on)."""
     begun, go_on = threading.Event(), threading.Event()
@@ -271,86 +189,6 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
 
 
-def test_it_is_looked_at_until_it_is_known_and_another_seed_takes_its_time(lift: Lift) -> None:
-    begun, go_on = hold_up(lift)
-    lift.mission("lift-high").set(height=5)
-    assert begun.wait(20.0)
-    assert text(box(lift)._verdict) == "✓ With seed 0. Wait …"
-    go_on.set()
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
-
-
-def test_what_was_said_of_another_state_goes_with_the_movement(lift: Lift) -> None:
-    lift.mission("lift-high").set(height=5)
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    begun, go_on = hold_up(lift, 7)
-    lift._controls["seed"].value = 7
-    assert begun.wait(20.0)
-    assert text(box(lift)._verdict) == "Wait …"
-    go_on.set()
-    assert said(lift, "✓ Done, also with seeds 8 and 9.")
-
-
-def test_it_can_be_closed_while_another_seed_is_computed(lift: Lift) -> None:
-    begun, go_on = hold_up(lift)
-    lift.mission("lift-high").set(height=5)
-    assert begun.wait(20.0)
-    lift.close()
-    go_on.set()
-    background.finish()
-    assert seeds(lift) == [0, 0, 1]
-    with pytest.raises(RuntimeError, match="was closed"):
-        lift.mission("lift-high")
-
-
-def test_the_second_hint_comes_after_the_first(lift: Lift) -> None:
-    missions = box(lift.mission("lift-high"))
-    first, second = missions._hints
-    assert text(missions._text) == "Mission. Above 4."
-    assert second.disabled and text(missions._hinted) == ""
-    first.value = True
-    assert not second.disabled and text(missions._hinted) == "Hint 1. Look right."
-    second.value = True
-    assert text(missions._hinted) == f"Hint 1. {HINTS[0]} Hint 2. {HINTS[1]}"
-    lift.mission("lift-lucky")
-    assert text(missions._text) == "Mission. A lucky seed."
-    assert second.disabled and not first.value and text(missions._hinted) == ""
-
-
-def test_what_is_said_is_text_and_of_the_chosen_mission_alone(lift: Lift) -> None:
-    missions = box(lift.mission("lift-high"))
-    verdict(lift)
-    missions._say(HIGH, "1 < 2")
-    missions._say(LUCKY, "of another")
-    assert missions._verdict.value == "<b>1 &lt; 2</b>"
-    for hint in missions._hints:
-        hint.value = True
-    assert "5 &amp; more" in missions._hinted.value
-
-
-def test_the_button_gives_the_question_s_place_to_them_and_back(lift: Lift) -> None:
-    (place,) = (c for c in lift.children if "bdl-place-of-question" in c._dom_classes)
-    missions = box(lift)
-    assert missions.box in place.children and "bdl-open" not in missions.box._dom_classes
-    missions.toggle.value = True
-    assert "bdl-open" in missions.box._dom_classes and missions.chosen is HIGH
-    missions._row.value = 1
-    assert missions.chosen is LUCKY
-    lift.mission(None)
-    assert "bdl-open" not in missions.box._dom_classes and missions.chosen is None
-    with pytest.raises(ValueError, match="expected one of lift-high, lift-lucky, .*got 'lower'"):
-        lift.mission("lower")
-
-
-def test_an_explorer_without_any_has_no_button() -> None:
-    plain = Plain().wait()
-    assert plain._missions is None and plain.missions == plain.done == ()
-    with pytest.raises(ValueError, match="Plain has none"):
-        plain.mission("lift-high")
-    assert not [b for b in live._parts(plain) if getattr(b, "description", "") == "missions"]
-    plain.close()
-
-
 def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift) -> None:
     lift.mission("lift-high").set(height=5, nuts=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
@@ -358,53 +196,3 @@ def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift)
     lift.mission("lift-golden")
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert [values["nuts"] for values in lift.computed[4:]] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("missing", "words"),
-    [
-        ((1,), "✓ Done, also with seed 2."),
-        ((1, 2), "✓ Done for this seed; others would have to run beside it first."),
-    ],
-)
-def test_a_seed_whose_run_is_not_there_is_not_tried(
-    lift: Lift, missing: tuple[int, ...], words: str
-) -> None:
-    def not_there() -> None:
-        raise NotThere
-
-    lift.trouble = dict.fromkeys(missing, not_there)
-    lift.mission("lift-golden").set(height=5, nuts=True)
-    assert said(lift, words) and lift.done == ("lift-golden",)
-
-
-def test_where_nothing_starts_a_run_is_only_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sample(_: Any) -> Any:
-        raise AssertionError("it started")
-
-    monkeypatch.setattr(stored_nuts, "key", lambda _, chains: f"run {chains['seed']}")
-    monkeypatch.setattr(stored_nuts, "load", lambda _: None)
-    runner = NutsRunner(lambda: None, lambda: None)
-    wanted, shown = (Run(np.zeros((1, 1)), {"seed": seed}, sample) for seed in (1, 2))
-    runner._job = shown  # what the picture waits for
-    with nuts.nothing_starts():
-        assert runner.ask(False, wanted) == GoldStandard()
-        with pytest.raises(NotThere):
-            runner.ask(True, wanted)
-    assert runner._job is shown and runner._thread is None
-    started: list[Run] = []
-    monkeypatch.setattr(runner, "_want", started.append)
-    runner.ask(True, wanted)
-    assert started == [wanted], "afterwards it starts again"
-    runner._job = None
-
-
-def test_after_the_last_seed_comes_the_first() -> None:
-    slider = controls.count_slider("seed", 9, 5, 9, "")
-    assert [v["seed"] for v in next_seeds({"n": 3, "seed": 9}, slider)] == [5, 6]
-    assert next_seeds({"n": 3, "seed": 5}, slider)[0] == {"n": 3, "seed": 6}
-
-
-def test_without_a_seed_of_its_own_it_holds_as_it_stands() -> None:
-    said = mission_box._verdict([(None, []), (1, ["the sd is 2"]), (2, [])])
-    assert said == "✗ It holds as it stands, but not for seed 1: luck. With seed 1 the sd is 2."

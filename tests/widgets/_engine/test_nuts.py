@@ -100,19 +100,6 @@ def test_it_says_how_long_it_will_run_and_can_be_given_up(
     assert runner.given_up == ["NUTS"]  # type: ignore[attr-defined]
 
 
-def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
-    runner: NutsRunner,
-) -> None:
-    def fails(_: Any) -> Any:
-        raise MemoryError("no room")
-
-    assert settle(runner, "one", fails).report == "NUTS failed: no room"
-    assert asked(runner, False, "one", fails) == nuts.GoldStandard()
-    assert asked(runner, True, "one", lambda _: Fit()).report == "NUTS is running for these values"
-    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    assert asked(runner, True, "one", fails).report == "R-hat 1.00"
-
-
 def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: NutsRunner) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
@@ -146,18 +133,6 @@ def test_chains_that_are_no_longer_asked_for_stop_at_their_next_report(
     assert not asked_for_a_picture, "though there is nothing new"
 
 
-def test_chains_of_an_explorer_that_is_closed_stop_at_their_next_report(
-    runner: NutsRunner,
-) -> None:
-    job = Held()
-    asked(runner, True, "one", job)
-    assert job.begun.wait(60)
-    runner.close()
-    job.go_on.set()
-    until(lambda: runner.row.layout.visibility == "hidden", "the end of the job")
-    assert not job.ended and not runner._results
-
-
 def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunner) -> None:
     ran: list[str] = []
     moves = ["two", "three"]
@@ -181,9 +156,3 @@ def test_chains_start_for_the_values_at_which_the_sliders_rest(runner: NutsRunne
     asked(runner, True, "one", job("one"))
     assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
     assert ran == ["three"]
-
-
-def test_of_many_results_of_nuts_the_oldest_goes(runner: NutsRunner) -> None:
-    for key in range(nuts._KEPT + 1):
-        assert settle(runner, key, lambda _: Fit()).report == "R-hat 1.00"
-    assert list(runner._results) == list(range(1, nuts._KEPT + 1))

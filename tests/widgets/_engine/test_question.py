@@ -8,7 +8,6 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from bdl_teach.widgets import KLBudgetLab
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 
 ASKED = Question("From 0 to 5: up or down?", ("up", "down"), 1, "It is heavy", "mass", target=5)
@@ -58,34 +57,6 @@ def test_until_it_is_there_another_choice_can_be_made_and_then_no_more() -> None
     assert box._there.disabled
 
 
-def test_take_me_there_waits_for_a_choice_and_then_moves_the_control() -> None:
-    box, slider = asked()
-    assert box._there.disabled
-    box._there.click()  # as a script might
-    assert slider.value == 0
-    box._choices.index = 1
-    assert not box._there.disabled
-    box._there.click()
-    assert slider.value == 5 and box.unlocked
-
-
-def test_take_me_there_takes_along_what_the_question_takes_for_granted() -> None:
-    taken: list[dict[str, Any]] = []
-    question = Question("?", ("a", "b"), 0, "So.", "mass", 5, before=(("shape", "round"),))
-    box = QuestionBox(question, ipywidgets.IntSlider(0, 0, 9), taken.append)
-    box._choices.index = 0
-    box._there.click()
-    assert taken == [{"shape": "round", "mass": 5}]
-
-
-@pytest.mark.parametrize(("start", "beyond"), [(0, 7), (9, 3)])
-def test_beyond_the_target_is_there_too(start: int, beyond: int) -> None:
-    box, slider = asked(value=start)
-    box._choices.index = 0
-    slider.value = beyond
-    assert box.unlocked
-
-
 def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back() -> None:
     box, slider = asked(value=5)
     box._choices.index = 0
@@ -94,46 +65,6 @@ def test_a_control_that_stands_at_the_target_already_must_leave_it_and_come_back
     assert not box.unlocked
     slider.value = 5
     assert box.unlocked
-
-
-def test_take_me_there_answers_also_where_the_control_stands_there_already() -> None:
-    box, slider = asked(value=5)
-    box._choices.index = 1
-    box._there.click()
-    assert slider.value == 5 and box.unlocked
-
-
-def test_a_target_between_the_steps_of_a_log_slider_is_reached() -> None:
-    question = Question("?", ("a", "b"), 0, "So.", "weight", target=0.01)
-    slider = ipywidgets.FloatLogSlider(value=1.0, min=-3, max=1)
-    box = QuestionBox(question, slider, lambda _: None)
-    box._choices.index = 0
-    slider.value = 10**-1.9
-    assert not box.unlocked
-    slider.value = 10**-2.0 * (1 + 1e-9)  # as the page rounds it
-    assert box.unlocked
-
-
-def test_a_choice_of_words_is_reached_by_name_alone() -> None:
-    question = Question("?", ("a", "b"), 0, "So.", "kind", target="geometric")
-    kinds = ipywidgets.ToggleButtons(options=["uniform", "other", "geometric"])
-    box = QuestionBox(question, kinds, lambda _: None)
-    box._choices.index = 0
-    kinds.value = "other"
-    assert not box.unlocked
-    kinds.value = "geometric"
-    assert box.unlocked
-
-
-@pytest.mark.parametrize(("start", "target"), [(3, 4), (9, 8)])
-def test_without_a_target_it_is_one_step_from_where_the_choice_found_it(
-    start: int, target: int
-) -> None:
-    box, slider = asked(Question("?", ("a", "b"), 0, "So.", "mass"))
-    slider.value = start
-    box._choices.index = 0
-    box._there.click()
-    assert slider.value == target and box.unlocked
 
 
 @pytest.mark.parametrize("answer", [0, 1, 2])
@@ -152,19 +83,3 @@ def test_only_the_answer_s_choice_is_right_and_the_others_hear_which_it_is(
     expected = "✓</b> As you said. " if right else f"✗</b> The answer is “{choices[answer]}”. "
     assert said(box) == f"<b>{expected}A & B."
     assert "A &amp; B." in box._said.value, "text, and not markup"
-
-
-def test_an_explorer_asks_above_its_picture_and_leaves_nothing_behind() -> None:
-    alive = len(ipywidgets.widgets.widget._instances)
-    lab = KLBudgetLab().wait()
-    classes = [child._dom_classes for child in lab.children]
-    number = classes.index(("bdl-place-of-question",))
-    assert "bdl-body" in classes[number + 1]
-    box = lab.children[number].children[0]
-    assert isinstance(box, QuestionBox)
-    box._choices.index = 1
-    box._there.click()
-    assert said(box).startswith("<b>✓</b> As you said")
-    assert lab.wait().state()["scheme"] == "geometric"
-    lab.close()
-    assert len(ipywidgets.widgets.widget._instances) <= alive

@@ -51,20 +51,6 @@ def test_the_score_is_the_share_of_both_and_how_far_off_the_edges_are(sketch: Sk
     assert score(90.0, 1.0) == "your band and this one share 0%, its edges are off by 90.0"
 
 
-def test_two_bands_without_any_height_share_nothing(sketch: Sketch) -> None:
-    for i in range(PLACES):  # the lower edge, which takes the upper one along
-        sketch.move(i, 4.0)
-    said = sketch.score(X, np.full(81, 2.0), np.zeros(81))  # as of one drawn network
-    assert said == "your band and this one share 0%, its edges are off by 2.0"
-
-
-def test_where_the_bands_do_not_meet_what_lies_between_them_is_of_neither(sketch: Sketch) -> None:
-    """From −3 to 3 throughout, and on the right the fit's is from 17 to 23: 6 of 18 shared."""
-    halves = np.where(np.arange(80) < 40, 0.0, 20.0)
-    said = sketch.score(np.linspace(-1, 1, 80), halves, np.full(80, 1.5))
-    assert said == "your band and this one share 33%, its edges are off by 10.0"
-
-
 def test_the_score_follows_the_edges_between_their_places(sketch: Sketch) -> None:
     for i in range(PLACES):  # a band between two slopes
         x = sketch.handles()[i][0]

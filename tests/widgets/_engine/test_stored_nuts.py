@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import exact
 from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.stored_nuts import Stored
@@ -48,10 +47,6 @@ def test_every_preset_s_run_is_there() -> None:
         assert there[k].noise_std == noise, "that of the problem, however its points are given"
 
 
-def test_all_of_them_take_less_than_a_hundred_kilobytes() -> None:
-    assert stored_nuts.FILE.stat().st_size < 100_000
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -68,21 +63,6 @@ def test_all_of_them_take_less_than_a_hundred_kilobytes() -> None:
 )
 def test_a_run_is_of_its_posterior_and_its_chains(changes: dict[str, Any]) -> None:
     assert key(**changes) != key()
-
-
-def test_a_run_is_of_its_grid_and_of_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = key()
-    assert stored_nuts.key(2 * GRID, CHAINS) != before
-    monkeypatch.setattr(exact, "SAMPLER_VERSION", exact.SAMPLER_VERSION + 1)
-    assert key() != before
-    monkeypatch.undo()
-    monkeypatch.setattr(stored_nuts, "_tfp_version", lambda: "0.99")
-    assert key() != before
-
-
-def test_the_last_bits_of_a_number_are_no_other_posterior() -> None:
-    assert key(y=CHAINS["y"] * (1 + 1e-15), noise_std=1.0 + 1e-12) == key()
-    assert key(prior=ScaleMixture(1.0, 1.0, 0.5)) == key(), "the same density"
 
 
 def write(path: Path, text: str) -> dict[str, Stored]:
@@ -111,12 +91,6 @@ def test_a_run_that_was_changed_counts_as_missing(tmp_path: Path) -> None:
     assert write(tmp_path / "runs.json", json.dumps(entries)) == {}
 
 
-@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"a": 1}', '{"a": {"sha256": 1}}'])
-def test_a_damaged_file_holds_nothing(tmp_path: Path, damaged: str) -> None:
-    assert write(tmp_path / "runs.json", damaged) == {}
-    assert stored_nuts.read(tmp_path / "none.json") == {}
-
-
 def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -134,30 +108,3 @@ def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
     other = Run(GRID, {**CHAINS, "seed": 1}, list)  # type: ignore[arg-type]
     assert runner.ask(True, other).prediction is None
     assert wanted == [other]
-
-
-def test_the_command_makes_what_is_missing_and_drops_what_nobody_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = {name: Run(GRID, {**CHAINS, "seed": i}, list) for i, name in enumerate("ab")}  # type: ignore[arg-type]
-    asked = {run.key: (run, [f"toy: {name}"]) for name, run in runs.items()}
-    monkeypatch.setattr(store_nuts, "wanted", lambda: asked)
-    made: list[str] = []
-
-    def make(run: Run, of: list[str]) -> Stored:
-        made.append(run.key)
-        return replace(RUN, of=of)
-
-    monkeypatch.setattr(store_nuts, "make", make)
-    path = tmp_path / "runs.json"
-    write(path, stored_nuts.as_text({runs["b"].key: RUN, "of no preset": RUN}))
-    store_nuts.main(path)
-    assert made == [runs["a"].key], "what is there is kept"
-    assert stored_nuts.read(path) == {k: replace(RUN, of=of) for k, (_, of) in asked.items()}
-
-
-def test_an_entry_that_is_none_costs_the_others_nothing(tmp_path: Path) -> None:
-    name, entry = next(iter(json.loads(stored_nuts.FILE.read_text("utf-8")).items()))
-    path = tmp_path / "runs.json"
-    path.write_text(json.dumps({name: entry, "a number": 5, "words": "none"}), "utf-8")
-    assert list(stored_nuts.read(path)) == [name]

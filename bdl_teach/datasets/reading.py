@@ -1,0 +1,537 @@
+"""Read two columns out of a text: what a person copies from a spreadsheet, a page or a program."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
+from bdl_teach.datasets import cells as reader
+from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
+
+_SEPARATORS = "\t;|，, "  # in the order in which they are preferred
+_AS_WRITTEN_HERE: dict[int, int | str | None] = {
+    code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF0C
+}
+_AS_WRITTEN_HERE |= str.maketrans(
+    "、\u3000￥−‐‑’‘ʼ´`\u202f\u2009\u2007\u2008", "， ¥---'''''\u00a0\u00a0\u00a0\u00a0"
+)
+_AS_WRITTEN_HERE |= dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u2060"))
+_COMMENT = re.compile(r"\s*(?:#(?!(?:[A-ZА-ЯÄÖÜÉ/0]+[!?]|N/?A\b|NV\b|N/D\b|Н/Д\b))|//)")
+_RULE = re.compile(
+    r"[\s|:+=-]*(?:[=-]{3}|--\s*\||:-|-:)[\s|:+=-]*"
+)  # under a header, or round a table
+_PRINTED = re.compile(
+    r"\[\d+ rows x \d+ columns\]|(?:Name: .*, )?(?:Length: \d+, )?dtype: \w+|\(\d+ rows?\)"
+)
+_PIECE = re.compile(r"[\d.,;|'\"\s$€%+-]+")
+_SAMPLE = 300  # lines that say what separates columns
+_HEAD = 20  # lines at most that stand above the numbers
+
+
+@one_line
+@dataclass(frozen=True)
+class Points:
+    """Points that have been read, all of them.
+
+    Attributes:
+        x: Inputs ``[n]``; of dates the days, of times the hours since the first.
+        y: Targets ``[n]``.
+        names: What the two columns are called, with their units; "" where nothing says it.
+        notes: Sentences that say what was skipped, stripped or assumed.
+        zeros: The date ("2018-01-31") or time of day ("08:00") that 0 stands for in x and in y; ""
+            for numbers.
+    """
+
+    x: Array
+    y: Array
+    names: tuple[str, str] = ("", "")
+    notes: tuple[str, ...] = ()
+    zeros: tuple[str, str] = ("", "")
+
+
+class ChooseColumns(ValueError):
+    """A table has more than two columns of numbers.
+
+    Attributes:
+        names: What they are called, in the order in which ``columns`` counts them.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(
+            f"expected two columns, got {len(names)}: {_listed(names)}; "
+            f"choose two, such as columns=(0, {len(names) - 1})"
+        )
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+@dataclass
+class _Table:
+    """Rows of one width, and what stands over them.
+
+    Attributes:
+        rows: The rows with values.
+        names: Of the columns.
+        notes: What was skipped.
+    """
+
+    rows: list[_Row]
+    names: list[str]
+    notes: list[str] = field(default_factory=list)
+
+    def column(self, i: int) -> list[tuple[int, str]]:
+        """The cells of a column, with their lines."""
+        return [(row.line, row.cells[i]) for row in self.rows]
+
+    def called(self, i: int) -> str:
+        """What messages call a column."""
+        return self.names[i] or f"column {i + 1}"
+
+    def without(self, i: int, why: str) -> None:
+        """Leave a column out, and say why; an empty one needs no words."""
+        if why:
+            self.notes.append(f"{self.called(i)} {why}: left out")
+        self.rows = [row._replace(cells=row.cells[:i] + row.cells[i + 1 :]) for row in self.rows]
+        del self.names[i]
+
+
+def read_points(
+    text: str,
+    *,
+    columns: tuple[str | int, str | int] | None = None,
+    decimal: str | None = None,
+    day_first: bool | None = None,
+) -> Points:
+    """Read two columns of numbers, dates or times of day.
+
+    Columns may be separated by tabs, semicolons, bars, commas or blanks, cells may be quoted, names
+    and other lines of text may stand above. Decimal points and commas, thousands, currencies, per
+    cent and missing values are understood; rows without a number are left out. What can be read in
+    two ways is decided by the other rows, or not at all.
+
+    Args:
+        text: The table.
+        columns: Which two columns are x and y where there are more: their names, or their places
+            counted from 0, without a column of row numbers or of text.
+        decimal: "." or ",", where 1,250 can be 1250 or 1.25.
+        day_first: Whether 01/02/2020 is in February, where it can be in January, too.
+
+    Returns:
+        All rows that have two values, and what was skipped, stripped or assumed.
+
+    Raises:
+        ChooseColumns: There are more than two columns, and ``columns`` does not say which.
+        Ambiguous: Numbers or dates can be read in two ways.
+        ValueError: It is no such table; the message says which line, and what was expected.
+    """
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal: expected '.' or ',', got {decimal!r}")
+    lines, notes, separator = _lines(text)
+    table = _table(lines, separator, notes, decimal)
+    two = _chosen(table, columns)
+    names = (table.names[two[0]], table.names[two[1]])
+    called = [name or axis for name, axis in zip(names, "xy", strict=True)]
+    if called[0] == called[1]:
+        table.notes.append(f"both columns are called {called[0]}")
+        called = [f"{name} ({axis})" for name, axis in zip(called, "xy", strict=True)]
+    lost = _leave_out_missing(table, two, called)
+    if len(table.rows) < 2:
+        why = f": {table.notes[-1]}" if lost else ""
+        raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
+    x, y = _values(table, two, called, decimal, day_first)
+    if min(x.values) == max(x.values):
+        first = table.rows[0].cells[two[0]].strip()
+        raise ValueError(f"all {called[0]} are {first}: there is nothing to fit")
+    found = (*table.notes, *x.notes, *y.notes)
+    return Points(np.array(x.values), np.array(y.values), names, found, (x.zero, y.zero))
+
+
+# From text to lines.
+
+
+def _lines(text: str) -> tuple[list[tuple[int, str]], list[str], str]:
+    """Return the numbered lines of a table, what was skipped, and the separator that it names."""
+    if not isinstance(text, str):
+        raise ValueError(f"expected a text, got {type(text).__name__}")
+    separator, comments, shortened = "", [], []
+    lines = []
+    for number, line in enumerate(text.translate(_AS_WRITTEN_HERE).splitlines(), 1):
+        named = re.fullmatch(r'"?sep=(.)"?', line.strip("\ufeff \n"))
+        if number == 1 and named:
+            separator = named[1]
+        elif not line.strip() or _RULE.fullmatch(line) or _PRINTED.fullmatch(line.strip()):
+            continue
+        elif _COMMENT.match(line):
+            comments.append(number)
+        elif re.fullmatch(r"[\s|;,.…]*(?:\.{3}|…)[\s|;,.…]*", line):
+            shortened.append(number)
+        else:
+            lines.append((number, line))
+    notes = [f"{_places(comments)}: comment, skipped"] if comments else []
+    if shortened:
+        notes.append(f"{_places(shortened)}: “…” stands for rows that were not copied")
+    if not lines:
+        raise ValueError("expected a table of two columns of numbers, got no line of one")
+    return lines, notes, separator
+
+
+def _split(lines: Iterable[tuple[int, str]], separator: str) -> list[_Row]:
+    """Split lines at a separator; what is quoted stays together."""
+    if separator == " ":
+        return [
+            _Row(
+                number, [cell.strip('"') for cell in re.findall(r'"[^"]*"|[^ \t]+', _joined(line))]
+            )
+            for number, line in lines
+        ]
+    numbers, texts = [], []
+    for number, line in lines:
+        numbers.append(number)
+        bare = line.strip(" ").strip("|") if separator == "|" else line
+        texts.append(bare.replace("，", ",") if separator == "," else bare)
+    rows, before = [], 0
+    read = csv.reader((f"{line}\n" for line in texts), delimiter=separator, skipinitialspace=True)
+    for cells in read:
+        rows.append(_Row(numbers[before], [cell.strip() for cell in cells]))
+        before = read.line_num
+    return rows
+
+
+def _joined(line: str) -> str:
+    """Join a date and its time, so that the blank between them separates nothing."""
+    line = re.sub(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)", r"\1T\2", line)
+    return re.sub(r"(\d:\d\d) ([AaPp]\.?[Mm]\b)", r"\1\2", line)
+
+
+# From lines to a table.
+
+
+def _table(
+    lines: list[tuple[int, str]], named: str, notes: list[str], decimal: str | None
+) -> _Table:
+    """Find the separator, the rows and the names of a table."""
+    separator = named or _separator(lines)
+    rows = _split(lines, separator)
+    spaced = _may_hold_blanks(separator, lines)
+    width = _width(rows, spaced)
+    if width < 2:
+        raise ValueError(_no_table(lines))
+    head = _head(rows, width, spaced)
+    above, rows = rows[:head], rows[head:]
+    names = _names(above, width, separator, dict(lines), notes)
+    table = _Table([_fitted(row, width, spaced) for row in rows], names, notes)
+    below = [line for line in lines if line[0] >= rows[0].line]
+    if separator == "," and not any(names) and not any('"' in line for _, line in below):
+        _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
+    _leave_out_columns(table, spaced)
+    return table
+
+
+def _good(cells: Sequence[str], spaced: bool) -> tuple[int, int]:
+    """How many cells are values, and how many are neither values nor empty."""
+    values = sum(is_value(cell, spaced) for cell in cells)
+    return values, len(cells) - values - sum(map(is_missing, cells))
+
+
+def _is_complete(row: _Row, spaced: bool) -> bool:
+    """Whether a row has two values, and no pieces of numbers that were split or left together."""
+    values, words = _good(row.cells, spaced)
+    pieces = any(
+        _PIECE.fullmatch(cell) and not is_value(cell, spaced) and not is_missing(cell)
+        for cell in row.cells
+    )
+    return values >= 1 and len(row.cells) - words >= 2 and not pieces
+
+
+def _width(rows: Sequence[_Row], spaced: bool) -> int:
+    """The number of columns that most rows have; 0 where no row has two values."""
+    widths = Counter(len(row.cells) for row in rows if _is_complete(row, spaced))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def _separator(lines: list[tuple[int, str]]) -> str:
+    """The separator at which most lines become rows of values, with the fewest other words."""
+    lines = lines[:_SAMPLE]
+    best, found = (0, 0), ","
+    for separator in _SEPARATORS:
+        alike = "，," if separator == "," else separator
+        if not any(char in line for _, line in lines for char in alike):
+            continue
+        spaced = _may_hold_blanks(separator, lines)
+        rows = [row for row in _split(lines, separator) if _is_complete(row, spaced)]
+        width = _width(rows, spaced)
+        rows = [row for row in rows if len(row.cells) == width]
+        score = len(rows), -sum(_good(row.cells, spaced)[1] for row in rows)
+        if score > best:
+            best, found = score, separator
+    if found == " " and best[1] == 0:
+        _look_at_blanks(lines)
+    return found
+
+
+def _may_hold_blanks(separator: str, lines: list[tuple[int, str]]) -> bool:
+    """Whether a plain blank in a cell may stand between thousands."""
+    return separator not in ", " or (separator == "," and all('"' in line for _, line in lines))
+
+
+def _look_at_blanks(lines: list[tuple[int, str]]) -> None:
+    """Refuse lines such as "0,1 234": 0.1 and 234, or 0 and 1234."""
+    rows = [row for row in _split(lines, ",") if any(is_value(cell) for cell in row.cells)]
+    if rows and all(len(row.cells) == 2 and _good(row.cells, True) == (2, 0) for row in rows):
+        x, y = rows[0].cells
+        raise ValueError(
+            f"line {rows[0].line}: a comma and a blank, of which either may separate {x} and {y}: "
+            "put a semicolon between the columns"
+        )
+
+
+def _no_table(lines: list[tuple[int, str]]) -> str:
+    """Say why a text is no table."""
+    numbers = [line for line in lines if is_value(line[1].strip())]
+    if len(numbers) * 2 >= len(lines):
+        number, line = numbers[0]
+        return f"line {number}: expected two columns, got one: {line.strip()[:40]}"
+    number, line = next((one for one in lines if re.search(r"\d", one[1])), lines[0])
+    return f"line {number}: expected two numbers, got {line.strip()[:40]}"
+
+
+def _head(rows: Sequence[_Row], width: int, spaced: bool) -> int:
+    """How many rows stand above the values: names, and what is over them."""
+    head = 0
+    for i, row in enumerate(rows[:_HEAD]):
+        if len(row.cells) == width and _is_complete(row, spaced):
+            break
+        if _good(row.cells, spaced)[1] and not any(map(is_value, row.cells)):
+            head = i + 1
+    return head
+
+
+def _names(
+    above: list[_Row], width: int, separator: str, lines: dict[int, str], notes: list[str]
+) -> list[str]:
+    """Find the names of the columns in the lines above the values; note what else is skipped."""
+    kept: list[tuple[int, list[str]]] = []  # number of the line, its names
+    for row in above:
+        cells = row.cells
+        if separator == " " and len(cells) not in (width - 1, width):  # names of several words
+            cells = [cell.strip(' "') for cell in re.split(r" {2,}|\t", lines[row.line].strip())]
+        if all(re.fullmatch(r"<\w+>", cell) for cell in cells):  # the types of a tibble
+            continue
+        indented = separator == " " and lines[row.line].startswith(" ")
+        if len(cells) == width - 1 and separator in " \t" and (width > 2 or indented):
+            cells = ["", *cells]  # over row numbers stands nothing
+        kept.append((row.line, cells))
+    full = [i for i, (_, cells) in enumerate(kept) if _is_full(cells, width)]
+    names = list(kept[full[-1]][1]) if full else [""] * width
+    used = set(full[-1:])
+    over = kept[full[-2]][1] if len(full) > 1 and full[-1] == full[-2] + 1 else ["1"]
+    if all(map(_is_unit, names)) and not any(map(is_value, over)):
+        used = set(full[-2:])
+        names = [_with_unit(*both) for both in zip(kept[full[-2]][1], names, strict=True)]
+    for i, (line, cells) in enumerate(kept):
+        words = [cell for cell in cells if cell]
+        if i not in used and full and i > full[-1] and len(words) == 1 and not names[0]:
+            names[0] = words[0]  # of an index that pandas prints below the others
+        elif i not in used:
+            notes.append(f"line {line} skipped: {', '.join(words)[:60]}")
+            if separator == "," and len(words) > 1 and not full:
+                raise ValueError(
+                    f"line {line}: expected {width} names as there are columns, got {len(words)}"
+                )
+    return [" ".join(name.split()) for name in names]
+
+
+def _is_full(cells: Sequence[str], width: int) -> bool:
+    named = sum(bool(cell) for cell in cells)
+    return len(cells) == width and (named >= 2 or (width == 2 and bool(cells[1])))
+
+
+def _is_unit(cell: str) -> bool:
+    return re.fullmatch(r"[\[(].*[\])]|\S{0,6}", cell) is not None
+
+
+def _with_unit(name: str, unit: str) -> str:
+    bare = unit.strip("[]()")
+    return f"{name} [{bare}]" if bare not in ("", "-", "–") else name
+
+
+def _look_at_commas(
+    lines: Sequence[tuple[int, str]], notes: list[str], decimal: str | None, *, one_name: bool
+) -> None:
+    """Say it where each line is one number, too, if its comma separates nothing."""
+    whole = [reader.number(line) for _, line in lines]
+    if not all(whole):
+        return
+    for (number, line), one in zip(lines, whole, strict=True):
+        if one and decimal != "." and (one_name or "." in line):  # 1.250,50
+            if decimal == ",":
+                raise ValueError(f"line {number}: expected two columns, got one: {line.strip()}")
+            x, _, y = line.strip().partition(",")
+            ways = {".": f"{x} and {y}", ",": f"one number, {one.value(',')}"}
+            raise Ambiguous(f"line {number}: {line.strip()}", "decimal", ways)
+    notes.append("the comma in each line is taken to stand between x and y")
+
+
+def _fitted(row: _Row, width: int, spaced: bool) -> _Row:
+    """A row of the table's width, or an error that names it."""
+    cells = row.cells
+    if len(cells) > width and not any(cells[width:]):
+        cells = cells[:width]
+    if any("\n" in cell for cell in cells):
+        raise ValueError(f"line {row.line}: a quotation mark is opened and not closed")
+    if len(cells) != width:
+        values, _ = _good(cells, spaced)
+        expected = "two numbers" if not values and width == 2 else f"{_count(width)} columns"
+        raise ValueError(
+            f"line {row.line}: expected {expected}, got {len(cells)}: {', '.join(cells)[:40]}"
+        )
+    return _Row(row.line, cells)
+
+
+def _count(number: int) -> str:
+    return {2: "two", 3: "three", 4: "four"}.get(number, str(number))
+
+
+def _leave_out_columns(table: _Table, spaced: bool) -> None:
+    """Leave out row numbers, and columns without a value while two others remain."""
+    for i in reversed(range(len(table.names))):
+        texts = [cell for _, cell in table.column(i)]
+        if any(is_value(cell, spaced) for cell in texts):
+            continue
+        others = sum(
+            any(is_value(cell, spaced) for _, cell in table.column(k))
+            for k in range(len(table.names))
+            if k != i
+        )
+        if re.fullmatch(r"\[\d+\]", texts[0]):
+            raise ValueError(
+                f"line {table.rows[0].line}: expected a table, got a vector as R prints it"
+            )
+        if others >= 2:
+            _look_at_years(table)
+            empty = all(map(is_missing, texts)) and not table.names[i]
+            table.without(i, "" if empty else "has no number")
+    if len(table.names) > 2 and not table.names[0] and any(table.names):
+        counted = [cell for _, cell in table.column(0)]
+        if counted[0] in ("0", "1") and _counts(counted, table.notes):
+            table.names[0] = "the first column"
+            table.without(0, "counts the rows")
+
+
+def _look_at_years(table: _Table) -> None:
+    """Refuse a first row such as "country;2019;2020", which may be names."""
+    years = [cell for cell in table.rows[0].cells if re.fullmatch("[12]\\d{3}", cell)]
+    if not any(table.names) and len(years) >= 2:
+        raise ValueError(
+            f"line {table.rows[0].line}: {' and '.join(years[:2])} may be names or values: "
+            "put names above, or leave the column of words out"
+        )
+
+
+def _counts(cells: Sequence[str], notes: Sequence[str]) -> bool:
+    """Whether cells count rows, one by one, but where rows were not copied."""
+    if not all(re.fullmatch(r"\d+", cell) for cell in cells):
+        return False
+    steps = np.diff([int(cell) for cell in cells])
+    shortened = any("not copied" in note for note in notes)
+    return bool((steps == 1).all() or (shortened and (steps > 0).all() and (steps > 1).sum() == 1))
+
+
+def _chosen(table: _Table, columns: tuple[str | int, str | int] | None) -> tuple[int, int]:
+    """Return the places of x and y among the columns."""
+    names = [table.called(i) for i in range(len(table.names))]
+    if columns is None:
+        if len(names) != 2:
+            raise ChooseColumns(names)
+        return 0, 1
+    if isinstance(columns, str) or len(columns) != 2:
+        raise ValueError(f"columns: expected two names or places, got {columns!r}")
+    first, second = (_place(names, column) for column in columns)
+    if first == second:
+        raise ValueError(f"columns: expected two different ones, got {columns!r}")
+    return first, second
+
+
+def _place(names: Sequence[str], column: str | int) -> int:
+    if isinstance(column, str):
+        places = [i for i, name in enumerate(names) if name == column]
+        if len(places) > 1:
+            raise ValueError(f"columns: {column} names {len(places)} columns: give their places")
+        if places:
+            return places[0]
+    elif not isinstance(column, bool) and 0 <= column < len(names):
+        return column
+    raise ValueError(
+        f"columns: expected names among {_listed(names)}, or places from 0, got {column!r}"
+    )
+
+
+# From a table to numbers.
+
+
+def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
+    """Leave out rows where x or y has no value, and note which; says whether there are any."""
+    kept: list[tuple[_Row, list[str]]] = []
+    lost: list[tuple[_Row, list[str]]] = []
+    for row in table.rows:
+        cells = [(name, row.cells[i].strip()) for i, name in zip(two, called, strict=True)]
+        empty = [f"{name} is {cell or 'empty'}" for name, cell in cells if is_missing(cell)]
+        (lost if empty else kept).append((row, empty))
+    if lost:
+        row, empty = lost[0]
+        places = _places([one.line for one, _ in lost])
+        many = f"{len(lost)} of {len(table.rows)} rows {'have' if len(lost) > 1 else 'has'}"
+        what = f" ({' and '.join(empty)})" if len(lost) == 1 else ""
+        table.notes.append(f"{many} no number: left out, {places}{what}")
+    table.rows = [row for row, _ in kept]
+    return bool(lost)
+
+
+def _values(
+    table: _Table,
+    two: tuple[int, int],
+    called: Sequence[str],
+    decimal: str | None,
+    day_first: bool | None,
+) -> tuple[reader.Column, reader.Column]:
+    """Read both columns; what one says of decimal marks goes for the other, too."""
+    cells = [table.column(i) for i in two]
+    marks = [reader.decided(column) for column in cells]
+    x, y = (
+        reader.read(name, column, decimal or _only(mark) or _only(other), day_first)
+        for name, column, mark, other in zip(called, cells, marks, marks[::-1], strict=True)
+    )
+    return x, y
+
+
+def _only(marks: set[str]) -> str:
+    return next(iter(marks)) if len(marks) == 1 else ""
+
+
+# Words.
+
+
+def _listed(names: Sequence[str]) -> str:
+    most = 12
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _places(lines: Sequence[int]) -> str:
+    """Name lines: "line 3", "lines 3, 4 and 9", at most five of them."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    if len(lines) > 5:
+        return f"lines {', '.join(map(str, lines[:4]))} …"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

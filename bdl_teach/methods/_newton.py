@@ -1,0 +1,244 @@
+"""Newton's method to the mode of a network: the last way, on which Adam takes thousands of steps.
+
+The cost U(w) = −log P(D | w) − log P(w) of a ReLU network bends where a unit's pre-activation z
+passes 0 at a data point, and there its minima lie: at the floor of a V, which neither a gradient
+nor a parabola finds. So the ReLU is rounded,
+
+    relu(z) ≈ τ log(1 + e^(z/τ)),   slope s = 1/(1 + e^(−z/τ)),   curvature s (1 − s)/τ,
+
+the minimum is found, and τ is lowered: it ends in that of the network itself. Of the curvature of
+U the parts are kept that cannot be negative,
+
+    H = Σ_i h_i g_i g_iᵀ + diag(δ) + Σ max(0, ∂U/∂relu(z)) s (1 − s)/τ ∇z ∇zᵀ,
+
+which are Laplace's Λ and, of each unit at each data point, its V; with ∇z by the unit's own
+weights alone: all of it, where one layer is hidden. A step that does not lower U is shortened.
+
+Source: Nocedal & Wright 2006, "Numerical optimization", section 10.3 (Levenberg and Marquardt);
+Chen & Mangasarian 1996, "A class of smoothing functions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+from threadpoolctl import ThreadpoolController
+
+from bdl_teach._support.checks import Array
+from bdl_teach.densities import Prior
+from bdl_teach.mlp import MLP
+
+ROUNDED = (0.1, 0.01, 0.001)  # τ over the root mean square of a layer's z
+LARGEST = 1000  # weights of a network: a step costs their cube
+_STEPS = 20  # of each τ, at most
+_NIL = 1e-4  # nats for which no further step is taken
+_FLAT = 0.1  # nats that the end may be higher: what the least rounding leaves
+_STIFFEST = 1e8  # a damping under which there is no step left
+
+
+class Target(NamedTuple):
+    """What weights are to be the mode of.
+
+    Attributes:
+        network: A network with one output.
+        x: Inputs ``[n, d]``.
+        y: Targets ``[n, 1]``.
+        prior: Prior of each weight.
+        noise_std: Standard deviation of the noise on y.
+        likelihood: ``"gaussian"`` or ``"bernoulli"``.
+    """
+
+    network: MLP
+    x: Array
+    y: Array
+    prior: Prior
+    noise_std: float
+    likelihood: str
+
+    def cost(self, f: Array, w: Array) -> float:
+        """U of outputs f ``[n]`` and weights w, in nats, but for a constant."""
+        y = self.y[:, 0]
+        if self.likelihood == "bernoulli":
+            misfit = np.logaddexp(0.0, f) - y * f
+        else:
+            misfit = 0.5 * ((y - f) / self.noise_std) ** 2
+        return float(misfit.sum() - np.logaddexp(*_log_shares(w, self.prior)).sum())
+
+    def by_output(self, f: Array) -> tuple[Array, Array]:
+        """∂ log P(y | f)/∂f and h = −∂² log P(y | f)/∂f² at outputs f, each ``[n]``."""
+        y = self.y[:, 0]
+        if self.likelihood == "bernoulli":
+            p = expit(f)
+            return y - p, p * (1.0 - p)
+        return (y - f) / self.noise_std**2, np.full(len(f), self.noise_std**-2)
+
+
+class Pass(NamedTuple):
+    """What a network computes of its inputs.
+
+    Attributes:
+        matrices: Of each layer, without biases ``[out, in]``.
+        below: What each layer is given ``[n, in]``.
+        slopes: Of each hidden layer's units at their pre-activations ``[n, units]``.
+        f: Outputs ``[n]``.
+    """
+
+    matrices: list[Array]
+    below: list[Array]
+    slopes: list[Array]
+    f: Array
+
+    def jacobian(self, n_layers: int | None = None) -> Array:
+        """∂f/∂w ``[n, k]`` by the k weights of the last so many layers; of all if ``None``."""
+        columns: list[Array] = []
+        slope = np.ones((len(self.f), 1))  # ∂f/∂(what a layer puts out) [n, out]
+        last = len(self.matrices) - 1
+        for k in range(last, -1 if n_layers is None else max(last - n_layers, -1), -1):
+            by_weight = (slope[:, :, None] * self.below[k][:, None]).reshape(len(slope), -1)
+            columns = [by_weight, slope, *columns]
+            if k:
+                slope = slope @ self.matrices[k] * self.slopes[k - 1]
+        return np.hstack(columns)
+
+
+def forward(network: MLP, w: Array, x: Array, tau: Sequence[float] = ()) -> Pass:
+    """Evaluate a network at weights w ``[n_weights]`` and x ``[n, d]``, in float64.
+
+    Args:
+        network: A network with one output.
+        w: Its flat weights.
+        x: Inputs.
+        tau: How much the ReLU of each hidden layer is rounded; not at all if not given.
+    """
+    pieces = np.split(w, np.cumsum([a * b for a, b in network.shapes])[:-1])
+    parts = [p.reshape(shape) for p, shape in zip(pieces, network.shapes, strict=True)]
+    matrices, biases = parts[::2], parts[1::2]
+    below, slopes = [x], []
+    for k, (weight, bias) in enumerate(zip(matrices[:-1], biases[:-1], strict=True)):
+        z = below[-1] @ weight.T + bias[:, 0]  # [n, units]
+        below.append(tau[k] * np.logaddexp(0.0, z / tau[k]) if tau else np.maximum(0.0, z))
+        slopes.append(expit(z / tau[k]) if tau else (z > 0).astype(float))
+    f = below[-1] @ matrices[-1].T + biases[-1][:, 0]
+    return Pass(matrices, below, slopes, f[:, 0])
+
+
+def prior_precision(w: Array, prior: Prior) -> Array:
+    """δ = E[1/σ² | w] ``[k]``: the slope of −log P(w) over w; 1/σ² for a Gaussian prior."""
+    one, other = _log_shares(w, prior)
+    share = expit(one - other)
+    return np.asarray(share / prior.mixture[0] ** 2 + (1.0 - share) / prior.mixture[1] ** 2)
+
+
+def _log_shares(w: Array, prior: Prior) -> tuple[Array, Array]:
+    """Logs of what each component adds to the prior's density at w ``[k]``, but for a constant."""
+    sigma1, sigma2, pi = prior.mixture
+    with np.errstate(divide="ignore"):  # π = 0 or 1: a component with log weight −inf
+        one, other = np.log(np.array([pi, 1.0 - pi]) / (sigma1, sigma2))
+    return one - 0.5 * (w / sigma1) ** 2, other - 0.5 * (w / sigma2) ** 2
+
+
+def gradient(target: Target, w: Array, tau: Sequence[float]) -> Array:
+    """∂U/∂w ``[n_weights]``, of a rounded network."""
+    p = forward(target.network, w, target.x, tau)
+    slope, _ = target.by_output(p.f)
+    return np.asarray(prior_precision(w, target.prior) * w - slope @ p.jacobian())
+
+
+def _sizes(target: Target, w: Array) -> Array:
+    """Root mean square of each hidden layer's pre-activations ``[layers]``."""
+    p, sizes = forward(target.network, w, target.x), []
+    for k, (weight, h) in enumerate(zip(p.matrices[:-1], p.below, strict=False)):
+        bias = w[_units(target.network, k)[:, -1]]
+        sizes.append(np.sqrt(np.mean((h @ weight.T + bias) ** 2)) or 1.0)
+    return np.array(sizes)
+
+
+def least_rounding(target: Target, w: Array) -> list[float]:
+    """The smallest τ of each hidden layer, for weights w."""
+    return [float(size) for size in ROUNDED[-1] * _sizes(target, w)]
+
+
+def to_mode(target: Target, start: Array) -> Array:
+    """Walk from weights ``[n_weights]`` to a mode nearby.
+
+    Args:
+        target: What they are to be the mode of.
+        start: Weights that have been trained.
+
+    Returns:
+        Weights whose U is lower, or higher by no more than the rounding; those of the start, if
+        the network has more than ``LARGEST``.
+    """
+    network, w = target.network, start
+    if network.n_weights > LARGEST:
+        return start
+    size = _sizes(target, start)
+    with _blas().limit(limits=1, user_api="blas"):  # its threads wait for each other, spinning
+        for rounded in ROUNDED:
+            w = _descend(target, w, [float(tau) for tau in rounded * size])
+    at_start, at_end = (target.cost(forward(network, v, target.x).f, v) for v in (start, w))
+    return w if at_end < at_start + _FLAT else start
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _descend(target: Target, w: Array, tau: Sequence[float]) -> Array:
+    """Lower the U of a network rounded by ``tau``, as far as a few steps do."""
+
+    def look(w: Array) -> tuple[Pass, float]:
+        p = forward(target.network, w, target.x, tau)
+        return p, target.cost(p.f, w)
+
+    (now, cost), damping = look(w), 0.1
+    for _ in range(_STEPS):
+        slope, h = target.by_output(now.f)
+        rows, delta = now.jacobian(), prior_precision(w, target.prior)
+        downhill = slope @ rows - delta * w
+        curvature = (rows.T * h) @ rows + np.diag(delta)
+        _add_kinks(curvature, now, slope, target.network, tau)
+        while damping < _STIFFEST:
+            damped = curvature + np.diag(damping * delta)
+            step = cho_solve(cho_factor(damped, check_finite=False), downhill, check_finite=False)
+            then, lower = look(w + step)
+            if lower <= cost:
+                break
+            damping *= 5.0
+        else:
+            break
+        w, now, cost, damping = w + step, then, lower, max(damping / 4.0, 1e-7)
+        if 0.5 * downhill @ step < _NIL:
+            break
+    return w
+
+
+def _add_kinks(curvature: Array, p: Pass, slope: Array, network: MLP, tau: Sequence[float]) -> None:
+    """Add the V of each unit at each data point to the block of the unit's own weights."""
+    cost = -slope[:, None]  # ∂U/∂(what a layer puts out) [n, out]
+    for k in range(len(tau) - 1, -1, -1):
+        cost = cost @ p.matrices[k + 1]  # [n, units]
+        s = p.slopes[k]
+        sharp = np.maximum(cost, 0.0) * s * (1.0 - s) / tau[k]
+        given = np.hstack([p.below[k], np.ones((len(s), 1))])  # [n, in + 1]
+        blocks = (sharp.T[:, None] * given.T) @ given  # [units, in + 1, in + 1]
+        own = _units(network, k)
+        curvature[own[:, :, None], own[:, None, :]] += blocks
+        cost = cost * s
+
+
+@lru_cache(maxsize=64)
+def _units(network: MLP, k: int) -> Array:
+    """Places of each unit's weights in layer k, the bias last ``[units, in + 1]``."""
+    n_in, units = network.sizes[k], network.sizes[k + 1]
+    first = sum(
+        (a + 1) * b for a, b in zip(network.sizes[:k], network.sizes[1 : k + 1], strict=True)
+    )
+    weights = first + np.arange(units * n_in).reshape(units, n_in)
+    return np.hstack([weights, first + units * n_in + np.arange(units)[:, None]])

@@ -1,0 +1,26 @@
+"""Web pages of a notebook: what nbconvert makes with the settings that the launcher writes."""
+
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import HTMLExporter
+from traitlets.config import Config
+
+from bdl_teach._commands import lab_settings
+
+
+def picture(words: str, **metadata: object) -> Any:
+    data = {"image/png": "UE5H", "text/plain": "A repr."}
+    output = nbformat.v4.new_output("display_data", data=data)
+    output.metadata = nbformat.from_dict({"image/png": {"alt": words}})
+    return nbformat.v4.new_code_cell("show", outputs=[output], metadata=metadata)
+
+
+def test_a_page_has_the_words_of_its_pictures_and_marks_stills() -> None:
+    cells = [picture('A "plot".'), picture("An explorer.", tags=["explorer"])]
+    exporter = HTMLExporter(config=Config(lab_settings.PAGES))
+    page, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
+    assert '<img alt=\'A "plot".\' src="data:image/png;base64,UE5H"/>' in page
+    assert "No description" not in page and "A repr." not in page
+    still = page.partition('alt="An explorer."')[2]
+    assert page.count("A still picture") == still.count("A still picture") == 1

@@ -1,0 +1,495 @@
+"""Tables as people paste them: read rightly, or refused in one sentence, and never silently wrong.
+
+A case is a text, and x, y, names and words of the notes; or words of the refusal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl_teach.datasets import read_points
+
+NB, NNB = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A text that can be read."""
+
+    text: str
+    x: list[float]
+    y: list[float]
+    names: tuple[str, str] = ("", "")
+    notes: tuple[str, ...] = ()
+    zeros: tuple[str, str] = ("", "")
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+ROOMS = "rooms\trent\n1\t900\n2\t1,250\n3\t1,700"
+READ = {
+    # Separators, quotes and what stands above.
+    "spreadsheet": Read("1\t2\n3\t4", [1, 3], [2, 4]),
+    "names": Read(
+        "year,co2 [ppm]\n2018,408.5\n2019,411.4",
+        [2018, 2019],
+        [408.5, 411.4],
+        ("year", "co2 [ppm]"),
+    ),
+    "BOM and CRLF": Read("\ufeffx;y\r\n1;2\r\n3;4\r\n", [1, 3], [2, 4], ("x", "y")),
+    "sep line": Read("sep=;\na;b\n1,5;2\n3;4", [1.5, 3], [2, 4], ("a", "b")),
+    "title": Read(
+        "Rents in Berlin\n\nsize;rent\n20;500,5\n30;700",
+        [20, 30],
+        [500.5, 700],
+        ("size", "rent"),
+        ("line 1 skipped: Rents in Berlin",),
+    ),
+    "title with a year": Read(
+        "Rents, 2023\nsize,rent\n20,500\n30,700",
+        [20, 30],
+        [500, 700],
+        ("size", "rent"),
+        ("line 1 skipped",),
+    ),
+    "padded title": Read(
+        "Rents\t\nsize\trent\n20\t500\n30\t700",
+        [20, 30],
+        [500, 700],
+        ("size", "rent"),
+        ("line 1 skipped",),
+    ),
+    "units row": Read(
+        "time;speed\ns;m/s\n0;1,5\n1;2", [0, 1], [1.5, 2], ("time [s]", "speed [m/s]")
+    ),
+    "units row in brackets": Read(
+        "time\tspeed\n(s)\t(m/s)\n0\t1.5\n1\t2", [0, 1], [1.5, 2], ("time [s]", "speed [m/s]")
+    ),
+    "comments": Read(
+        "# made by me\n# twice\nx,y\n1,2\n# here\n3,4",
+        [1, 3],
+        [2, 4],
+        ("x", "y"),
+        ("lines 1, 2 and 5: comment",),
+    ),
+    "quotes round decimal commas": Read('"0,1","1,2"\n"0,3","1,4"', [0.1, 0.3], [1.2, 1.4]),
+    "blanks between decimal commas": Read("0,5 1,2\n0,6 1,3", [0.5, 0.6], [1.2, 1.3]),
+    "comma and blank": Read("1.5, 2\n 2.5, -30 ", [1.5, 2.5], [2, -30]),
+    "quoted names with a line break": Read(
+        '"Year\n(AD)"\t"Rent"\n1\t2\n3\t4', [1, 3], [2, 4], ("Year (AD)", "Rent")
+    ),
+    "quoted separator": Read(
+        '"x, in m";"y; in s"\n1;2\n3;4', [1, 3], [2, 4], ("x, in m", "y; in s")
+    ),
+    "empty third column": Read("x\ty\t\n1\t2\t\n3\t4\t", [1, 3], [2, 4], ("x", "y")),
+    "blank lines": Read("1.5;2\n  \n2.5;-30\n", [1.5, 2.5], [2, -30]),
+    # R, pandas, Markdown, web pages, psql.
+    "R frame": Read(
+        "  year rent\n1 2018  900\n2 2019 1250",
+        [2018, 2019],
+        [900, 1250],
+        ("year", "rent"),
+        ("counts the rows: left out",),
+    ),
+    "R tibble": Read(
+        "# A tibble: 2 × 2\n   year  rent\n  <dbl> <dbl>\n1  2018   900\n2  2019  1250",
+        [2018, 2019],
+        [900, 1250],
+        ("year", "rent"),
+        ("comment", "counts the rows"),
+    ),
+    "R write.table": Read(
+        '"year" "rent"\n"1" 2018 900\n"2" 2019 NA\n"3" 2020 950',
+        [2018, 2020],
+        [900, 950],
+        ("year", "rent"),
+        ("1 of 3 rows has no number: left out, line 3 (rent is NA)",),
+    ),
+    "pandas frame": Read(
+        "   x     y\n0  1  1.25\n1  2  2.50\n2  3   NaN",
+        [1, 2],
+        [1.25, 2.5],
+        ("x", "y"),
+        ("counts the rows", "1 of 3 rows has no number"),
+    ),
+    "pandas frame shortened": Read(
+        "     x    y\n0    1  1.5\n1    2  2.5\n..  ..  ...\n98  99  3.5\n99 100  4.5\n"
+        "\n[100 rows x 2 columns]",
+        [1, 2, 99, 100],
+        [1.5, 2.5, 3.5, 4.5],
+        ("x", "y"),
+        ("not copied", "counts the rows"),
+    ),
+    "pandas series": Read("0    1.5\n1    2.5\nName: y, dtype: float64", [0, 1], [1.5, 2.5]),
+    "pandas to_csv": Read(
+        ",x,y\n0,1,2.5\n1,3,4.5", [1, 3], [2.5, 4.5], ("x", "y"), ("counts the rows",)
+    ),
+    "pandas dates": Read(
+        "            price\ndate\n2020-01-31   10.5\n2020-02-02   11.5",
+        [0, 2],
+        [10.5, 11.5],
+        ("date", "price"),
+        ("days since 2020-01-31",),
+        ("2020-01-31", ""),
+    ),
+    "Markdown": Read("| x | y |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |", [1, 3], [2, 4], ("x", "y")),
+    "pandas to_markdown": Read(
+        "|    |   x |   y |\n|---:|----:|----:|\n|  0 | 1.5 |   2 |\n|  1 | 2.5 |   4 |",
+        [1.5, 2.5],
+        [2, 4],
+        ("x", "y"),
+        ("counts the rows",),
+    ),
+    "psql": Read(" x | y\n---+---\n 1 | 2\n 3 | 4\n(2 rows)", [1, 3], [2, 4], ("x", "y")),
+    "footnotes of a page": Read(
+        "1\t900[a]\n2\t1,250.5[12]",
+        [1, 2],
+        [900, 1250.5],
+        notes=("900[a] (line 1) is read as 900",),
+    ),
+    "a column of text": Read(
+        "city\tsize\trent\nBonn\t1\t5\nUlm\t2\t6",
+        [1, 2],
+        [5, 6],
+        ("size", "rent"),
+        ("city has no number: left out",),
+    ),
+    # Numbers.
+    "rents, decided": Read(
+        ROOMS + "\n4\t2,100.50", [1, 2, 3, 4], [900, 1250, 1700, 2100.5], ("rooms", "rent")
+    ),
+    "rents, decided by millions": Read("1\t1,250,000\n2\t1,250", [1, 2], [1250000, 1250]),
+    "decimals, decided": Read("1\t1,250\n2\t1,5", [1, 2], [1.25, 1.5]),
+    "decided by zero": Read("1\t0,125\n2\t1,250", [1, 2], [0.125, 1.25]),
+    "decided by four digits": Read("1\t1,250\n2\t1250,5", [1, 2], [1.25, 1250.5]),
+    "decided by the other column": Read(
+        "0,5\t1.250\n1,5\t2.500", [0.5, 1.5], [1250, 2500], notes=("y: 1.250 is read as 1250",)
+    ),
+    "rents, told": Read(
+        ROOMS,
+        [1, 2, 3],
+        [900, 1250, 1700],
+        ("rooms", "rent"),
+        ("rent: 1,250 is read as 1250",),
+        options={"decimal": "."},
+    ),
+    "decimals, told": Read(
+        "1.000;2.500\n2.000;3.500",
+        [1, 2],
+        [2.5, 3.5],
+        notes=("x: 1.000 is read as 1", "y: 2.500 is read as 2.5"),
+        options={"decimal": "."},
+    ),
+    "German": Read("a;b\n1;1.234,5\n2;-2.345,6", [1, 2], [1234.5, -2345.6], ("a", "b")),
+    "first row without numbers": Read(
+        "NA;NA\n1.234,5;2.345,6\n2.345,6;1,5",
+        [1234.5, 2345.6],
+        [2345.6, 1.5],
+        notes=("1 of 3 rows has no number: left out, line 1",),
+    ),
+    "French": Read(
+        f"année;loyer\n2018;1{NNB}234,5\n2019;12{NNB}345",
+        [2018, 2019],
+        [1234.5, 12345],
+        ("année", "loyer"),
+    ),
+    "French with plain blanks": Read("1 000;1 234 567,5\n2 000;3", [1000, 2000], [1234567.5, 3]),
+    "Russian": Read(
+        f"год\tцена\n2018\t1{NB}234,50{NB}руб.\n2019\t2{NB}345,00{NB}руб.",
+        [2018, 2019],
+        [1234.5, 2345],
+        ("год", "цена"),
+        ("цена: “руб.” is left out",),
+    ),
+    "Chinese": Read("房间，租金\n１，９００\n２，１２５０", [1, 2], [900, 1250], ("房间", "租金")),
+    "Chinese list": Read("1、900\n2、1250.5", [1, 2], [900, 1250.5]),
+    "Chinese thousands": Read(
+        "年\t租金\n２０１８\t１，２５０．５\n2019\t¥900",
+        [2018, 2019],
+        [1250.5, 900],
+        ("年", "租金"),
+        ("“¥” is left out",),
+    ),
+    "Swiss": Read("1;1'000.50\n2;1’250", [1, 2], [1000.5, 1250]),
+    "minus": Read("−2\t1\n3\t－4\n4\t–5", [-2, 3, 4], [1, -4, -5]),
+    "minus of an accountant": Read(
+        "1\t(1,234.50)\n2\t20",
+        [1, 2],
+        [-1234.5, 20],
+        notes=("(1,234.50) (line 1) is read as −1,234.50",),
+    ),
+    "per cent": Read("1;10%\n2;12,5 %", [1, 2], [10, 12.5], notes=("y: “%” is left out",)),
+    "dollars": Read("1\t$100\n2\t-$1,100.50", [1, 2], [100, -1100.5], notes=("“$” is left out",)),
+    "euros": Read("1;100,50 €\n2;90 €", [1, 2], [100.5, 90], notes=("“€” is left out",)),
+    "units in the cells": Read("1 km;5 min\n2 km;7 min", [1, 2], [5, 7], notes=("“km”", "“min”")),
+    "exponents": Read("1E+03;1,5e-3\n2e3;2,5E3", [1000, 2000], [0.0015, 2500]),
+    "signs and points": Read("+.5,5.\n-0.25,6", [0.5, -0.25], [5, 6]),
+    "a blank for each": Read("1 2\n1,5 3", [1, 1.5], [2, 3]),
+    "one comma each below two names": Read("x,y\n1,250\n2,300", [1, 2], [250, 300], ("x", "y")),
+    "one comma each": Read(
+        "1,250\n2,300",
+        [1, 2],
+        [250, 300],
+        notes=("the comma in each line is taken to stand between",),
+    ),
+    # Missing values.
+    "missing": Read(
+        "x;y\n1;2\n3;\n;4\nNA;1\n5;#DIV/0!\n6;-\n7;NaN\n8;9",
+        [1, 8],
+        [2, 9],
+        ("x", "y"),
+        ("6 of 8 rows have no number: left out, lines 3, 4, 5, 6 …",),
+    ),
+    "errors first in a line": Read(
+        "#N/A\t1\n#DIV/0!\t2\n#ДЕЛ/0!\t3\n1\t2\n2\t3",
+        [1, 2],
+        [2, 3],
+        notes=("3 of 5 rows have no number",),
+    ),
+    "empty y": Read(
+        "x\ty\n1\t2\n3\t\n5\t6", [1, 5], [2, 6], ("x", "y"), ("left out, line 3 (y is empty)",)
+    ),
+    "NULL": Read("1,NULL\n2,3\n4,5", [2, 4], [3, 5], notes=("line 1",)),
+    # Columns.
+    "columns by name": Read(
+        "a;b;c\n1;2;3\n4;5;6", [3, 6], [1, 4], ("c", "a"), options={"columns": ("c", "a")}
+    ),
+    "columns by place": Read("1 2 3\n4 5 6", [1, 4], [3, 6], options={"columns": (0, 2)}),
+    "missing in another column": Read(
+        "a;b;c\n1;2;NA\n4;5;6", [1, 4], [2, 5], ("a", "b"), options={"columns": ("a", "b")}
+    ),
+    "same names": Read("v;v\n1;2\n3;4", [1, 3], [2, 4], ("v", "v"), ("both columns are called v",)),
+    # Dates and times.
+    "ISO dates": Read(
+        "2018-01-31,1\n2018-02-02,2",
+        [0, 2],
+        [1, 2],
+        notes=("x is in days since 2018-01-31",),
+        zeros=("2018-01-31", ""),
+    ),
+    "dates and times": Read(
+        "t,y\n2018-01-31 08:00,1\n2018-02-01T20:00Z,2",
+        [0, 1.5],
+        [1, 2],
+        ("t", "y"),
+        ("t is in days since 2018-01-31 08:00",),
+        ("2018-01-31 08:00", ""),
+    ),
+    "dates between blanks": Read(
+        "2018-01-31 08:00 1\n2018-01-31 14:00 2", [0, 0.25], [1, 2], zeros=("2018-01-31 08:00", "")
+    ),
+    "zones": Read(
+        "2018-01-31T08:00+02:00;1\n2018-01-31T08:00+00:00;2",
+        [0, 2 / 24],
+        [1, 2],
+        zeros=("2018-01-31 06:00", ""),
+    ),
+    "compact dates": Read(
+        "20180131,1\n20180202,2",
+        [0, 2],
+        [1, 2],
+        notes=("x: 20180131 is read as 2018-01-31",),
+        zeros=("2018-01-31", ""),
+    ),
+    "numbers of eight digits": Read("20180131;1\n20189999;2", [20180131, 20189999], [1, 2]),
+    "German dates": Read("31.01.2018;1\n2.2.2018;2", [0, 2], [1, 2], zeros=("2018-01-31", "")),
+    "British dates": Read("31/01/2018\t1\n02/02/2018\t2", [0, 2], [1, 2], zeros=("2018-01-31", "")),
+    "American dates": Read("1/31/2018\t1\n2/2/2018\t2", [0, 2], [1, 2], zeros=("2018-01-31", "")),
+    "dates, told": Read(
+        "01/02/2018\t1\n02/02/2018\t2",
+        [0, 1],
+        [1, 2],
+        notes=("01/02/2018 is read as 01 February 2018",),
+        zeros=("2018-02-01", ""),
+        options={"day_first": True},
+    ),
+    "Chinese dates": Read(
+        "2018年1月31日\t1\n2018年2月2日\t2", [0, 2], [1, 2], zeros=("2018-01-31", "")
+    ),
+    "months": Read("2018-01;1\n2018-03;2", [0, 59], [1, 2], zeros=("2018-01-01", "")),
+    "named months": Read(
+        "Jan 31, 2018\t1\n2 Feb 2018\t2\n3 März 2018\t3",
+        [0, 2, 31],
+        [1, 2, 3],
+        zeros=("2018-01-31", ""),
+    ),
+    "falling dates": Read("2018-02-02;1\n2018-01-31;2", [2, 0], [1, 2], zeros=("2018-01-31", "")),
+    "times": Read(
+        "08:00\t1\n09:30\t2",
+        [0, 1.5],
+        [1, 2],
+        notes=("x is in hours since 08:00",),
+        zeros=("08:00", ""),
+    ),
+    "times of noon": Read("11:30 AM 1\n1:00 PM 2", [0, 1.5], [1, 2], zeros=("11:30", "")),
+}
+REFUSED = {
+    "nothing": ("", "expected a table of two columns"),
+    "one row": ("x,y\n1,2", "at least two rows of two numbers, got 1"),
+    "one column": ("x\n1\n2", "line 2: expected two columns, got one: 1"),
+    "one column of text": ("hello\nworld", "line 1: expected two numbers, got hello"),
+    "rents": (
+        ROOMS,
+        "line 3: 1,250 in rent can be 1250 or 1.25; no other row says which: give decimal='.'",
+    ),
+    "points that may be thousands": (
+        "1.000;2.500\n2.000;3.500",
+        "line 1: 1.000 in x can be 1 or 1000",
+    ),
+    "three decimals in a CSV": (
+        "1.250,3.125\n2.500,4.125",
+        "line 1: 1.250 in x can be 1.25 or 1250",
+    ),
+    "one column of German amounts": (
+        "1.250,50\n2.300,75",
+        "line 1: 1.250,50 can be 1.250 and 50 or one number, 1250.5",
+    ),
+    "one name over decimal commas": (
+        "rent\n12,5\n13,7",
+        "line 2: 12,5 can be 12 and 5 or one number, 12.5",
+    ),
+    "thousands of India": (
+        "1,23,456;5\n2,34,567;6",
+        "line 1: expected two numbers, got 1,23,456;5",
+    ),
+    "years for names": (
+        "land;2019;2020\nDE;1;2\nFR;3;4",
+        "line 1: 2019 and 2020 may be names or values",
+    ),
+    "a comma and a blank": ("0,1 234\n1,1 234", "put a semicolon between the columns"),
+    "mixed marks": (
+        "1;0,5\n2;0.6\n3;0,7",
+        "line 2: 0.6 in y has a decimal point, other rows have a decimal comma",
+    ),
+    "three columns": (
+        "year,co2,temp\n1,2,3\n4,5,6",
+        "expected two columns, got 3: year, co2, temp; choose two",
+    ),
+    "index that counts nothing": ("  co2 temp\n2018 1 2\n2019 3 4", "got 3: column 1, co2, temp"),
+    "unquoted decimal commas": (
+        "a,b\n1,5,2\n2,5,3\n3,5,4",
+        "line 1: expected 3 names as there are columns, got 2",
+    ),
+    "short row": ("1,2\n3\n5,6", "line 2: expected two columns, got 1: 3"),
+    "long row": ("1,2\n3,4,5\n6,7\n8,9", "line 2: expected two columns, got 3: 3, 4, 5"),
+    "word": ("1,2\n3,4\n5,six", "line 3: expected a number in y, got six"),
+    "word in the first row": ("1,one\n2,3\n3,4", "line 1: expected a number in y, got one"),
+    "names again": ("1,2\nx,y\n3,4", "line 2: expected a number in x, got x"),
+    "a sum at the end": ("1;2\n3;4\nSum;6", "line 3: expected a number in x, got Sum"),
+    "infinity": ("1,2\n3,inf\n4,5", "line 2: expected a number in y, got inf"),
+    "too large": ("1,2\n3,1e400", "line 2: 1e400 in y is beyond any float"),
+    "too small": ("1,2\n3,1e-400", "line 2: 1e-400 in y is beyond any float"),
+    "all x the same": ("1,2\n1,3\n1,4", "all x are 1: there is nothing to fit"),
+    "two currencies": ("1\t$5\n2\t€6\n3\t€7", "line 1: $5 in y has $, other rows have €"),
+    "per cent once": ("1\t10%\n2\t20%\n3\t0.1", "line 3: 0.1 in y has no unit, other rows have %"),
+    "thousands of thousands": (
+        "1\t5 k\n2\t6 M\n3\t7 k",
+        "line 2: 6 M in y has M, other rows have k",
+    ),
+    "a range": ("1\t5–7\n2\t6", "line 1: expected a number in y, got 5–7"),
+    "raised digits": ("1\t10³\n2\t6", "line 1: expected a number in y, got 10³"),
+    "a date among numbers": (
+        "1;5\n2;6\n2018-01-31;7",
+        "line 3: expected a number in x, got 2018-01-31",
+    ),
+    "no date": (
+        "2018-02-28;5\n2018-02-30;6\n2018-03-01;7",
+        "line 2: expected a date in x, got 2018-02-30",
+    ),
+    "January or February": (
+        "01/02/2018\t1\n02/02/2018\t2",
+        "01/02/2018 in x can be 01 February 2018 or 02 January 2018",
+    ),
+    "both orders of day and month": (
+        "13/02/2018\t1\n02/13/2018\t2",
+        "has day and month the other way",
+    ),
+    "R vector": ("[1] 1 2\n[3] 3 4", "line 1: expected a table, got a vector as R prints it"),
+    "open quote": ('1,2\n"3,4\n5,6\n7,8\n9,1', "line 2: a quotation mark is opened and not closed"),
+    "thousands next to a comma": ("1,1,250\n2,1,700", "expected two columns, got 3"),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_table_is_read_and_says_what_it_left_out(name: str) -> None:
+    case = READ[name]
+    points = read_points(case.text, **case.options)
+    np.testing.assert_allclose(points.x, case.x, rtol=1e-12)
+    np.testing.assert_allclose(points.y, case.y, rtol=1e-12)
+    assert (points.names, points.zeros) == (case.names, case.zeros)
+    for words in case.notes:
+        assert any(words in note for note in points.notes), points.notes
+    assert case.notes or case.zeros != ("", "") or not points.notes
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_table_is_refused_in_one_sentence(name: str) -> None:
+    text, words = REFUSED[name]
+    with pytest.raises(ValueError) as refused:
+        read_points(text)
+    assert words in str(refused.value) and "\n" not in str(refused.value)
+
+
+@dataclass(frozen=True)
+class Habit:
+    """How numbers and tables are written somewhere."""
+
+    decimal: str
+    thousands: str
+    separator: str
+    minus: str
+    quoted: bool
+    named: bool
+    grouped: bool
+    places: int
+
+    def number(self, value: int) -> str:
+        """Write ``value`` / 10^places."""
+        whole, fraction = divmod(abs(value), 10**self.places)
+        said = f"{whole:,}".replace(",", self.thousands) if self.grouped else str(whole)
+        if self.places:
+            said += f"{self.decimal}{fraction:0{self.places}d}"
+        return f"{self.minus}{said}" if value < 0 else said
+
+    def table(self, rows: list[tuple[int, int]]) -> str:
+        """Write rows, each in a line."""
+        mark = '"' if self.quoted else ""
+        lines = [[self.number(value) for value in row] for row in rows]
+        if self.named:
+            lines.insert(0, ["size", "rent"])
+        return "\n".join(
+            self.separator.join(f"{mark}{cell}{mark}" for cell in line) for line in lines
+        )
+
+
+HABITS = st.tuples(
+    st.sampled_from([(".", ","), (",", "."), (",", NNB), (",", NB), (",", " "), (".", "'")]),
+    st.sampled_from("\t;,| ，"),
+    st.sampled_from("-−"),
+    *[st.booleans()] * 3,
+    st.integers(0, 4),
+).map(lambda part: Habit(*part[0], *part[1:]))
+SMALL = st.integers(-9_999, 9_999)
+ROWS = st.lists(st.tuples(SMALL | st.integers(), SMALL | st.integers(-(10**9), 10**9)), min_size=2)
+
+
+@given(HABITS, ROWS)
+@settings(max_examples=300, deadline=None)
+def test_number_in_any_habit_is_read_exactly_or_refused(
+    habit: Habit, rows: list[tuple[int, int]]
+) -> None:
+    if (habit.separator, habit.thousands, habit.grouped) == (" ", " ", True):
+        return  # nobody could say which blank is which
+    try:
+        points = read_points(habit.table(rows))
+    except ValueError as refused:
+        assert "\n" not in str(refused)
+        return
+    expected = [[float(f"{value}e-{habit.places}") for value in row] for row in rows]
+    assert np.stack([points.x, points.y], axis=1).tolist() == expected
+    assert points.names == (("size", "rent") if habit.named else ("", ""))

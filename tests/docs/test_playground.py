@@ -1,0 +1,329 @@
+"""The playground in Chromium, opened from its folder: it computes what the package computes."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import chromium
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bdl_teach import datasets, densities
+from bdl_teach.backend import tf, tfd
+from bdl_teach.methods import exact
+from bdl_teach.predictive import evaluate_weights
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "playground" / "index.html").as_uri()
+PRIORS = {
+    "gaussian": ({"sigma": 2.0}, densities.Gaussian(2.0)),
+    "mixture": (
+        {"sigma1": 1.5, "sigma2": 0.1, "pi": 0.3},
+        densities.ScaleMixture(1.5, 0.1, 0.3),
+    ),
+}
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium.required()
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+
+
+def opened(browser: Browser, state: str = "", **options: Any) -> tuple[Page, list[str]]:
+    """Open the playground; return its page, and a list in which its faults are collected."""
+    page = browser.new_context(**{"locale": "en-GB", **options}).new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("request", lambda r: r.url.startswith("http") and faults.append(r.url))
+    page.set_default_timeout(120_000)
+    page.goto(f"{PAGE}#{state}")
+    page.evaluate("window.playground.ready.then(() => true)")
+    return page, faults
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Page:
+    return opened(browser)[0]
+
+
+def layers(w: Any, sizes: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+    for n_in, n_out in pairwise(sizes):
+        n = n_in * n_out
+        yield tf.reshape(w[:n], (n_out, n_in)), w[n : n + n_out]
+        w = w[n + n_out :]
+
+
+def network(w: Any, sizes: tuple[int, ...], x: Any) -> Any:
+    """Evaluate a ReLU network at x ``[n]`` for weights in the package's order."""
+    h = tf.constant(x[:, None])
+    for i, (weight, bias) in enumerate(layers(w, sizes)):
+        h = tf.linalg.matmul(tf.nn.relu(h) if i else h, weight, transpose_b=True) + bias
+    return h[:, 0]
+
+
+def log_prior(prior: densities.Prior, w: Any) -> Any:
+    sigma1, sigma2, pi = map(np.float64, prior.mixture)
+    parts = tf.stack([tfd.Normal(0 * w, s).log_prob(w) for s in (sigma1, sigma2)])
+    return tf.reduce_sum(tf.reduce_logsumexp(parts + np.log([[pi], [1 - pi + 1e-300]]), axis=0))
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+@pytest.mark.parametrize("hidden", [(20,), (20, 20)])
+def test_fifty_steps_of_bayes_by_backprop_are_the_float64_twins(
+    page: Page, kind: str, hidden: tuple[int, ...]
+) -> None:
+    given, prior = PRIORS[kind]
+    data, sizes = datasets.sinusoid(n=20, seed=3), (1, *hidden, 1)
+    x, y = data.x[:, 0], data.y[:, 0]
+    size = sum((a + 1) * b for a, b in pairwise(sizes))
+    rng = np.random.default_rng(1)
+    mu, rho = rng.normal(size=size), rng.normal(-1, 0.3, size)
+    eps, steps, weight = rng.normal(size=(150, size)), 50, 0.7
+    found = page.evaluate(
+        """({x, y, hidden, given, mu, rho, eps}) => {
+            const e = window.playground.engine;
+            const problem = {net: e.network(hidden), x, y, noise: 0.8, prior: e.makePrior(given)};
+            const options = {mu, rho, eps, samples: 2, klWeight: 0.7, steps: 50, cooldown: 0.5};
+            const made = e.bbbTrainer(problem, options).run(50);
+            return [[...made.mu], [...made.rho]];
+        }""",
+        {
+            **{"x": x.tolist(), "y": y.tolist(), "hidden": list(hidden), "given": given},
+            **{"mu": mu.tolist(), "rho": rho.tolist(), "eps": eps.ravel().tolist()},
+        },
+    )
+    theta, moments = [mu, rho], [np.zeros((2, size)), np.zeros((2, size))]
+    for t in range(steps):
+        with tf.GradientTape() as tape:
+            both = [tf.constant(p) for p in theta]
+            tape.watch(both)
+            std, loss = tf.nn.softplus(both[1]), 0.0
+            for row in (t, (t + 97) % 150):
+                w = both[0] + std * eps[row]
+                kl = tf.reduce_sum(tfd.Normal(both[0], std).log_prob(w)) - log_prior(prior, w)
+                noise = tfd.Normal(network(w, sizes, x), np.float64(0.8))
+                loss += (weight * kl - tf.reduce_sum(noise.log_prob(y))) / 2
+        rate = 0.08 * min(1.0, (steps - t) / steps / 0.5)
+        for k, g in enumerate(tape.gradient(loss, both)):
+            m, v = moments[k]
+            moments[k] = m, v = 0.9 * m + 0.1 * g.numpy(), 0.999 * v + 0.001 * g.numpy() ** 2
+            size_ = rate * np.sqrt(1 - 0.999 ** (t + 1)) / (1 - 0.9 ** (t + 1))
+            theta[k] = theta[k] - size_ * m / (np.sqrt(v) + 1e-7)
+    np.testing.assert_allclose(found, theta, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_the_loss_of_one_network_is_minus_the_log_posterior(page: Page, kind: str) -> None:
+    given, prior = PRIORS[kind]
+    data = datasets.sinusoid(n=12, seed=5)
+    x, y = data.x[:, 0], data.y[:, 0]
+    w, loss = page.evaluate(
+        """({x, y, given}) => {
+            const e = window.playground.engine;
+            const problem = {net: e.network([7]), x, y, noise: 1.5, prior: e.makePrior(given)};
+            const {w} = e.mapTrainer(problem, {steps: 200}).run(200);
+            return [[...w], e.potential(problem)(w, new Float64Array(w.length))];
+        }""",
+        {"x": x.tolist(), "y": y.tolist(), "given": given},
+    )
+    w = np.array(w)
+    noise = tfd.Normal(network(w, (1, 7, 1), x), np.float64(1.5))
+    expected = -tf.reduce_sum(noise.log_prob(y)) - log_prior(prior, tf.constant(w))
+    assert loss == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_chains_agree_with_nuts(page: Page, seed: int) -> None:
+    """Mean and sd of the function differ by no more than the Monte-Carlo error of both."""
+    data = datasets.sinusoid(n=24, seed=seed, gap=(0.1, 0.4))
+    grid = np.linspace(-1, 1, 21)[:, None]
+    ours = page.evaluate(
+        """({x, y, grid}) => {
+            const e = window.playground.engine, net = e.network([20]);
+            const problem = {net, x, y, noise: 1, prior: e.makePrior({sigma: 3})};
+            const at = Float64Array.from(grid);
+            return [0, 1, 2, 3].map((seed) => {
+                const {kept} = e.hmcChain(problem, {seed}).run(2500);
+                return kept.map((w) => [...e.evaluate(net, w, at)]);
+            });
+        }""",
+        {"x": data.x[:, 0].tolist(), "y": data.y[:, 0].tolist(), "grid": grid[:, 0].tolist()},
+    )
+    nuts = exact.nuts(
+        *(data.x, data.y),
+        prior=densities.Gaussian(3.0),
+        noise_std=1.0,
+        hidden_units=(20,),
+        n_samples=1000,
+        n_chains=4,
+        seed=seed,
+    )
+    theirs = [evaluate_weights(nuts.network, w, grid) for w in nuts.weights]
+    (mean, std), (other_mean, other_std) = [
+        (summary(f), summary((f - f.mean((0, 1))) ** 2)) for f in map(np.array, (ours, theirs))
+    ]
+    for one, other in ((mean, other_mean), (std, other_std)):
+        z = (one[0] - other[0]) / np.hypot(one[1], other[1])
+        assert np.sqrt((z**2).mean()) < 2.0, z
+
+
+def summary(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of draws ``[chains, s, m]``, and its standard error by the effective draws."""
+    _, ess = exact.diagnose(draws)
+    return draws.mean((0, 1)), draws.std((0, 1)) / np.sqrt(ess)
+
+
+# What a visitor does.
+
+PLACE = """([x, y]) => {
+    const box = document.querySelector("canvas").getBoundingClientRect();
+    const [w, h] = [box.width - 58, box.height - 38]; // the margins hold the labels
+    return [box.left + 47 + (x + 1) / 2 * w, box.top + 11 + (1 - y) / 2 * h];
+}"""
+
+
+def readings(page: Page, **state: Any) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate("(s) => window.playground.set(s)", state)
+    return found
+
+
+def state(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate("window.playground.state()")
+    return found
+
+
+def test_a_point_is_dragged_added_removed_and_brought_back(browser: Browser) -> None:
+    page, faults = opened(browser, "b=map&n=8&points=-0.5,0;0,0;0.5,0")
+    before = page.evaluate("window.playground.readings().a.mean")
+    x, y = page.evaluate(PLACE, [0, 0])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y - 40, steps=5)
+    page.mouse.up()
+    moved = state(page)["points"][1]
+    assert moved[0] > 0.1 and moved[1] > 1
+    page.wait_for_function(
+        "(old) => window.playground.readings().a.mean[70] !== old", arg=before[70]
+    )
+    page.mouse.click(*page.evaluate(PLACE, [-0.25, 0.5]))
+    assert len(state(page)["points"]) == 4
+    page.keyboard.press("Delete")
+    assert len(state(page)["points"]) == 3
+    for _ in range(3):
+        page.click("#undo")
+    assert state(page)["points"] == [[-0.5, 0], [0, 0], [0.5, 0]]
+    assert faults == []
+
+
+def test_an_address_opens_the_playground_as_it_stood(browser: Browser) -> None:
+    page, _ = opened(browser)
+    readings(page, a="ensemble", b="map", noise=0.4, layers=2, prior="mixture", pi=0.8, kl=0.1)
+    readings(page, points=[[-0.2, 1.0], [0.1, -2.5], [0.3, 4.0]])
+    page.click("#share")
+    address = page.input_value("#text")
+    other, faults = opened(browser, address.partition("#")[2])
+    assert state(other) == state(page) and faults == []
+    assert readings(other)["b"]["mean"] == readings(page)["b"]["mean"]
+
+
+@pytest.mark.parametrize("harm", ["n=1e9&width=-3&a=none&points=1;x&units=0,0,0,0&pi=NaN", "%%%"])
+def test_an_address_that_says_nonsense_opens_what_can_be_shown(browser: Browser, harm: str) -> None:
+    page, faults = opened(browser, harm)
+    assert faults == [] and len(page.evaluate("window.playground.readings().a.mean")) == 121
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "said"),
+    [
+        ("rooms;rent\n1;900,5\n2;1200,5\n4;1850", (1, 900.5), ""),
+        ("2018\t\u22121.5\n2019\t2.5", (2018, -1.5), ""),
+        ("1\t2\t3", None, "expected 2 columns, got 3"),
+        ("1,250\t3\n2,500\t4", None, "may be a thousand or a decimal"),
+        ("1\t2\n1\t3", None, "nothing to fit"),
+        ("1\tabc\n2\t3", None, "line 1: expected two numbers"),
+    ],
+)
+def test_a_pasted_table_is_read_or_refused_in_a_sentence(
+    page: Page, text: str, first: tuple[float, float] | None, said: str
+) -> None:
+    page.click("#paste")
+    page.fill("#text", text)
+    page.click("#act")
+    if first is None:
+        assert said in page.inner_text("#fault")
+        page.keyboard.press("Escape")
+        return
+    assert not page.is_visible("#dialog")
+    (x, y), (x0, x1, y0, y1) = state(page)["points"][0], state(page)["units"]
+    assert (x0 + x1 * x, y0 + y1 * y) == pytest.approx(first)
+
+
+def test_watching_stops_and_goes_step_by_step(browser: Browser) -> None:
+    page, faults = opened(browser, "b=ensemble")
+    page.click("#more summary")
+    page.click("#watch")
+    page.click("#one")
+    page.wait_for_function("document.querySelector('figcaption').textContent.includes('step 10 ')")
+    page.click("#one")
+    page.wait_for_function("document.querySelector('figcaption').textContent.includes('step 20 ')")
+    assert faults == []
+
+
+def test_a_control_that_does_nothing_is_dimmed(page: Page) -> None:
+    idle = "(name) => document.getElementById(`slider-${name}`).disabled"
+    readings(page, a="map", b="ensemble", points=None, prior="gaussian")
+    assert page.evaluate(idle, "samples") and not page.evaluate(idle, "n")
+    readings(page, a="bbb", prior="mixture", pi=0, points=[[0, 0], [0.1, 1]])
+    assert page.evaluate(idle, "sigma1") and page.evaluate(idle, "n")
+    assert not page.evaluate(idle, "samples")
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.mark.parametrize(
+    ("language", "options"),
+    [
+        ("en", {"color_scheme": "dark"}),
+        ("zh", PHONE),
+        ("ru", {**PHONE, "color_scheme": "dark"}),
+    ],
+)
+def test_it_is_accessible_and_fits_the_screen(
+    browser: Browser, language: str, options: dict[str, Any]
+) -> None:
+    page, faults = opened(browser, f"language={language}&b=map", **options)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert faults == []
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.documentElement.lang") == language
+
+
+def test_a_finger_drags_a_point_and_not_the_page(browser: Browser) -> None:
+    page, _ = opened(browser, "b=map&points=-0.5,0;0,0;0.5,0", **PHONE)
+    x, y = page.evaluate(PLACE, [0, 0])
+    touch = page.context.new_cdp_session(page)
+    for kind, dy in (("Start", 0), ("Move", 20), ("Move", 45), ("End", None)):
+        points = [] if dy is None else [{"x": x, "y": y + dy}]
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    assert state(page)["points"][1][1] < -1 and page.evaluate("scrollY") == 0
+
+
+def test_every_language_says_everything(page: Page) -> None:
+    keys = """() => {
+        const all = (at, name) => typeof at === "string" ? [name]
+            : Object.entries(at).flatMap(([key, one]) => all(one, `${name}.${key}`));
+        return Object.values(PLAYGROUND_WORDS).map((words) => all(words, ""));
+    }"""
+    english, *others = page.evaluate(keys)
+    assert all(other == english for other in others)

@@ -1,0 +1,267 @@
+"""What others call by name: courses, notebooks and files of before must go on working."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pytest
+import snapshot
+
+import bdl_teach
+from bdl_teach import datasets, densities, elbo, exercises, metrics, widgets
+from bdl_teach.claims.listing import claims
+from bdl_teach.exercises import _record
+from bdl_teach.methods import empirical_bayes, exact, pbp
+from bdl_teach.predictive import BernoulliPredictive, Predictive
+from bdl_teach.widgets._engine import background, controls
+
+NETWORK = "noise_std=1.0, hidden_units=(20, 20)"
+FIT = f"x, y, *, prior=None, likelihood='gaussian', {NETWORK}, steps=1500, seed=0"
+VARIATIONAL = f"{FIT}, learning_rate=0.08, n_samples=1, kl_weight=1.0, starts=1"
+PREDICT = "self, x, n_samples=500, seed=1"
+# What may be called, with the arguments that may be given; a function may take more.
+CALLS = {
+    "datasets.sinusoid": "n=32, noise_std=1.0, seed=0",
+    "densities.ScaleMixture": "sigma1=1.5, sigma2=0.1, pi=0.5",
+    "densities.Gaussian": "sigma=1.0",
+    "densities.gaussian_kl": "mu_q, sigma_q, mu_p, sigma_p",
+    "densities.scale_mixture_log_prob": "w, sigma1, sigma2, pi",
+    "densities.gaussian_nll": "y, mean, var",
+    "elbo.minibatch_weights": "n_batches, scheme='uniform'",
+    "estimators.bbb_gradients": "mu, rho, eps, x, y, noise_std, prior",
+    "methods.bbb.fit": VARIATIONAL,
+    "methods.local_reparam.fit": VARIATIONAL,
+    "methods.low_rank.fit": f"{VARIATIONAL}, rank=5",
+    "methods.point.fit": f"{FIT}, learning_rate=0.02, starts=1, weight_decay=0.0",
+    "methods.ensemble.fit": f"{FIT}, learning_rate=0.02, n_members=10",
+    "methods.mc_dropout.fit": f"{FIT}, learning_rate=0.02, rate=0.1",
+    "methods.laplace.fit": f"{FIT}, learning_rate=0.02, structure='full', linearised=True",
+    "methods.sgmcmc.fit": f"{FIT}, temperature=1.0",
+    "methods.infinite_width.fit": f"x, y, *, prior=None, {NETWORK}",
+    "methods.empirical_bayes.fit": (
+        f"x, y, *, likelihood='gaussian', tie='weight', {NETWORK}, steps=1500, seed=0"
+    ),
+    "methods.pbp.fit": "x, y, *, hidden_units=(50,), epochs=40, seed=0",
+    "methods.exact.nuts": f"x, y, *, prior=None, {NETWORK}, n_samples=500, n_chains=2, seed=0",
+    "methods.vae.fit": "x, *, latent_dim=2, beta=1.0, seed=0",
+    "methods.exact.linear_regression": "x, y, prior_std, noise_std",
+    "methods.local_reparam.preactivation_moments": "x, mu, sigma",
+    "methods.empirical_bayes.kl": "gamma",
+    "methods.empirical_bayes.optimal_prior_std": "mu, sigma",
+    "methods.pbp.relu_moments": "mean, var",
+    "methods.pbp.linear_moments": "mean, var, weight_mean, weight_var",
+    "methods.pbp.adf_update": "m, v, dlogz_dm, dlogz_dv",
+    "methods.pbp.gamma_update": "alpha, beta, residual, var",
+    "metrics.rmse": "y, mean",
+    "metrics.log_likelihood": "y, mean, var",
+    "metrics.coverage": "y, lower, upper",
+    "metrics.auroc": "labels, scores",
+    "metrics.predictive_entropy": "probabilities",
+    "metrics.mutual_information": "probabilities",
+    "methods.bbb.Fit.predict": PREDICT,
+    "methods.exact.NutsFit.predict": "self, x, n_samples=None, seed=1",
+    "claims.show": "*ids, worlds=4, first_world=0",
+    "exercises.check": "number, answer, *, record=True",
+    "exercises.progress": "chapter=None",
+    "exercises.reset": "chapter=None",
+}
+# What may be read of what a fit returns.
+READ = {
+    "methods.bbb.Fit": "predict free_energy converged history",
+    "methods.low_rank.Fit": "predict free_energy converged history",
+    "methods.empirical_bayes.Fit": "predict free_energy converged history",
+    "methods.exact.NutsFit": "predict r_hat ess",
+    "methods.exact.LinearPosterior": "predict mean cov log_evidence",
+    "methods.laplace.Fit": "predict log_evidence",
+    "methods.vae.Fit": "encode decode elbo sample",
+}
+
+
+def named(name: str) -> Any:
+    """What stands under a dotted name in the package; a module is imported."""
+    found: Any = bdl_teach
+    for part in name.split("."):
+        if not hasattr(found, part):
+            importlib.import_module(f"{found.__name__}.{part}")
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_public_function_takes_published_arguments(name: str) -> None:
+    published = inspect.signature(eval(f"lambda {CALLS[name]}: None")).parameters
+    taken = inspect.signature(named(name)).parameters
+    for argument, asked in published.items():
+        assert argument in taken, f"{name}: no argument {argument}"
+        assert taken[argument].kind == asked.kind, f"{name}: {argument}"
+        assert taken[argument].default == asked.default, f"{name}: {argument}"
+    required = {n for n, p in taken.items() if p.default is p.empty and p.kind != p.VAR_POSITIONAL}
+    assert required <= set(published), f"{name}: asks for more"
+
+
+@pytest.mark.parametrize("name", READ)
+def test_fit_has_published_attributes(name: str) -> None:
+    kind = named(name)
+    has = {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}
+    assert has >= set(READ[name].split())
+
+
+def test_predictions_have_published_attributes() -> None:
+    p = Predictive.from_samples([[0.0, 1.0], [2.0, 3.0]], noise_std=1.0)
+    lower, upper = p.interval(0.95)
+    said = (p.mean, p.epistemic_std, p.aleatoric_std, p.total_std, p.mc_error, lower, upper)
+    assert {part.shape for part in said} == {(2,)} == {p.log_prob([0.0, 1.0]).shape}
+    assert p.samples is not None and p.samples.shape == (2, 2)
+    binary = BernoulliPredictive.from_logits([[0.0, 0.0]])
+    np.testing.assert_allclose(binary.probability, 0.5)
+
+
+def test_closed_forms_give_the_numbers_of_the_textbook() -> None:
+    """One value of each, worked out by hand, so that no argument changes its place."""
+    data = datasets.sinusoid(n=5)
+    assert data.x.shape == data.y.shape == data.truth(data.x).shape == (5, 1)
+    assert data.noise_std == 1.0
+    near = pytest.approx
+    assert densities.Gaussian(2.0).log_prob(0.0) == near(-0.5 * np.log(8 * np.pi))
+    assert densities.gaussian_kl(1.0, 1.0, 0.0, 2.0) == near(np.log(2) - 0.25)
+    assert densities.gaussian_nll(1.0, 0.0, 4.0) == near(0.5 * np.log(8 * np.pi) + 0.125)
+    assert densities.scale_mixture_log_prob(0.0, 1.0, 1.0, 0.3) == near(-0.5 * np.log(2 * np.pi))
+    np.testing.assert_allclose(elbo.minibatch_weights(2, "geometric"), [2 / 3, 1 / 3])
+    assert empirical_bayes.kl([1.0, 1.0]) == near(np.log(2))
+    np.testing.assert_allclose(empirical_bayes.optimal_prior_std([3.0], [4.0]), 5.0)
+    mean, var = pbp.relu_moments(0.0, 1.0)
+    assert (mean, var) == (near((2 * np.pi) ** -0.5), near(0.5 - 0.5 / np.pi))
+    assert pbp.adf_update(1.0, 2.0, 0.5, -0.1) == (near(2.0), near(2.0 - 4 * (0.25 + 0.2)))
+    posterior = exact.linear_regression([[1.0]], [[2.0]], prior_std=1.0, noise_std=1.0)
+    assert posterior.mean[0] == near(1.0)  # half way between the prior and y
+    assert metrics.coverage([0.0, 2.0], [-1.0, -1.0], [1.0, 1.0]) == 0.5
+    assert metrics.auroc([0, 1], [0.1, 0.9]) == 1.0
+    assert metrics.rmse([1.0, 1.0], [0.0, 0.0]) == 1.0
+
+
+# What the notebooks use
+
+
+TEXTS = sorted((Path(__file__).parents[1] / "notebooks" / "text").glob("*.py"))
+
+
+def imported(tree: ast.Module) -> dict[str, Any]:
+    """Import what a notebook imports from the package; return it by the names it has there."""
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bdl_teach"):
+            module = importlib.import_module(str(node.module))
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
+                found[alias.asname or alias.name] = getattr(module, alias.name)
+    return found
+
+
+def value(node: ast.AST, names: dict[str, Any]) -> Any:
+    """What a chain of names stands for, if it begins in the package; an error if it ends early."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = value(node.value, names)
+        if inspect.isclass(owner) and node.attr not in dir(owner):
+            return None  # a field of a dataclass
+        return None if owner is None else getattr(owner, node.attr)
+    return None
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=[path.stem for path in TEXTS])
+def test_notebook_finds_every_name_and_argument_that_it_uses(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = imported(tree)
+    assert names
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            value(node, names)
+        if isinstance(node, ast.Call) and (function := value(node.func, names)) is not None:
+            if not (getattr(function, "__module__", None) or "").startswith("bdl_teach"):
+                continue
+            taken = inspect.signature(function).parameters
+            if any(p.kind == p.VAR_KEYWORD for p in taken.values()):
+                continue
+            given = {keyword.arg for keyword in node.keywords} - {None}
+            assert given <= set(taken), f"line {node.lineno}: {function.__name__}"
+
+
+# The explorers
+
+
+@pytest.fixture
+def idle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """An explorer whose worker has not been started: nothing is computed."""
+    monkeypatch.setattr(background, "start", lambda _: None)
+    made = getattr(widgets, request.param)()
+    yield made
+    made.close()
+
+
+def face(control: Any) -> str:
+    """``"σ₁: 0.10 … 5.00 by 0.05, at 1.50"``; of a choice, all there are."""
+    options = getattr(control, "options", None)
+    if options is not None:
+        words = [str(option[0] if isinstance(option, tuple) else option) for option in options]
+        return f"{control.description}: {', '.join(words)}; at {words[control.index]}"
+    if isinstance(control, ipywidgets.ToggleButton):
+        return f"{control.description}: {'on' if control.value else 'off'}"
+    base = getattr(control, "base", None)
+    ends = [end if base is None else base**end for end in (control.min, control.max)]
+    low, high, at = (controls.written(control, value) for value in (*ends, control.value))
+    step = f"{control.step:g}" + " of a decade" * (base is not None)
+    return f"{control.description}: {low} … {high} by {step}, at {at}"
+
+
+@pytest.mark.parametrize("idle", widgets.__all__, indirect=True)
+def test_explorer_has_the_reviewed_controls_presets_and_missions(idle: Any) -> None:
+    """Names are what scripts and saved states call; labels and ranges are what a learner sees."""
+    seen = {name: c for name, c in idle._controls.items() if getattr(c, "description", None)}
+    snapshot.check(
+        f"explorers/{type(idle).__name__}",
+        {
+            "controls": {name: face(control) for name, control in seen.items()},
+            "presets": list(idle.presets),
+            "missions": [mission.id for mission in idle.MISSIONS],
+            "panels": [ax.get_title(loc="left") for ax in idle._canvas.figure.axes],
+        },
+    )
+    public = ("set", "wait", "state", "preset", "png", "svg", "code", "replay", "record", "warm")
+    assert all(callable(getattr(idle, name)) for name in public)
+    rebuilt = type(idle)(**idle.state())
+    assert rebuilt.state() == idle.state()
+    rebuilt.close()
+
+
+# Files of before
+
+
+def test_progress_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    """Of this numbering, and of the one before it, whose chapters 4-7 are now 5, 6, 7 and 10."""
+    file = tmp_path / "progress.json"
+    tried = {"3.1": ["✓", 2], "4.3": ["✗", 1], "sinusoid-wider-at-1": ["✓", 0]}
+    file.write_text(json.dumps({"numbering": 2, "tried": tried}), encoding="utf-8")
+    record = _record.Progress(file)
+    assert record.marks() == {"3.1": "✓", "4.3": "✗", "sinusoid-wider-at-1": "✓"}
+    assert record.tries("4.3") == 1
+    file.write_text(json.dumps({"3.1": ["✓", 0], "7.2": ["✓", 1]}), encoding="utf-8")
+    assert _record.Progress(file).marks() == {"3.1": "✓", "10.2": "✓"}
+
+
+@pytest.mark.parametrize(("kind", "known"), [("exercises", exercises.REGISTRY), ("claims", claims)])
+def test_every_exercise_and_claim_of_before_is_still_there(kind: str, known: Any) -> None:
+    """New ones may come; a number or an id that others cite may not go."""
+    ids = list(known() if callable(known) else known)
+    before = " ".join(snapshot.kept(kind, textwrap.wrap(" ".join(ids), 95, break_on_hyphens=False)))
+    assert set(before.split()) - set(ids) == set()

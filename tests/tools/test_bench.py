@@ -1,0 +1,274 @@
+"""The measurements measure what they say, and say what they ran; no test looks at a time."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import bench
+import numpy as np
+import pytest
+from bench import baselines, live, ticks
+
+from bdl_teach import datasets, elbo
+from bdl_teach._support import report
+from bdl_teach._support.report import Verdict
+from bdl_teach.backend import tf
+from bdl_teach.densities import ScaleMixture
+
+PRIOR = ScaleMixture()
+LAYERS = {
+    "article": baselines.article_layer(PRIOR),
+    "reparameterization": baselines.tfp_layer(PRIOR),
+    "flipout": baselines.tfp_layer(PRIOR, "DenseFlipout"),
+    "variational": baselines.tfp_variational(PRIOR),
+}
+
+
+# The command line.
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["nonsense"], ["live", "--nonsense"]])
+def test_a_wrong_command_line_says_what_there_is(argv, capsys):
+    with pytest.raises(SystemExit) as end:
+        bench.main(argv)
+    assert end.value.code == (0 if argv == ["--help"] else 2)
+    said = capsys.readouterr()
+    assert "usage: python3 -m bdl_teach bench" in said.out + said.err
+
+
+@pytest.mark.parametrize("name", bench.ABOUT)
+def test_each_measurement_explains_itself_and_can_be_asked_for_json(name, capsys):
+    options = bench.make_parser().parse_args([name, "--json", "--strict"])
+    assert options.json and options.strict
+    with pytest.raises(SystemExit) as end:
+        bench.main([name, "--help"])
+    assert end.value.code == 0
+    assert "--strict" in capsys.readouterr().out
+
+
+# Numbers and tables.
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.0309, "0.0309"),
+        (1.2345, "1.23"),
+        (80.0, "80.0"),
+        (123.4, "123"),
+        (3145.2, "3145"),
+        (-41.26, "-41.3"),
+        (math.inf, "inf"),
+    ],
+)
+def test_numbers_have_three_digits(value, text):
+    assert report.number(value) == text
+
+
+def test_a_table_is_aligned():
+    text = report.table(["what", "x"], [["a", "1"], ["longer", "123"]])
+    assert text.splitlines() == ["what      x", "------  ---", "a         1", "longer  123"]
+
+
+def test_quantiles_interpolate_as_numpy_does():
+    values = [5.0, 1.0, 4.0, 2.0]
+    for share in (0.0, 0.3, 0.5, 0.95, 1.0):
+        assert report.quantile(values, share) == pytest.approx(np.quantile(values, share))
+    assert report.quantile([], 0.5) is None
+
+
+def test_the_median_is_over_the_repeats_and_each_gets_its_number():
+    seen: list[int] = []
+    assert report.median_seconds(seen.append, 5) >= 0
+    assert seen == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("value", "at_most", "ok"),
+    [(1.0, True, True), (3.0, True, False), (1.0, False, False), (3.0, False, True)],
+)
+def test_a_verdict_knows_which_side_of_the_limit_is_good(value, at_most, ok):
+    assert Verdict("x", value, "ms", 2.0, at_most).ok is ok
+
+
+@pytest.mark.parametrize("value", [None, math.nan])
+def test_what_was_not_measured_is_no_success(value):
+    verdict = Verdict("x", value, "ms", 2.0)
+    assert not verdict.ok
+    assert verdict.cells()[-1] == "MISSED"
+
+
+def test_the_machine_is_described():
+    assert {"cores", "python", "tensorflow-probability"} <= set(report.machine())
+    assert report.machine_line().startswith("Machine: ")
+
+
+# The library ways.
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_library_network_trains(name):
+    data = datasets.sinusoid()
+    tf.random.set_seed(1)
+    losses = baselines.train(baselines.network(LAYERS[name]), data.x, data.y, epochs=200)
+    assert losses.shape == (200,)
+    assert np.isfinite(losses).all()
+    assert losses[-20:].mean() < 0.9 * losses[:5].mean()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_library_network_draws_new_weights_for_each_prediction(name):
+    samples = baselines.predict(baselines.network(LAYERS[name]), np.zeros((3, 1)), n_samples=2)
+    assert samples.shape == (2, 3)
+    assert not np.allclose(samples[0], samples[1])
+
+
+def test_the_keras_loss_is_the_free_energy_at_the_drawn_weights(monkeypatch):
+    """Complexity and likelihood are summed nats, as in ``elbo``, for the same ε."""
+    data, drawn = datasets.sinusoid(n=8), []
+
+    def noise(_self, shape):
+        drawn.append(np.random.default_rng(len(drawn)).standard_normal(shape).astype("f"))
+        return tf.constant(drawn[-1])
+
+    monkeypatch.setattr(baselines.VariationalDense, "_noise", noise)
+    model = baselines.network(LAYERS["article"], hidden_units=(3,), noise_std=0.7)
+    drawn.clear()
+    model.run_eagerly = True
+    loss = model.evaluate(data.x, data.y, batch_size=8, verbose=0)
+
+    complexity, h = 0.0, tf.constant(data.x, tf.float32)
+    eps = iter(drawn)
+    for layer in model.layers:
+        w = {}
+        for name in ("kernel", "bias"):
+            e, std = next(eps), tf.nn.softplus(layer.rho[name])
+            w[name] = layer.mu[name] + std * e
+            cost = elbo.complexity_cost(e, std, PRIOR.log_prob(w[name]))
+            complexity += float(tf.reduce_sum(cost))
+        h = layer.activation(h @ w["kernel"] + w["bias"])
+    likelihood = float(elbo.likelihood_cost(tf.constant(data.y, tf.float32), h, 0.7))
+    assert complexity > 1.0
+    assert loss == pytest.approx(complexity + likelihood, rel=1e-4)
+
+
+def test_the_library_layers_carry_the_same_prior():
+    """At w = 0 TFP's log density of the mixture is the package's, for every weight."""
+    prior = baselines._mixture_fn(PRIOR)(tf.float32, [2, 3], "w", True, None)
+    assert float(prior.log_prob(tf.zeros([2, 3]))) == pytest.approx(6 * PRIOR.log_prob(0.0))
+
+
+# `bench live`.
+
+
+def fake_row(name, refit_s, predict_s, share=1.0):
+    return live.Row(name, False, 1.0, refit_s, predict_s, 0.5, share)
+
+
+def fake_rows(share=1.0):
+    return [
+        fake_row("Keras, the article's way", 6.0, 45.0, share),
+        fake_row(live.ONE, 0.03, 0.02),
+        fake_row(live.TEN, 0.3, 0.02),
+        fake_row(live.QUIET, 0.04, 0.02),
+    ]
+
+
+def test_the_ratios_are_those_of_the_times_side_by_side():
+    figures = {v.what: v for v in live.judge(fake_rows())}
+    assert figures["refit, 1 sample, times faster than Keras"].value == pytest.approx(200)
+    assert figures["500 draws x 1000 points, times faster"].value == pytest.approx(2250)
+    assert figures["quiet refit, times faster than Keras"].value == pytest.approx(150)
+    assert figures["quiet refit"].value == pytest.approx(40)
+    assert not figures["refit, 10 samples"].ok
+
+
+def test_without_the_library_ways_there_are_no_ratios():
+    assert [v.unit for v in live.judge(fake_rows()[1:])] == ["ms", "ms", "ms"]
+
+
+def test_a_quick_run_says_that_it_was_one():
+    full, quick = (live.as_text(fake_rows(share), [], 800.0) for share in (1.0, 0.1))
+    assert "QUICK: only 10%" in quick
+    assert "QUICK" not in full
+    rows = live.as_json(fake_rows(0.1), [], 800.0)["rows"]
+    assert [row["share"] for row in rows] == [0.1, 1.0, 1.0, 1.0]
+
+
+def test_a_quick_row_runs_a_share_and_scales_to_the_whole(monkeypatch):
+    ran: list[tuple[str, int]] = []
+    monkeypatch.setattr(baselines, "network", lambda layer: None)
+    monkeypatch.setattr(baselines, "train", lambda m, x, y, n: ran.append(("epochs", n)))
+    monkeypatch.setattr(
+        baselines, "predict", lambda m, x, n: ran.append(("draws", n)) or np.zeros((n, len(x)))
+    )
+    monkeypatch.setattr(live, "seconds", lambda action: (action(), 1.0)[1])
+    row = live.library_row("x", lambda: None, share=0.1)
+    assert ("epochs", 150) in ran
+    assert ("draws", 50) in ran
+    assert (row.refit_s, row.predict_s) == (10.0, 10.0)
+
+
+def test_live_measures_the_package_itself(capsys):
+    assert bench.main(["live", "--only-ours", "--repeats", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in told["rows"]] == list(live.OURS)
+    assert all(row["refit_s"] > 0 and row["predict_s"] > 0 for row in told["rows"])
+    assert all(row["rms"] < 3.0 for row in told["rows"])  # of a sine of amplitude 10
+    assert told["resident_mb_after_ours"] > 100
+
+
+# `bench ticks`, without TensorFlow.
+
+
+class FakeExplorer:
+    def __init__(self, broken=(), forgets=False):
+        self.values, self.ticks, self.closed = {}, 0, False
+        self.broken, self.forgets = broken, forgets
+
+    def warm(self):
+        return self
+
+    def set(self, **values):
+        self.ticks += 1
+        if self.ticks in self.broken:
+            self.values.update(values)
+            raise RuntimeError("broken")
+        if not (self.forgets and self.ticks > 3):
+            self.values.update(values)
+
+    def state(self):
+        return self.values
+
+    def close(self):
+        self.closed = True
+
+
+def test_ticks_are_counted_and_the_explorer_is_closed():
+    explorer = FakeExplorer()
+    figures = ticks.drive(explorer, 20, 5)
+    assert figures["pictures"] == 25
+    assert figures["exceptions"] == []
+    assert figures["last_value_kept"]
+    assert explorer.closed
+
+
+def test_an_exception_in_a_tick_is_counted_and_the_next_tick_works():
+    figures = ticks.drive(FakeExplorer(broken=(7,)), 20, 5)
+    assert len(figures["exceptions"]) == 1
+    assert figures["pictures"] == 25
+
+
+def test_a_lost_value_is_seen():
+    assert not ticks.drive(FakeExplorer(forgets=True), 20, 5)["last_value_kept"]
+
+
+def test_ticks_fail_on_exceptions_whatever_the_figures(monkeypatch, capsys):
+    import bdl_teach
+
+    fake = SimpleNamespace(SinusoidExplorer=lambda: FakeExplorer(broken=(1,)))
+    monkeypatch.setitem(__import__("sys").modules, "bdl_teach.widgets", fake)
+    monkeypatch.setattr(bdl_teach, "widgets", fake, raising=False)
+    assert bench.main(["ticks", "--ticks", "3", "--warm-up", "0"]) == 1
+    assert "Exceptions: 1" in capsys.readouterr().out

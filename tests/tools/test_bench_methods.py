@@ -1,0 +1,117 @@
+"""`bench methods` measures what it says; no test looks at a time."""
+
+import functools
+import importlib
+import json
+
+import bench
+import numpy as np
+import pytest
+from bench import methods
+from bench.methods import Growth, Row
+
+from bdl_teach._support.report import Verdict
+from bdl_teach.densities import ScaleMixture
+from bdl_teach.methods import point
+from bdl_teach.methods.catalogue import CATALOGUE
+
+ROWS = [Row("bbb", 1.5, 0.03, 0.02, -1.5, 1.1), Row("exact.nuts", float("nan"), 60.0, 0.1, -1, 1)]
+
+
+def growth(power_n=1.0, power_width=0.5):
+    return [Growth(n, width, 1e-5 * n**power_n * width**power_width) for n, width in methods.SIZES]
+
+
+def test_every_method_is_there_once_and_nuts_is_run_once():
+    ways = methods.ways()
+    names = [way.name for way in ways]
+    assert len(set(names)) == len(names)
+    assert names == [method.name for method in CATALOGUE.values()]
+    assert {
+        "point, MLE", "point, MAP", "bbb", "local_reparam", "local_reparam, Flipout",
+        "mc_dropout", "empirical_bayes", "ensemble", "ensemble, anchored", "pbp, 40 epochs",
+        "exact.nuts",
+    } <= set(names)  # fmt: skip
+    assert [way.name for way in ways if not way.repeated] == ["exact.nuts"]
+
+
+def test_every_way_has_the_network_of_the_preamble_and_its_method_s_own_settings(monkeypatch):
+    given = {}
+    for way, method in zip(methods.ways(), CATALOGUE.values(), strict=True):
+        module = importlib.import_module(f"bdl_teach.methods.{method.module}")
+        original = getattr(module, method.function)
+        remember = functools.wraps(original)(lambda *_, **values: given.update(values))
+        monkeypatch.setattr(module, method.function, remember)
+        given.clear()
+        way.fit([[0.0]], [0.0], seed=3)
+        monkeypatch.setattr(module, method.function, original)
+        common = {"prior": ScaleMixture(), "noise_std": 1.0, "hidden_units": (20, 20), "seed": 3}
+        taken = {name: value for name, value in common.items() if name in method.takes}
+        assert given == {**taken, **method.options}, way.name
+
+
+def test_every_limit_of_a_slider_is_of_a_row_and_is_judged():
+    names = {way.name for way in [*methods.ways(), *methods.parts()]}
+    assert set(methods.LIVE) <= names
+    slow = [Row(name, 0.0, 0.2, 0.0, 0.0, 0.0) for name in methods.LIVE]
+    verdicts = methods.live([*slow, ROWS[0]])
+    assert [verdict.ok for verdict in verdicts] == [limit >= 200 for limit in methods.LIVE.values()]
+
+
+def test_of_the_last_layer_only_what_follows_map_is_timed(monkeypatch):
+    trained = []
+    original = point.fit
+    monkeypatch.setattr(point, "fit", lambda *a, **more: trained.append(1) or original(*a, **more))
+    x = np.linspace(-0.5, 0.5, 9)[:, None]
+    methods._frozen.cache_clear()
+    one, other = (methods._last_layer(x, np.sin(x), seed) for seed in (0, 100))
+    assert len(trained) == 1
+    assert one.prior.std < other.prior.std and (one.cov != other.cov).any()
+
+
+def test_the_powers_are_those_of_the_times():
+    assert methods.exponent(growth(1.0, 0.5), "n") == pytest.approx(1.0)
+    assert methods.exponent(growth(1.2, 1.5), "width") == pytest.approx(1.5)
+
+
+def test_the_table_says_how_pbp_grows():
+    text = methods.as_text(ROWS, growth(), [Verdict("PBP", 0.7, "s", 1.0)])
+    assert "An epoch grows as n^1.00 and width^0.50" in text
+    assert "0.700 s" in text
+    assert "exact.nuts         nan" in text
+
+
+def test_a_point_costs_its_share_of_the_epoch():
+    assert Growth(250, 50, 0.5).point_s == pytest.approx(0.002)
+
+
+def test_a_method_is_measured_on_fresh_points_and_refitted_from_other_seeds():
+    seeds = []
+
+    def fit(x, y, seed):
+        seeds.append(seed)
+        return point.fit(x, y, hidden_units=(3,), steps=60, seed=seed)
+
+    row = methods.measure(methods.Way("point", fit), repeats=2)
+    assert seeds == [0, 0, 1]
+    assert np.isfinite([row.refit_s, row.log_likelihood, row.rmse]).all()
+    assert 1.0 < row.rmse < 12.0  # the noise, and a sine of amplitude 10 around 0
+
+
+def test_a_quick_run_measures_the_repeated_ways_only(monkeypatch, capsys):
+    monkeypatch.setattr(methods, "measure", lambda way, repeats: ROWS[0])
+    monkeypatch.setattr(methods, "grow", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr(methods, "judge", lambda *_: pytest.fail("measured"))
+    assert bench.main(["methods", "--quick", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["rows"]) == len(methods.ways()) - 1 + len(methods.parts())
+    assert told["pbp"] == told["verdicts"] == []
+
+
+def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
+    monkeypatch.setattr(methods, "measure", lambda way, repeats: ROWS[0])
+    monkeypatch.setattr(methods, "grow", lambda n, width: Growth(n, width, 1e-3 * n * width))
+    monkeypatch.setattr(methods, "pbp_seconds", lambda n, *_: 1.5)
+    assert bench.main(["methods", "--strict"]) == 1
+    assert "MISSED" in capsys.readouterr().out
+    assert bench.main(["methods"]) == 0

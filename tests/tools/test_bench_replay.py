@@ -1,0 +1,65 @@
+"""`bench replay` measures what it says; no test looks at a time."""
+
+import gc
+import json
+
+import bench
+import pytest
+from bench import replay
+from bench.methods import Way
+from bench.replay import Row
+
+from bdl_teach.methods import infinite_width, laplace, point
+from bdl_teach.methods.catalogue import CATALOGUE
+
+ROWS = [Row("bbb", 0.02, 0.03, 0.01), Row("point, MAP", 0.01, 0.11, 0.02)]
+
+
+def test_every_method_that_repeats_is_asked_and_a_single_member_too():
+    names = [way.name for way in replay.chosen()]
+    asked = [method.name for method in CATALOGUE.values() if method.pace != "background"]
+    assert names == [*asked, "ensemble, one member"]
+
+
+@pytest.mark.parametrize("method", [point, laplace])
+def test_a_pair_is_the_same_fit_with_frames_and_without_and_the_first_one_alternates(method):
+    seen = []
+
+    def fit(x, y, seed):
+        made = method.fit(x, y, hidden_units=(3,), steps=60, seed=seed)
+        seen.append((made.path is not None, gc.isenabled()))
+        return made
+
+    row = replay.measure(Way("small", fit), pairs=3)
+    assert row.name == "small" and row.fit_s > 0 and row.error > 0
+    assert [kept for kept, _ in seen] == [True, True, False, *3 * [False, True, True, False]][:9]
+    assert not any(collected for _, collected in seen[3:])
+    assert gc.isenabled()
+    fit([[0.0]], [0.0], seed=4)
+    assert seen[-1][0], "afterwards frames are kept again"
+
+
+def test_a_method_that_keeps_no_frames_has_no_row():
+    assert replay.measure(Way("limit", lambda x, y, seed: infinite_width.fit(x, y)), 2) is None
+
+
+def test_the_share_is_of_a_fit_without_and_its_error_that_of_a_mean():
+    row = replay.judge("x", [1.1, 1.2, 1.3, 1.4], [1.0, 1.0, 1.0, 1.0])
+    assert (row.fit_s, row.extra) == (1.0, pytest.approx(0.25))
+    assert row.error == pytest.approx(0.12909944 / 2)
+    assert replay.judge("x", [2.2, 2.4], [2.0, 2.0]).extra == pytest.approx(0.15)
+
+
+def test_a_missed_limit_fails_a_strict_run(monkeypatch, capsys):
+    monkeypatch.setattr(replay, "chosen", lambda: [0, 1, None])
+    monkeypatch.setattr(replay, "measure", lambda way, _: None if way is None else ROWS[way])
+    assert bench.main(["replay", "--strict"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1].split() == ["point,", "MAP", "10.0", "11.0", "2.0", "≤", "10.0", "%", "MISSED"]
+    assert said[-2].endswith("ok")
+    assert bench.main(["replay", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["name"], row["extra"], row["ok"]) for row in rows] == [
+        ("bbb", 0.03, True),
+        ("point, MAP", 0.11, False),
+    ]

@@ -1,0 +1,146 @@
+"""What holds of every explorer while it is live: one contract, and no table of any of them.
+
+What each shows, and whether its presets' sentences are true, its own test file says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets
+import pytest
+import snapshot
+from explorer_claims import NUMBER, held
+
+from bdl_teach import widgets
+from bdl_teach._support.compiled import trace_count
+from bdl_teach.widgets._engine import controls
+from bdl_teach.widgets._engine.live import Explorer
+from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.widgets.vae import trainer
+
+# A control that is heeded only beside another one's value.
+BESIDE: dict[str, dict[str, dict[str, Any]]] = {
+    "RivalsExplorer": {
+        "rate": {"second": "dropout"},
+        "rank": {"second": "low_rank"},
+        "temperature": {"second": "sghmc"},
+        "structure": {"second": "laplace"},
+        "linearised": {"second": "laplace"},
+    },
+}
+SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of their own
+
+
+@pytest.fixture(scope="module", params=widgets.__all__)
+def live(request: pytest.FixtureRequest) -> Iterator[Explorer[Any]]:
+    """An explorer whose programs are compiled; of the VAE's trainings a few steps will do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "STEPS", 25)
+        made = getattr(widgets, request.param)().warm()
+        yield made
+        made.close()
+
+
+def elsewhere(control: Any) -> Any:
+    """Another value that a control can be moved to."""
+    if isinstance(control, ipywidgets.ToggleButton):
+        return not control.value
+    if hasattr(control, "options"):
+        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
+        return values[(values.index(control.value) + 1) % len(values)]
+    steps = max(1, round((control.max - control.min) / control.step / 3))
+    at = control.value if not hasattr(control, "base") else None
+    if at is None:  # a slider of powers
+        powers = [control.min + steps * control.step, control.min + 2 * steps * control.step]
+        values = [control.base**power for power in powers]
+    else:
+        kind = type(at)
+        values = [kind(control.min + k * steps * control.step) for k in (1, 2)]
+    return max(values, key=lambda value: abs(value - control.value))
+
+
+def seen(explorer: Explorer[Any]) -> tuple[Any, str]:
+    """What the artists hold and the status line says, without the time that it took."""
+    return held(explorer), explorer.status.partition(" · ")[0]
+
+
+def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explorer[Any]) -> None:
+    live.reset()
+    for name, control in live._controls.items():
+        if isinstance(control, Unseen) or name in SLOW:
+            continue
+        live.reset()
+        live.wait()
+        live.set(**BESIDE.get(type(live).__name__, {}).get(name, {}))
+        assert not control.disabled, f"{name} does nothing here: say in BESIDE where it does"
+        before, value = seen(live), control.value
+        live.set(**{name: elsewhere(control)})
+        assert seen(live) != before, name
+        live.set(**{name: value})
+        assert seen(live) == before, f"{name}, there and back"
+
+
+def test_every_preset_is_another_picture_that_its_state_rebuilds(live: Explorer[Any]) -> None:
+    shown, words = {}, {}
+    for name, (_, values) in live.PRESETS.items():
+        live.preset(name)
+        live.set(**dict.fromkeys(live.STAYS, False))
+        away = {**values, **dict.fromkeys(live.STAYS, False)}
+        assert controls.same(live.state(), {**live.state(), **away}), name
+        shown[name] = seen(live)
+        words[name] = re.sub(NUMBER.replace("[-−+]", "[-−+±]"), "#", shown[name][1])
+    assert len({repr(picture) for picture, _ in shown.values()}) == len(shown)
+    snapshot.check(f"status/{type(live).__name__}", words)
+    live.reset()
+    live.wait()
+    last = list(live.PRESETS)[-1]
+    live.set(**{**live.PRESETS[last][1], **dict.fromkeys(live.STAYS, False)})
+    assert seen(live) == shown[last]
+
+
+def test_no_value_of_a_control_compiles_again(live: Explorer[Any]) -> None:
+    live.reset()
+    live.wait()
+    before = trace_count()
+    for name, control in live._controls.items():
+        if not isinstance(control, Unseen) and name not in SLOW and not control.disabled:
+            live.set(**{name: elsewhere(control)})
+    assert trace_count() == before
+
+
+def test_value_out_of_range_is_refused_and_nothing_moves(live: Explorer[Any]) -> None:
+    state = live.state()
+    for name, control in live._controls.items():
+        for wrong in ("nonsense", float("nan"), -1e9):
+            with pytest.raises(ValueError, match=rf"^{name}"):
+                live.set(**{name: wrong})
+        assert not isinstance(control, Unseen) or control.value is None
+    with pytest.raises(ValueError, match="expected one of the controls"):
+        live.set(no_control=1)
+    with pytest.raises(ValueError, match="preset: expected one of"):
+        live.preset("nonsense")
+    assert live.state() == state
+
+
+def test_picture_has_words_and_a_name_for_each_control(live: Explorer[Any]) -> None:
+    words = live.wait()._repr_mimebundle_()["text/plain"]
+    assert words.startswith(live.ALT) and live.status.partition(" · ")[0] in words
+    for control in live._controls.values():
+        if not isinstance(control, Unseen):
+            assert control.description.strip() and (control.tooltip or control.tooltips)
+
+
+def test_replay_leads_from_the_start_of_the_training_to_the_fit(live: Explorer[Any]) -> None:
+    live.reset()
+    live.wait()
+    if not (steps := list(live._frames(live.result))):
+        return
+    end, state, result = held(live), live.state(), live.result
+    live.replay(0)
+    assert held(live) != end and live.status.startswith("Step 0 of ")
+    live.replay(steps[-1])
+    assert held(live) == end
+    assert (live.state(), live.result) == (state, result) or live.result is result
