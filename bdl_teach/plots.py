@@ -448,6 +448,7 @@ class SpreadPanel(Artists):
         x: Inputs ``[m, 1]``, in rising order, the same for every update.
         styles: Line style and colour of each that may be shown, by its name.
         title: The panel's title.
+        limits: Heights that the panel may have, rising.
 
     Attributes:
         frame: What is drawn anew when the height changes.
@@ -461,9 +462,10 @@ class SpreadPanel(Artists):
         x: Array,
         styles: Mapping[str, tuple[str, str]],
         title: str = "How sure each is",
+        limits: Sequence[float] = LIMITS,
     ) -> None:
         tidy(ax, title, "x", "epistemic sd")
-        self._ax, self._x, self._limit = ax, x[:, 0], self.LIMITS[0]
+        self._ax, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
         ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
         self._gap = GapStripe(ax)
         self._lines = {
@@ -487,7 +489,7 @@ class SpreadPanel(Artists):
             std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
             self._lines[name].set_data(self._x, std)
             highest = max(highest, 0.0 if prediction is None else float(std.max()))
-        limit = step_above(highest, self.LIMITS)
+        limit = step_above(highest, self._limits)
         changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_ylim(0, limit)

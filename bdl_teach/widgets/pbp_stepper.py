@@ -241,7 +241,7 @@ class PBPStepper(Explorer[StepperResult]):
                 "steps", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
             ),
             "speed": controls.log_slider(
-                "steps/second", d["speed"], 0, 2, ".0f", "how fast play goes", step=0.2
+                "speed", d["speed"], 0, 2, ".0f", "steps a second of play", step=0.2
             ),
             "n": controls.count_slider("points N", d["n"], 4, 32, "points on [−½, ½]"),
             "noise_std": controls.slider(

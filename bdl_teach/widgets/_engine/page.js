@@ -99,9 +99,7 @@ function dress(root) {
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
   for (const button of root.querySelectorAll(".widget-toggle-button"))
     if (!button.closest(".widget-toggle-buttons"))
-      set(button, {
-        [button.matches(".bdl-more") ? "aria-expanded" : "aria-pressed"]: String(button.matches(".mod-active")),
-      });
+      set(button, { "aria-pressed": String(button.matches(".mod-active")) });
   for (const box of root.querySelectorAll(".widget-radio")) {
     const asked = root.querySelector(".bdl-question .widget-html-content")?.textContent.trim();
     set(box, { role: "radiogroup", "aria-label": asked || "choice" });

@@ -296,7 +296,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
         spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
-        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x")
+        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40))
         self._history = plots.history_panel(history, trained_on=True)
         canvas.animate([*self._spread.artists, *self._history.artists])
         canvas.settle(self._spread.frame)
