@@ -251,8 +251,16 @@ class Exercise:
             for case, got, want in zip(self.cases, outcomes, self._expected, strict=True)
             if not self._same(case, got, want)
         )
-        if found or not self.is_exact:
+        if found:
             return differs
+        if not self.is_exact:
+            negated = [np.asarray(-o) if isinstance(o, np.ndarray) else o for o in outcomes]
+            is_negated = self.same(negated, self._expected)
+            return (
+                f"wrong sign: the sign is wrong everywhere. F{differs[1:]}"
+                if is_negated
+                else differs
+            )
         kinds = self._slips_of_answers, self._constants(outcomes), self._slips_of_arguments
         for known in kinds:
             fitting = [slip for slip in known if self.same(outcomes, slip.values)]

@@ -102,8 +102,12 @@ _OF_WHOLES = (
 
 # What becomes of an argument that is a real number, or an array of them.
 _OF_REALS = (
-    _Row("{0} for {0}²", "you take √{0} for {0}: is a square missing?", np.sqrt),
-    _Row("{0}² for {0}", "you take {0}² for {0}: is a square too many?", np.square),
+    _Row(
+        "{0} for {0}²", "you take √{0} for {0}: a square is missing, or a root too many.", np.sqrt
+    ),
+    _Row(
+        "{0}² for {0}", "you take {0}² for {0}: a square is too many, or a root missing.", np.square
+    ),
     _Row("1/{0} for {0}", "you take 1/{0} for {0}.", lambda a: 1 / np.asarray(a)),
     _Row("{0} taken as 1", "your answer is right only where {0} is 1.", np.ones_like),
     _Row("{0} is missing", "your answer is right only where {0} is 0.", lambda a: 0.0 * a),

@@ -282,6 +282,8 @@ WRONG += [
     ("7.10", "no plan", lambda n: (6.0, 0.2, 2.5)),
     ("7.10", "your answer contains NaN", lambda n: (6.0, float("nan"), 40)),
     ("7.10", "expected shape (3,), got", lambda n: (6.0, 0.2)),
+    ("7.11", "same for all", lambda p, a: 1e-6),
+    ("7.11", "sign is wrong everywhere", lambda p, a: -rising(p, a)),
     ("7.11", "contains NaN", lambda p, a: float("nan")),
 ]
 

@@ -244,6 +244,8 @@ WRONG: list[tuple[str, str, Any]] = [
     ("8.9", "the variance", lambda seed: deserved(seed) ** 2),
     ("8.9", "the prior that it was trained with", lambda seed: 3.0),
     ("8.9", "no standard deviation", lambda seed: -deserved(seed)),
+    ("8.9", "too narrow", lambda seed: 1.5),
+    ("8.9", "too wide", lambda seed: 45.0),
     ("8.9", "does not do what is asked", lambda seed: 4.0),
     ("8.9", "expected one number", lambda seed: np.ones(3)),
     ("8.10", "no dropout", lambda seed: 0.0),
