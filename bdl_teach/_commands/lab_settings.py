@@ -10,6 +10,7 @@ Standard library only: this runs before anything is installed.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from bdl_teach._support.files import write_whole
@@ -46,7 +47,7 @@ def write_settings(prefix: Path) -> None:
         OSError: A file has to change and cannot be written.
     """
     shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
-    ours_alone = {
+    ours_alone: dict[Path, Mapping[str, object]] = {
         prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
         prefix / "etc/jupyter/labconfig/page_config.json": PAGE_CONFIG,
         prefix / "etc/ipython/ipython_kernel_config.json": KERNEL,
