@@ -106,12 +106,6 @@ def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[st
 # The replay
 
 
-def test_all_points_and_draws_share_two_programs() -> None:
-    """TensorFlow gives no program's memory back, and each is 30 MB of the kernel."""
-    sizes = {sinusoid_fits.room(n, draws) for n in range(1, 201) for draws in range(1, 11)}
-    assert len(sizes) == 2
-
-
 def test_the_replay_leads_from_the_start_to_the_fit(explorer: SinusoidExplorer) -> None:
     explorer.preset("article").set(sigma1=1.4)
     assert_the_replay_leads_to_the_fit(explorer)
