@@ -427,5 +427,6 @@ def stand_in(site: Path) -> None:
             shutil.rmtree(old)
         info.mkdir()
         (info / "METADATA").write_text(STAND_IN.format(version=version), encoding="utf-8")
-        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "RECORD")]
+        (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n", encoding="utf-8")
+        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "WHEEL", "RECORD")]
         (info / "RECORD").write_text("".join(names), encoding="utf-8")

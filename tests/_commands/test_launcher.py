@@ -1050,7 +1050,7 @@ def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
 
 def test_lab_pairs_no_chapter_with_its_text() -> None:
     """Jupytext names its part of the server in a file; another name would have no effect."""
-    file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupyterlab_jupytext.json")
+    file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupytext.json")
     (name,) = json.loads(file.read_text())["ServerApp"]["jpserver_extensions"]
     command = launcher.lab_command(Path("PY"), 8888, Path(), Path("a.ipynb"), browser=True)
     assert f"--ServerApp.jpserver_extensions={name}=False" in command

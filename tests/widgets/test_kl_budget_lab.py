@@ -188,3 +188,9 @@ def test_the_whole_kl_in_each_batch_flattens_the_mean(fits: dict[str, list[Any]]
     for right, wrong in zip(fits["start"], fits["1/M forgotten"], strict=True):
         peaks = [np.abs(f.predict(X[40:81, None], 100).mean).max() for f in (right, wrong)]
         assert peaks[1] < 0.95 * peaks[0], peaks
+
+
+def test_all_points_and_draws_share_two_programs() -> None:
+    """TensorFlow gives no program's memory back, and each is 30 MB of the kernel."""
+    sizes = {sinusoid_fits.room(n, draws) for n in range(1, 201) for draws in range(1, 11)}
+    assert len(sizes) == 2
