@@ -1,5 +1,9 @@
-"""Put the notebooks into the wheel; everything else about the package is in pyproject.toml."""
+"""Put the notebooks into the wheel, JupyterLab's settings, and the repository's address, if any.
 
+Everything else about the package is in pyproject.toml.
+"""
+
+import tomllib
 from pathlib import Path
 
 from setuptools import setup
@@ -28,4 +32,14 @@ class WithNotebooks(build_py):
         return [*super().get_outputs(include_bytecode), *self.notebooks().values()]
 
 
-setup(cmdclass={"build_py": WithNotebooks})
+with Path("pyproject.toml").open("rb") as file:
+    REPOSITORY = tomllib.load(file)["tool"]["bdl_teach"]["repository"]
+SETTINGS = [
+    (str(p.parent.relative_to("jupyter")), [str(p)]) for p in Path("jupyter").rglob("*.json")
+]
+
+setup(
+    cmdclass={"build_py": WithNotebooks},
+    data_files=sorted(SETTINGS),
+    project_urls={"Repository": REPOSITORY} if REPOSITORY else {},
+)

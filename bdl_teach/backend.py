@@ -16,6 +16,7 @@ from functools import reduce
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bdl_teach._support import memory, xla_cache
@@ -105,6 +106,15 @@ Tensor: TypeAlias = Any  # TensorFlow has no types: where this stands, a tensor 
 Values: TypeAlias = Any  # numbers and arrays, or tensors: what comes out is of the same kind
 
 
-def as_float(values: ArrayLike) -> Tensor:
-    """Return ``values`` as a float32 tensor."""
+def as_float(values: ArrayLike, name: str = "") -> Tensor:
+    """Return ``values`` as a float32 tensor.
+
+    Raises:
+        ValueError: They have a ``name``, and float32 makes 0 or inf of one.
+    """
+    if name:
+        size, held = np.abs(np.asarray(values)), np.finfo(np.float32)
+        if ((size > held.max) | ((size > 0) & (size < held.tiny))).any():
+            wanted = "0, or a size that float32 holds, 1e-37 to 3e38"
+            raise ValueError(f"{name}: expected {wanted}, got {values!r}")
     return tf.constant(values, tf.float32)

@@ -24,13 +24,15 @@ _LEAST_VARIANCE = 1e-30  # keeps the slope of a square root finite
 
 
 def data(likelihood: str, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Return ``x`` [n, d] and ``y`` [n, 1], checked for this likelihood.
+    """Return ``x`` [n, d] and ``y`` [n, 1], checked for this likelihood and for float32.
 
     Raises:
-        ValueError: There is no such likelihood, x and y do not fit, or a label is not 0 or 1.
+        ValueError: There is no such likelihood, x and y do not fit, a column differs by less than
+            float32 holds, or a label is not 0 or 1.
     """
     checks.choice("likelihood", likelihood, LIKELIHOODS)
     x, y = checks.regression_data(x, y)
+    x, y = checks.told_apart("x", x), checks.told_apart("y", y)
     if likelihood == "bernoulli" and not np.isin(y, (0.0, 1.0)).all():
         raise ValueError(f"y: expected labels 0 and 1, got {np.unique(y)[:5]}")
     return x, y

@@ -17,6 +17,7 @@ import numpy as np
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 
 Fitted = TypeVar("Fitted")
@@ -60,11 +61,12 @@ def schedule(steps: int, learning_rate: float, cooldown: float) -> Schedule:
     """
     return Schedule(
         tf.constant(checks.count("steps", steps)),
-        as_float(checks.positive("learning_rate", learning_rate)),
+        as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
         as_float(checks.probability("cooldown", cooldown)),
     )
 
 
+@one_line
 class Path(NamedTuple):
     """How a run came to its end: what it had after some of its steps, its frames.
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary, WeakSet
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from bdl_teach._support import alt_text
@@ -69,13 +72,12 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Axes, columns: int, markers: float = 1.0, wrapped: int = 4) -> None:
+def legend_above(ax: Axes, columns: int, wrapped: int = 4) -> None:
     """Put the legend of the visible artists between a panel's title and its frame.
 
     Args:
         ax: The panel.
         columns: Entries in a row.
-        markers: Size of the legend's markers, in those of the panel.
         wrapped: Entries in a row where one does not hold all, if they are fewer.
     """
     shown = [
@@ -84,14 +86,48 @@ def legend_above(ax: Axes, columns: int, markers: float = 1.0, wrapped: int = 4)
         if handle.get_visible()
     ]
     columns = columns if len(shown) <= columns else min(columns, wrapped)
-    rows = -(-len(shown) // columns)
+    _COLUMNS[ax] = columns
+    handles, labels = zip(*shown, strict=True)
+    _place_legend(ax, handles, labels, columns)
+
+
+def _place_legend(ax: Axes, handles: Any, labels: Any, columns: int) -> None:
+    """Put a legend in rows of so many above a panel's frame, and its title above that."""
+    rows = -(-len(labels) // columns)
     ax.set_title(ax.get_title(loc="left"), fontsize=11, loc="left", pad=3 + 13.7 * rows)
     legend = ax.legend(
-        *zip(*shown, strict=True), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
+        handles, labels, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=columns,
         fontsize=LETTERS, frameon=False, columnspacing=0.4, handlelength=0.8, borderpad=0.1,
-        handletextpad=0.3, labelspacing=0.15, markerscale=markers,
+        handletextpad=0.3, labelspacing=0.15,
     )  # fmt: skip
     legend.set_in_layout(False)  # the title has made room for it
+    for handle in legend.legend_handles:
+        if isinstance(handle, Line2D):  # a large mark would lie on the words beside it
+            handle.set_markersize(min(handle.get_markersize(), _LARGEST_MARK))
+            handle.set_markeredgewidth(min(handle.get_markeredgewidth(), 2.0))
+
+
+def rewrap_legend(ax: Axes) -> bool:
+    """Give a panel's legend as many entries in a row as there is room for beside it.
+
+    Returns:
+        Whether it has other rows now.
+    """
+    legend = ax.get_legend()
+    if legend is None or ax not in _COLUMNS:
+        return False
+    handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+    panels = [panel for panel in ax.figure.axes if panel.get_visible()]
+    beside = [p.bbox.x0 for p in panels if p.bbox.x0 > ax.bbox.x1 and p.bbox.y0 < ax.bbox.y1]
+    edge = min([ax.figure.bbox.x1, *beside])
+    columns, changed = min(_COLUMNS[ax], len(labels)), legend in _NARROWED
+    if changed:
+        _place_legend(ax, handles, labels, columns)
+    while columns > 1 and cast(Legend, ax.get_legend()).get_window_extent().x1 > edge:
+        columns, changed = columns - 1, True
+        _place_legend(ax, handles, labels, columns)
+        _NARROWED.add(ax.get_legend())
+    return changed
 
 
 class FigureLegend:
@@ -162,6 +198,13 @@ def draw_predictive(ax: Axes, x: ArrayLike, prediction: Predictive, label: str =
     PredictiveArtists(ax, np.ravel(x), label).update(prediction)
 
 
+# Entries in a row that a panel's legend was given, and those that a narrow figure has made fewer.
+_COLUMNS: WeakKeyDictionary[Axes, int] = WeakKeyDictionary()
+_NARROWED: WeakSet[Any] = WeakSet()
+_LARGEST_MARK = 8.0  # of a legend, in points
+_TALL = 1e4  # of the stripe of a gap: more than any limit
+
+
 class Artists:
     """What moves over the background of a panel.
 
@@ -192,12 +235,15 @@ class Room(Artists):
 
     Attributes:
         held: Whether the height stays as it is, whatever comes.
+        start: What 0 of the panel is in the units of its labels.
+        scale: What 1 of it is in them.
         frame: What is drawn anew when the height changes: the axis, and the lines round the panel,
             which those of its grid must not cover.
     """
 
     def __init__(self, ax: Axes, steps: Sequence[float] = ROOM) -> None:
         self._ax, self._steps, self._limit, self.held = ax, steps, steps[0], False
+        self.start, self.scale = 0.0, 1.0
         ax.set_ylim(-steps[0], steps[0])
         self._words = ax.text(
             0.99, 0.97, "", transform=ax.transAxes, ha="right", va="top", color=RED,
@@ -205,6 +251,12 @@ class Room(Artists):
         )  # fmt: skip
         self.artists = [self._words]
         self.frame = [ax.yaxis, *ax.spines.values()]
+
+    def conceal(self) -> bool:
+        """Take a height that tells nothing of the curves; says whether that changed it."""
+        before, self._limit = self._limit, self._steps[len(self._steps) // 2]
+        self._ax.set_ylim(-self._limit, self._limit)
+        return before != self._limit
 
     def hold(
         self,
@@ -229,7 +281,7 @@ class Room(Artists):
         limit = self._limit if self.held else step_above(max(reach, at_least), self._steps)
         self._words.set_text(
             "\n".join(
-                f"{'▲' if y > 0 else '▼'} {name} leaves, to {y:+,.0f}".replace("-", "−")
+                f"{'▲' if y > 0 else '▼'} {name} leaves, to {self._written(y)}".replace("-", "−")
                 for name, y in furthest.items()
                 if abs(y) > limit
             )
@@ -238,6 +290,12 @@ class Room(Artists):
         if changed:
             self._ax.set_ylim(-limit, limit)
         return changed
+
+    def _written(self, y: float) -> str:
+        """A height in the units of the labels."""
+        if self.scale == 1.0:
+            return f"{y:+,.0f}"
+        return f"{self.start + self.scale * y:,.4g}"
 
 
 def edges(prediction: Predictive) -> dict[str, Array]:
@@ -367,6 +425,77 @@ class FunctionArtists(Artists):
         return changed
 
 
+class GapStripe(Artists):
+    """The region without data, as a grey stripe behind all else."""
+
+    def __init__(self, ax: Axes) -> None:
+        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=SHADE, zorder=0, lw=0)
+        ax.add_patch(self._stripe)
+        self.artists = [self._stripe]
+
+    def update(self, x: Array, gap: Array) -> None:
+        """Move to the inputs ``x`` [m] where the mask ``gap`` [m] holds."""
+        inside = x[gap]
+        low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
+        self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
+
+
+class SpreadPanel(Artists):
+    """Epistemic standard deviation along x, of several fits.
+
+    Args:
+        ax: An empty panel.
+        x: Inputs ``[m, 1]``, in rising order, the same for every update.
+        styles: Line style and colour of each that may be shown, by its name.
+        title: The panel's title.
+        limits: Heights that the panel may have, rising.
+
+    Attributes:
+        frame: What is drawn anew when the height changes.
+    """
+
+    LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+    def __init__(
+        self,
+        ax: Axes,
+        x: Array,
+        styles: Mapping[str, tuple[str, str]],
+        title: str = "How sure each is",
+        limits: Sequence[float] = LIMITS,
+    ) -> None:
+        tidy(ax, title, "x", "epistemic sd")
+        self._ax, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
+        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
+        self._gap = GapStripe(ax)
+        self._lines = {
+            name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
+            for name, (style, colour) in styles.items()
+        }
+        legend_above(ax, columns=3)
+        self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
+        self.frame = [ax.yaxis, *ax.spines.values()]
+
+    def update(self, shown: Mapping[str, Predictive | None], gap: Array | None = None) -> bool:
+        """Move to the predictives by name, ``None`` for none, and to the mask of a gap ``[m]``.
+
+        Returns:
+            Whether something changed that does not move: the height.
+        """
+        if gap is not None:
+            self._gap.update(self._x, gap)
+        highest = 0.0
+        for name, prediction in shown.items():
+            std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
+            self._lines[name].set_data(self._x, std)
+            highest = max(highest, 0.0 if prediction is None else float(std.max()))
+        limit = step_above(highest, self._limits)
+        changed, self._limit = limit != self._limit, limit
+        if changed:
+            self._ax.set_ylim(0, limit)
+        return changed
+
+
 class HistoryArtists(Artists):
     """Free energy, complexity cost and likelihood cost against the optimiser's step."""
 
@@ -395,20 +524,21 @@ def history_panel(ax: Axes, *, trained_on: bool = False) -> HistoryArtists:
     Args:
         ax: The panel.
         trained_on: Whether up to 5000 steps are to be shown, the first ones as large as the later
-            ones, instead of the 1500 of one fit.
+            ones, instead of the 1500 of one fit; in half the room.
     """
-    tidy(ax, "How the free energy F fell", "Adam step", "nats")
+    title = "Free energy F" if trained_on else "How the free energy F fell"
+    tidy(ax, title, "Adam step", "nats")
     ax.set_yscale("symlog", linthresh=1000, linscale=1.5)
     ax.set_ylim(-200, 1e5)
     if trained_on:
         ax.set(xscale="log", xlim=(10, 5000))
-        ax.set_xticks([10, 100, 1000, 5000], ["10", "100", "1000", "5000"])
+        ax.set_xticks([10, 100, 1000], ["10", "100", "1000"])
         ax.set_xticks([], minor=True)
     else:
         ax.set_xlim(0, 1500)
     ax.set_yticks([0, 500, 1e3, 1e4, 1e5], ["0", "500", "10³", "10⁴", "10⁵"])
     artists = HistoryArtists(ax)
-    legend_above(ax, columns=3)
+    legend_above(ax, columns=2 if trained_on else 3)
     return artists
 
 

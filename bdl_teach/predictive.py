@@ -13,6 +13,7 @@ from scipy.special import expit, logsumexp, ndtr, ndtri
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled, room
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI
 from bdl_teach.mlp import MLP
@@ -21,6 +22,7 @@ _BLOCK = 50  # draws evaluated at a time: 50 networks on 1000 points stay in the
 _ROWS = 250  # weight vectors that one run of a program has room for
 
 
+@one_line
 @dataclass(frozen=True)
 class Predictive:
     """What a model says about y at m test inputs.
@@ -122,6 +124,7 @@ class Predictive:
         return np.asarray(np.where(noisy, smooth, beyond >= 0).mean(axis=0))
 
 
+@one_line
 @dataclass(frozen=True)
 class BernoulliPredictive(Predictive):
     """What a binary classifier says: P(y = 1), averaged over the draws.

@@ -31,6 +31,16 @@ def pixels(explorer: Explorer) -> Any:
     return np.asarray(Image.open(io.BytesIO(explorer.png())))
 
 
+def assert_is_still_of(still: bytes, picture: bytes) -> None:
+    """The picture, under a strip that says that it is still."""
+    whole, shown = (
+        np.asarray(Image.open(io.BytesIO(png)).convert("RGB")) for png in (still, picture)
+    )
+    strip = len(whole) - len(shown)
+    assert 0 < strip < 60 and (whole[strip:] == shown).all()
+    assert len(np.unique(whole[:strip].reshape(-1, 3), axis=0)) > 2, "it says something"
+
+
 def assert_the_picture_is_not_stale(explorer: Explorer) -> None:
     """What is blitted is what a drawing from scratch shows: nothing that moved was left behind."""
     drawn = Explorer._show_picture is SHOW_PICTURE
@@ -51,11 +61,14 @@ def live(explorer: Explorer) -> Any:
 
 
 def held(explorer: Explorer) -> list[Any]:
-    """All that the artists of a picture hold, and its panels' limits, to the last bit."""
+    """All that the artists of a picture show, and its panels' limits, to the last bit."""
     figure = explorer._canvas.figure
     parts: list[Any] = [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
     for artist in explorer._canvas._moving:
-        parts.append(artist.get_visible())
+        shown = artist.get_visible() and (artist.axes is None or artist.axes.get_visible())
+        parts.append(shown)
+        if not shown:
+            continue
         for name in ("get_data", "get_segments", "get_paths", "get_bbox", "get_text"):
             if hasattr(artist, name):
                 parts.append(_bits(getattr(artist, name)()))

@@ -16,11 +16,11 @@ FOLDER = Path(__file__).parent / "snapshots"
 VARIABLE = "BDL_TEACH_UPDATE_SNAPSHOTS"
 
 
-def check(name: str, found: Any) -> None:
-    """Compare something made of JSON's types with ``snapshots/NAME.json``.
+def kept(name: str, found: Any) -> Any:
+    """Return what ``snapshots/NAME.json`` holds: ``found`` itself where it is written anew.
 
     Raises:
-        AssertionError: It differs, or was never written.
+        AssertionError: It was never written.
     """
     path = FOLDER / f"{name}.json"
     if os.environ.get(VARIABLE):
@@ -28,4 +28,13 @@ def check(name: str, found: Any) -> None:
         text = json.dumps(found, ensure_ascii=False, indent=1)
         path.write_text(text + "\n", encoding="utf-8")
     assert path.exists(), f"{path.name}: write it with {VARIABLE}=1"
-    assert found == json.loads(path.read_text(encoding="utf-8")), f"see {VARIABLE} in snapshot.py"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def check(name: str, found: Any) -> None:
+    """Compare something made of JSON's types with what is kept of it.
+
+    Raises:
+        AssertionError: It differs, or was never written.
+    """
+    assert found == kept(name, found), f"see {VARIABLE} in snapshot.py"

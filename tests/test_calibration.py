@@ -27,12 +27,6 @@ def test_the_distance_of_two_gaussians_is_wasserstein_s():
     assert w == pytest.approx(np.sqrt(np.mean(quantiles**2)), rel=1e-3)
 
 
-def test_the_distance_is_a_root_mean_square_over_what_counts():
-    a, b = gaussian([0.0, 0.0, 0.0], 1.0), gaussian([3.0, 4.0, 9.0], 1.0)
-    assert calibration.distance(a, b, np.array([1, 1, 0], bool)) == pytest.approx(12.5**0.5)
-    assert calibration.distance(a, a) == 0
-
-
 def test_expected_coverage_is_the_share_of_many_draws():
     truth, lower, upper = np.array([0.0, 1.0]), np.array([-1.0, 1.5]), np.array([0.5, 9.0])
     y = truth + 0.7 * RNG.standard_normal((100_000, 2))
@@ -95,23 +89,8 @@ def test_reliability_is_scikit_learns_with_the_counts():
     assert np.isnan(bins.accuracy[~full]).all() and bins.size[:1] == 0  # no largest is below 1/5
 
 
-def test_an_upper_edge_belongs_to_its_bin_and_certainty_has_one():
-    p = np.array([[0.5, 0.5], [1.0, 0.0], [0.75, 0.25]])
-    np.testing.assert_array_equal(calibration.reliability(p, [0, 0, 0], 4).size, [0, 1, 1, 1])
-    assert len(calibration.reliability(p, [0, 0, 0]).size) == 10
-    for n_bins in (0, 2.5):
-        with pytest.raises(ValueError, match="n_bins: expected"):
-            calibration.reliability(p, [0, 0, 0], n_bins)
-
-
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
 def test_the_best_temperature_takes_back_what_the_logits_were_multiplied_by(factor):
     assert calibration.best_temperature(factor * LOGITS, RIGHT) == pytest.approx(factor, rel=0.05)
     p = np.exp(calibration.tempered(factor * LOGITS, factor))
     assert calibration.reliability(p, RIGHT).error < 0.03
-
-
-def test_labels_that_are_always_right_ask_for_the_coldest_and_always_wrong_for_the_hottest():
-    logs = LOGITS[:50]
-    assert calibration.best_temperature(logs, logs.argmax(axis=1)) == pytest.approx(0.05, rel=0.01)
-    assert calibration.best_temperature(logs, logs.argmin(axis=1)) == pytest.approx(20, rel=0.01)

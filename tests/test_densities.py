@@ -91,21 +91,6 @@ WITH_ERROR = [
 ]
 
 
-@pytest.mark.parametrize(("prior", "a", "allowed"), WITH_ERROR, ids=str)
-def test_the_terms_of_a_prior_add_up_to_its_log_density(prior, a, allowed):
-    """Everywhere, the bend between the components included."""
-    narrow, wide = sorted(prior.mixture[:2])
-    w = np.concatenate([scale * np.linspace(-12.0, 12.0, 4001) for scale in (narrow, wide)])
-    offset, std, heights, rates = prior.terms
-    bells = np.exp(-0.5 * rates * w[:, None] ** 2) @ heights
-    error = np.abs(offset - 0.5 * (w / std) ** 2 + bells - prior.log_prob(w))
-    assert error.max() < allowed
-    assert a is not None or not heights.any()
-    if a is not None:
-        weight = prior.pi if prior.sigma1 >= prior.sigma2 else 1 - prior.pi
-        assert np.log(1 / weight - 1) + np.log(wide / narrow) == pytest.approx(a, abs=0.05)
-
-
 @pytest.mark.parametrize(("prior", "_a", "allowed"), WITH_ERROR, ids=str)
 def test_the_expected_log_density_is_that_of_quadrature(prior, _a, allowed):
     for mean, std in ((0.0, 0.02), (0.05, 0.1), (-0.4, 0.3), (2.0, 1.5)):
@@ -114,31 +99,6 @@ def test_the_expected_log_density_is_that_of_quadrature(prior, _a, allowed):
         given = (tf.constant([value], tf.float64) for value in (mean, std))
         (ours,) = densities.expected_log_prob(*given, _float64(prior.terms)).numpy()
         assert ours == pytest.approx(exact, abs=allowed)
-
-
-@pytest.mark.parametrize("prior", [ScaleMixture(), ScaleMixture(0.02, 3.0, 0.2), Gaussian(0.8)])
-def test_the_slope_of_the_expected_log_density_is_that_of_its_formula(prior):
-    """Written out, and left to autodiff; the upstream slope differs from weight to weight."""
-    rng, terms = np.random.default_rng(0), _float64(prior.terms)
-    theta = tf.constant(rng.normal(size=40)), tf.constant(rng.uniform(0.01, 2.0, 40))
-    upstream = tf.constant(rng.normal(size=40))
-
-    def written_out(mean, std):
-        total = terms.offset - 0.5 * (mean**2 + std**2) / terms.std**2
-        for c, k in zip(terms.heights[terms.rates > 0], terms.rates[terms.rates > 0], strict=True):
-            # ∫ N(w; mean, std²) exp(−½ k w²) dw, a product of two bells: √(2π/k) N(mean; 0, ...)
-            other = tfd.Normal(tf.zeros_like(mean), tf.sqrt(std**2 + 1.0 / k))
-            total += c * tf.sqrt(2 * np.pi / k) * other.prob(mean)
-        return total
-
-    slopes = []
-    for function in (written_out, lambda m, s: densities.expected_log_prob(m, s, terms)):
-        with tf.GradientTape() as tape:
-            tape.watch(theta)
-            values = function(*theta)
-        slopes.append((values, *tape.gradient(values, theta, upstream)))
-    for one, other in zip(*slopes, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def _float64(terms: densities.LogDensityTerms) -> densities.LogDensityTerms:
@@ -210,12 +170,6 @@ def test_samples_of_a_prior_have_its_standard_deviation(prior):
     error = prior.std * np.sqrt((kurtosis - 1) / (4 * n))  # of a sample standard deviation
     assert abs(w.std() - prior.std) < 5 * error
     assert abs(w.mean()) < 5 * prior.std / np.sqrt(n)
-
-
-def test_samples_of_the_mixture_come_from_the_wide_component_with_probability_pi():
-    w = ScaleMixture(100.0, 1e-3, 0.3).sample((100_000,), seed=0)
-    wide = np.mean(np.abs(w) > 0.1)  # P(|N(0, 100²)| < 0.1) is 0.0008
-    assert wide == pytest.approx(0.3, abs=5 * np.sqrt(0.21 / len(w)) + 3e-4)
 
 
 def test_shapes_that_do_not_broadcast_are_a_value_error_that_names_them():

@@ -149,18 +149,6 @@ def test_the_total_gradient_is_unbiased_against_autodiff(kind):
     assert_mean(draws, by_autodiff(prior))
 
 
-def test_the_total_gradient_under_a_mixture_is_unbiased_against_quadrature():
-    prior = ScaleMixture()
-    nodes = np.linspace(-10.0, 10.0, 20_001)
-    weights = np.exp(-0.5 * nodes**2)
-    weights /= weights.sum()
-    score = estimators.prior_score(BATCH["mu"][:, None] + BATCH["sigma"][:, None] * nodes, prior)
-    kl = -score @ weights, -(score * nodes) @ weights - 1 / BATCH["sigma"]
-    truth = [a + b for a, b in zip(by_autodiff(), kl, strict=True)]
-    draws = estimators.gradient_samples("local", **BATCH, prior=prior, n_draws=40_000)
-    assert_mean(draws, truth)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_variance_is_that_of_the_closed_form(kind):
     n = 40_000
@@ -168,20 +156,6 @@ def test_the_variance_is_that_of_the_closed_form(kind):
     for sample, exact in zip(draws, estimators.gradient_variance(kind, **BATCH), strict=True):
         square = (sample - sample.mean(axis=0)) ** 2
         assert (np.abs(square.mean(axis=0) - exact) < 5 * square.std(axis=0) / np.sqrt(n)).all()
-
-
-def test_the_variance_of_the_score_function_is_the_integral_over_its_weight():
-    """Of one weight a fine sum over ε does it: a polynomial of degree 8 under a Gaussian."""
-    parts = {"mu": [0.4], "sigma": [0.9], "x": [[1.5], [-0.8]], "y": [0.3, 2.0]}
-    eps = np.linspace(-14.0, 14.0, 200_001)
-    density = np.exp(-0.5 * eps**2) / np.exp(-0.5 * eps**2).sum()
-    w = 0.4 + 0.9 * eps
-    cost = 5.0 * ((1.5 * w - 0.3) ** 2 + (-0.8 * w - 2.0) ** 2) / 0.7**2 / 2
-    found = estimators.gradient_variance("score", **parts, noise_std=0.7, n_data=10)
-    for exact, score in zip(found, (eps / 0.9, (eps**2 - 1.0) / 0.9), strict=True):
-        gradient = cost * score
-        wanted = gradient**2 @ density - (gradient @ density) ** 2
-        assert exact[0] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_the_variances_of_one_weight_equal_the_oracle(oracle):
@@ -206,80 +180,6 @@ def test_outputs_have_their_moments_and_the_covariance_of_their_kind(kind):
     expected = estimators.row_covariance(kind, x, BATCH["sigma"])
     error = np.sqrt(2 * np.outer(var, var) / n)
     assert (np.abs(np.cov(draws.T) - expected) < 6 * error).all()
-
-
-def draws_of(kind: str, **options) -> np.ndarray:
-    """One row for each draw, one column for each parameter."""
-    return np.hstack(estimators.gradient_samples(kind, **BATCH, n_draws=4000, **options))
-
-
-def assert_unrelated(one: np.ndarray, other: np.ndarray) -> None:
-    """No column of one is correlated with a column of the other: within 6 standard errors."""
-    a, b = ((v - v.mean(axis=0)) / v.std(axis=0) for v in (one, other))
-    assert (np.abs(a.T @ b) / len(a) < 6 / np.sqrt(len(a))).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_seed_decides_the_draws(kind):
-    one, two = draws_of(kind), draws_of(kind, seed=1)
-    assert_unrelated(one, two)
-    np.testing.assert_array_equal(one, draws_of(kind, seed=0))
-    x = BATCH["x"]
-    outputs = [
-        estimators.output_samples(kind, BATCH["mu"], BATCH["sigma"], x, n_draws=4000, seed=seed)
-        for seed in (0, 1, 0)
-    ]
-    assert_unrelated(*outputs[:2])
-    np.testing.assert_array_equal(outputs[0], outputs[2])
-    assert_unrelated(one, outputs[0])  # a picture beside the gradients has draws of its own
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_kl_of_a_mixture_has_noise_of_its_own(kind):
-    """The same for each kind, nothing to do with the likelihood's, and the seed's."""
-    plain = draws_of(kind)
-    kl, other = draws_of(kind, prior=ScaleMixture()) - plain, draws_of("local", seed=1)
-    assert_unrelated(plain, kl)
-    other = draws_of("local", seed=1, prior=ScaleMixture()) - other
-    assert_unrelated(kl, other)
-    same = draws_of("local", prior=ScaleMixture()) - draws_of("local")
-    np.testing.assert_allclose(kl, same, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: estimators.gradient_variance("pathwise", **BATCH), "kind: expected one of score"),
-        (lambda: estimators.expected_gradient(**BATCH | {"n_data": 5}), "n_data: expected"),
-        (lambda: estimators.row_covariance("pathwise", [[1.0]], [1.0]), "kind: expected one of"),
-        (lambda: estimators.row_covariance("local", [[1.0]], [0.0]), "sigma: expected 1 numbers"),
-        (lambda: estimators.row_covariance("local", [1.0], [1.0]), r"x: expected shape \[n, d\]"),
-        (lambda: estimators.output_samples("x", [0.0], [1.0], [[1.0]]), "kind: expected one of"),
-        (lambda: estimators.output_samples("local", [0.0], [1.0], [1.0]), r"x: expected shape"),
-        (
-            lambda: estimators.output_samples("local", [0.0], [1.0], [[1.0]], n_draws=0),
-            "n_draws: expected",
-        ),
-        (lambda: estimators.prior_score(np.nan, Gaussian()), "w: expected finite"),
-        (lambda: estimators.prior_score(0.0, 1.0), "prior: expected"),
-        (
-            lambda: estimators.bbb_gradients(0.0, 0.0, 0.0, X, Y, 0.0, Gaussian()),
-            "noise_std: expected a finite number > 0",
-        ),
-        *(
-            (
-                lambda place=place: estimators.bbb_gradients(
-                    *(np.nan if i == place else 0.0 for i in range(5)), 1.0, Gaussian()
-                ),
-                f"{name}: expected finite",
-            )
-            for place, name in enumerate(("mu", "rho", "eps", "x", "y"))
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused_at_every_door(call, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        call()
 
 
 # The table

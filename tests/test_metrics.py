@@ -99,39 +99,6 @@ def test_what_is_no_vector_of_numbers_as_long_as_the_others_is_named_and_refused
 # Classification
 
 
-CLASSED = (metrics.predictive_entropy, metrics.mutual_information, metrics.variance_score)
-
-
-@pytest.mark.parametrize("score", CLASSED)
-@pytest.mark.parametrize(
-    ("p", "words"),
-    [
-        ([[0.5, 0.5]], r"expected shape \[t, n, c\], got \(1, 2\)"),
-        (np.zeros((0, 3, 2)), r"expected shape \[t, n, c\], got \(0, 3, 2\)"),
-        (np.zeros((4, 0, 2)), r"expected shape \[t, n, c\], got \(4, 0, 2\)"),
-        ([[[0.5, 0.5], [0.5, 0.6]]], "sum to 1"),
-        ([[[0.5, 0.5], [1.5, -0.5]]], ">= 0"),
-    ],
-)
-def test_what_is_no_class_probabilities_of_draws_is_refused(score, p, words):
-    with pytest.raises(ValueError, match=f"probabilities: .*{words}"):
-        score(p)
-
-
-def test_probabilities_rounded_to_float32_and_labels_of_whole_floats_are_taken():
-    p = np.random.default_rng(1).dirichlet(np.ones(10), (5, 40)).astype(np.float32)
-    assert abs(p.sum(axis=-1, dtype=np.float64) - 1).max() > 1e-8
-    labels = np.arange(40) % 10
-    for score in CLASSED:
-        np.testing.assert_allclose(score(p), score(p.astype(np.float64)), rtol=1e-6)
-    for score in (metrics.brier_score, metrics.risk_coverage):
-        np.testing.assert_array_equal(score(p[0], labels.astype(float)), score(p[0], labels))
-    of_floats = metrics.class_log_likelihood(np.log(p), labels.astype(float))
-    assert of_floats == metrics.class_log_likelihood(np.log(p), labels)
-    with pytest.raises(ValueError, match="sum to 1"):
-        metrics.class_log_likelihood(np.log(1.5 * p), labels)
-
-
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
 def test_auroc_is_the_share_of_pairs_in_the_right_order_with_ties_half(cases):
     positive = np.array([score for label, score in cases if label])
@@ -192,26 +159,3 @@ def test_the_surest_answers_come_first_and_their_errors_are_counted():
     coverage, risk = metrics.risk_coverage(p, [0, 0, 0, 0])  # the second and the third are wrong
     np.testing.assert_allclose(coverage, [0.25, 0.5, 0.75, 1.0])
     np.testing.assert_allclose(risk, [0, 1 / 2, 2 / 3, 2 / 4])
-
-
-def test_answers_of_one_confidence_count_in_no_order():
-    p = np.array([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.4, 0.6]])
-    for labels in ([0, 0, 1, 1], [0, 1, 0, 1]):
-        _, risk = metrics.risk_coverage(p, labels)
-        np.testing.assert_allclose(risk, [0, 1 / 6, 2 / 9, 1 / 4])  # each of the three: a third
-
-
-@pytest.mark.parametrize(
-    ("p", "labels", "message"),
-    [
-        ([0.5, 0.5], [0], r"probabilities: expected shape \[n, c\]"),
-        ([[0.5, 0.4]], [0], "sum to 1"),
-        ([[0.5, 0.5]], [2], "labels: expected 1 whole numbers below 2"),
-        ([[0.5, 0.5]], [0.5], "labels: expected 1 whole numbers below 2"),
-        ([[0.5, 0.5]], [0, 1], "labels: expected 1 whole numbers below 2"),
-        ([[0.5, 0.5]] * 3, [0, 1, 2], "labels: expected 3 whole numbers below 2"),
-    ],
-)
-def test_labels_that_do_not_go_with_class_probabilities_are_refused(p, labels, message):
-    with pytest.raises(ValueError, match=message):
-        metrics.risk_coverage(p, labels)

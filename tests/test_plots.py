@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from explorer_claims import artist, band, bars, curves, legend_labels, line
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from bdl_teach import datasets, plots
@@ -44,25 +42,6 @@ def assert_draws(ax: Axes, prediction: Predictive, name: str = "") -> None:
         np.testing.assert_allclose(high, prediction.mean + 2 * std)
 
 
-def luminance(colour: Any) -> float:
-    """As WCAG 2 defines it, 1 for white."""
-    channels = np.array(to_rgb(colour))
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def test_colours_are_of_a_palette_for_the_colour_blind_and_red_letters_can_be_read() -> None:
-    palette = {"BLUE", "ORANGE", "GREEN", "RED", "PURPLE", "SKY", "BLACK", "GREY"}
-    assert len({getattr(plots, name) for name in palette}) == len(palette)
-    cycle = mpl.style.library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
-    shared = [plots.BLUE, plots.GREEN, plots.RED, plots.PURPLE, plots.SKY]
-    assert set(shared) <= set(cycle), "Okabe and Ito's, in the shades that matplotlib has, too"
-    *_, alpha = plots.SHADE
-    assert 0 < alpha < 0.15, "a shade of a region hides nothing"
-    assert 1.05 / (luminance(plots.RED) + 0.05) == pytest.approx(3.9, abs=0.05)
-    assert 1.05 / (luminance(plots.RUST) + 0.05) == pytest.approx(6.1, abs=0.05)
-
-
 def test_a_held_room_keeps_its_height_and_says_what_leaves_it(ax: Axes) -> None:
     room = plots.Room(ax, (10.0, 20.0, 40.0))
     assert not room.held
@@ -85,13 +64,6 @@ def test_a_room_holds_the_gold_standard_and_the_curves_under_it(ax: Axes) -> Non
     assert ax.get_ylim() == (-40.0, 40.0)
     assert room.hold({}), "of nothing, the first step"
     assert ax.get_ylim() == (-10.0, 10.0)
-
-
-def test_a_predictive_is_drawn_as_its_mean_and_two_sd_of_each_name(ax: Axes) -> None:
-    plots.draw_predictive(ax, X[:, None], predictive())
-    assert_draws(ax, predictive())
-    (functions,) = (c for c in ax.collections if isinstance(c, LineCollection))
-    assert not functions.get_segments(), "drawn functions were not asked for"
 
 
 def test_an_update_moves_every_artist_and_the_drawn_functions_are_the_first(ax: Axes) -> None:
@@ -131,17 +103,6 @@ def test_a_fit_s_panel_holds_data_bands_truth_and_the_first_ten_functions(ax: Ax
     assert order == sorted(order), "from back to front, as they are blitted"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
     assert ax.get_legend()._ncols == len(legend_labels(ax)), "in one row"
-
-
-def test_a_fit_s_panel_makes_room_for_the_band_and_says_that_it_has(ax: Axes) -> None:
-    artists = plots.FitArtists(ax, "Fit", X[:, None], X)
-    data, zero = datasets.sinusoid(6), np.zeros_like(X)
-    wide = Predictive(zero, zero + 3.0, zero + 20.0, None)
-    assert not artists.update(data, predictive())
-    assert artists.update(data, wide)
-    assert ax.get_ylim()[1] > 2 * 20.0 and ax.get_ylim() == (-50.0, 50.0)
-    assert not artists.update(data, wide)
-    assert artists.update(data, predictive()), "and back again"
 
 
 def test_the_overlay_is_mean_and_epistemic_band_and_hides_again(ax: Axes) -> None:
@@ -218,40 +179,3 @@ def test_the_weights_panel_holds_the_prior_the_means_and_the_marginal(ax: Axes, 
     colours |= {to_hex(artist(ax, name).get_color()) for name in ("prior", "fitted q")}
     assert len(colours) == 3
     assert artists.artists == [artist(ax, n) for n in ("fitted μ", "prior", "fitted q")]
-
-
-def test_a_second_update_leaves_nothing_of_the_first(ax: Axes) -> None:
-    artists = plots.WeightArtists(ax, EDGES)
-    artists.update(Gaussian(1.0), np.zeros(3), np.ones(3))
-    artists.update(Gaussian(0.5), np.full(3, 1.2), np.full(3, 0.5))
-    assert np.argmax(bars(ax, "fitted μ")[0]) == 6
-    assert line(ax, "prior")[1].max() == pytest.approx(2 / np.sqrt(2 * np.pi))
-    x, marginal = line(ax, "fitted q")
-    assert x[np.argmax(marginal)] == pytest.approx(1.2)
-    floor = artist(ax, "fitted μ").get_data().baseline
-    assert marginal.min() == floor == bars(ax, "fitted μ")[0].min() > 0, "the axis is logarithmic"
-
-
-def test_each_belief_stands_on_its_own_connection_between_the_units(ax: Axes) -> None:
-    """Of a hidden unit a row, the first on top; all connections end in units."""
-    mean = np.array([[1.0, -1.0, 0.0], [0.5, 2.0, -2.0]])
-    lines = plots.draw_beliefs(ax, mean, np.full((2, 3), 0.5), prior_std=1.0)
-    (units,) = (np.transpose(each.get_data()) for each in ax.lines if each.get_marker() == "o")
-    start, *hidden, end = map(tuple, units)
-    heights = [y for _, y in hidden]
-    assert [x for x, _ in (start, *hidden, end)] == [0, 1, 1, 1, 2]
-    assert heights == sorted(heights, reverse=True)
-    assert start[1] == end[1] == np.mean(heights), "in the middle"
-    wanted = [(start, unit) for unit in hidden] + [(unit, end) for unit in hidden]
-    ways = [each for each in ax.lines if len(each.get_xdata()) == 2 and each.get_lw() == 0.8]
-    assert [tuple(zip(*way.get_data(), strict=True)) for way in ways] == wanted
-    zeros = [each for each in ax.lines if len(each.get_xdata()) == 2 and each.get_lw() == 1.0]
-    for zero, belief, ((x0, y0), (x1, y1)) in zip(zeros, lines, wanted, strict=True):
-        x, (low, high) = zero.get_xdata()[0], zero.get_ydata()
-        assert low == pytest.approx(y0 + (y1 - y0) * (x - x0)) and high > low
-        assert belief.get_ydata().min() == pytest.approx(low, abs=1e-3)
-        assert x0 < belief.get_xdata().min() < belief.get_xdata().max() < x1
-        assert abs(x - 1) < 0.5, "nearer to the hidden unit, where they lie apart"
-    (circles,) = (each for each in ax.lines if each.get_marker() == "o")
-    assert all(circles.get_zorder() > way.get_zorder() for way in ways)
-    assert not ax.axison

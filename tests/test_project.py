@@ -16,12 +16,13 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bdl_teach
-from bdl_teach._commands import environment
+from bdl_teach._commands import environment, launcher
 from bdl_teach._commands.python_version import SUPPORTED
 from tests.conftest import LONGEST, turn
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 PLATFORMS = {
     "linux-x86_64": {"sys_platform": "linux", "platform_machine": "x86_64", "os_name": "posix"},
     "linux-aarch64": {"sys_platform": "linux", "platform_machine": "aarch64", "os_name": "posix"},
@@ -30,22 +31,27 @@ PLATFORMS = {
 }
 
 
-def declared() -> list[Requirement]:
-    """Everything that pyproject.toml asks for, the extras of a checkout included."""
+LOCKS = (environment.LOCK, environment.TEST_LOCK)
+
+
+def declared(lock: str) -> list[Requirement]:
+    """Everything that pyproject.toml asks for and a lock holds, the smaller TensorFlow apart."""
     extras = PROJECT["optional-dependencies"]
-    lines = PROJECT["dependencies"] + extras["dev"] + extras["deck"]
+    lines = PROJECT["dependencies"] + extras["deck"]
+    if lock == environment.TEST_LOCK:
+        lines = lines + GROUPS["test"] + extras["cluster"]
     return [Requirement(line) for line in lines]
 
 
-def locked() -> list[Requirement]:
-    """Every pin of requirements.lock."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+def locked(lock: str = environment.LOCK) -> list[Requirement]:
+    """Every pin of a lock."""
+    lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
     return [Requirement(line.rstrip(" \\")) for line in lines if line and line[0].isalnum()]
 
 
-def pins(where: dict[str, str]) -> dict[str, str]:
-    """The version of every distribution that the lock installs there."""
-    chosen = [r for r in locked() if r.marker is None or r.marker.evaluate(where)]
+def pins(where: dict[str, str], lock: str = environment.LOCK) -> dict[str, str]:
+    """The version of every distribution that a lock installs there."""
+    chosen = [r for r in locked(lock) if r.marker is None or r.marker.evaluate(where)]
     return {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in chosen}
 
 
@@ -53,14 +59,25 @@ def markers(platform: str, python: str) -> dict[str, str]:
     return {**PLATFORMS[platform], "python_version": python, "python_full_version": f"{python}.0"}
 
 
+@pytest.mark.parametrize("lock", LOCKS)
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_the_lock_satisfies_every_declared_requirement(platform: str, python: str) -> None:
+def test_a_lock_satisfies_every_declared_requirement(platform: str, python: str, lock: str) -> None:
     where = markers(platform, python)
-    versions = pins(where)
-    for wanted in declared():
+    versions = pins(where, lock)
+    versions.setdefault("tensorflow", versions.get("tensorflow-cpu", ""))  # which stands for it
+    for wanted in declared(lock):
         if wanted.marker is None or wanted.marker.evaluate(where):
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, wanted
+
+
+def test_learners_get_what_contributors_get_and_nothing_of_theirs_alone() -> None:
+    where = markers("linux-x86_64", "3.12")
+    ours, theirs = pins(where), pins(where, environment.TEST_LOCK)
+    assert ours.items() <= theirs.items()
+    for line in GROUPS["test"] + PROJECT["optional-dependencies"]["cluster"]:
+        name = canonicalize_name(Requirement(line).name)
+        assert name not in ours or name in {"packaging", "pyyaml"}, name
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -75,8 +92,9 @@ def test_every_supported_python_gets_the_same_numerical_stack() -> None:
         assert len({stack[name] for stack in stacks}) == 1, name
 
 
-def test_every_pin_has_hashes_and_the_lock_names_no_index() -> None:
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes_and_the_lock_names_no_index(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r"^-", text, re.MULTILINE)
     for block in re.split(r"\n(?=\w)", text):
@@ -87,33 +105,26 @@ def test_ipykernel_stays_below_7() -> None:
     assert int(pins(markers("linux-x86_64", "3.11"))["ipykernel"].split(".")[0]) < 7
 
 
-def conda(path: str) -> tuple[dict[str, Requirement], dict[str, Requirement]]:
-    """What a conda environment file asks of conda, and what of pip."""
+def conda(path: str) -> dict[str, Requirement]:
+    """What a conda environment file asks of conda."""
     listed = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))["dependencies"]
-    by_pip = [line for entry in listed if isinstance(entry, dict) for line in entry["pip"]]
-    by_conda = [re.sub(r"(?<![=<>])=(?!=)", "==", e) for e in listed if isinstance(e, str)]
-    return named(by_conda), named(by_pip)
+    lines = [re.sub(r"(?<![=<>])=(?!=)", "==", e) for e in listed if isinstance(e, str)]
+    return {canonicalize_name(r.name): r for r in map(Requirement, lines)}
 
 
-def named(lines: list[str]) -> dict[str, Requirement]:
-    requirements = [Requirement(line) for line in lines]
-    return {canonicalize_name(r.name): r for r in requirements}
-
-
-def test_the_conda_route_asks_for_what_pyproject_asks_for() -> None:
-    """With one difference: without --no-deps it has to take the full `tensorflow` everywhere."""
-    by_conda, by_pip = conda("environment.yml")
-    wanted = {canonicalize_name(r.name): r.specifier for r in declared()}
-    del wanted["tensorflow-cpu"]
-    assert {name: r.specifier for name, r in by_pip.items()} == wanted
-    assert by_conda["python"].specifier == SpecifierSet(PROJECT["requires-python"])
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_plain_pip_brings_one_tensorflow(platform: str) -> None:
+    where = markers(platform, "3.12")
+    lines = map(Requirement, PROJECT["dependencies"])
+    found = [r.name for r in lines if r.marker is None or r.marker.evaluate(where)]
+    assert [name for name in found if name in ("tensorflow", "tensorflow-cpu")] == ["tensorflow"]
 
 
 def test_binder_has_a_supported_python_and_the_pinned_kernel() -> None:
-    by_conda, by_pip = conda("binder/environment.yml")
-    assert by_pip == {}
+    by_conda = conda("binder/environment.yml")
+    assert conda("environment.yml")["python"].specifier == SpecifierSet(PROJECT["requires-python"])
     assert by_conda["python"].specifier == SpecifierSet("==3.11")
-    kernel = next(r for r in declared() if r.name == "ipykernel")
+    kernel = next(r for r in declared(environment.LOCK) if r.name == "ipykernel")
     assert by_conda["ipykernel"].specifier == kernel.specifier
 
 
@@ -138,10 +149,10 @@ def test_ci_runs_the_documented_command_with_its_browser_tests() -> None:
     assert "python3 -m bdl_teach test" in script.splitlines()[-1]
 
 
-def test_hooks_are_local_and_installed_with_the_dev_extra() -> None:
+def test_hooks_are_local_and_installed_with_the_lock_for_tests() -> None:
     repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     assert [repo["repo"] for repo in repos] == ["local"]
-    tools = {canonicalize_name(r.name) for r in declared()}
+    tools = {canonicalize_name(r.name) for r in declared(environment.TEST_LOCK)}
     for hook in repos[0]["hooks"]:
         assert hook["language"] == "system"
         python, flag, module, *_ = hook["entry"].split()
@@ -150,17 +161,19 @@ def test_hooks_are_local_and_installed_with_the_dev_extra() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
-def test_the_readme_names_the_two_commands_and_every_other_one() -> None:
-    commands = ("lab", "test", "notebooks", "doctor", "data", "bench live", "bench browser")
-    for command in commands:
-        assert f"\npython3 -m bdl_teach {command}" in README
+def test_the_pages_name_each_command_of_the_launcher_and_no_other() -> None:
+    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    named = {command for command in re.findall(r"python3? -m bdl_teach (\w+)", text)}
+    (commands,) = (a.choices for a in launcher.make_parser()._actions if a.choices)
+    assert named == set(commands)
 
 
 @pytest.mark.parametrize("sentence", list(environment.SYMPTOMS))
-def test_the_readme_explains_what_the_launcher_says(sentence: str) -> None:
-    advice = README.partition("## When something goes wrong")[2]
+def test_each_trouble_of_the_launcher_has_its_remedy(sentence: str) -> None:
+    advice = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert any(sentence.startswith(said) for said in re.findall(r"^\| ([^|]+) \|", advice, re.M))
 
 
@@ -171,9 +184,15 @@ def test_the_readme_names_the_supported_pythons() -> None:
         assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
 
 
-def test_the_readme_s_links_lead_somewhere() -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", README)
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_the_pages_lead_somewhere(page: str) -> None:
+    path = ROOT / page
+    targets = re.findall(r"\]\((?!https?:)([^)]+)\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_readme_and_changelog_are_short() -> None:
+    assert len(README) <= 7000 and len(CHANGELOG) <= 5000
 
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -210,7 +229,7 @@ def test_the_course_can_be_cited() -> None:
 
 def test_the_sdist_carries_the_papers_of_the_project() -> None:
     patterns = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").split()
-    for name in ("CHANGELOG.md", "CITATION.cff", "requirements.lock", "environment.yml"):
+    for name in ("CHANGELOG.md", "CITATION.cff", *LOCKS, "environment.yml"):
         assert any(fnmatch(name, pattern) for pattern in patterns), name
 
 

@@ -24,7 +24,7 @@ from bdl_teach import calibration, datasets, densities, elbo, metrics, optimise,
 from bdl_teach import expectation_gradients as eg
 from bdl_teach.backend import tf
 from bdl_teach.claims import judge
-from bdl_teach.claims.claim import Claim, above
+from bdl_teach.claims.claim import Claim, Rule
 from bdl_teach.methods import empirical_bayes as eb
 from bdl_teach.methods import (
     ensemble,
@@ -114,7 +114,7 @@ def of_calibration() -> None:
 
 def of_judging() -> None:
     """Mean 1, standard deviation 2 and 64 worlds: the error is ¼, and 1 is four of them off."""
-    claim = Claim("a", "s", "m", "", above(0.0), lambda f: 0.0)
+    claim = Claim("a", "s", "m", "", Rule(above=0.0))
     assert judge.judge(claim, [-1.0, 3.0] * 32).verdict == judge.HOLDS
     assert judge.judge(claim, [-1.0, 3.0] * 4).verdict == judge.OPEN
 
@@ -217,14 +217,10 @@ def of_infinite_width() -> None:
 def of_vae() -> None:
     mean, std = np.array([[1.0, 0.0]]), np.array([[0.5, 3.0]])
     analytic = vae.kl_from_prior(mean, std)
-    assert analytic[0] == near(sum(stats_kl(m, s) for m, s in zip(mean[0], std[0], strict=True)))
+    assert analytic[0] == near((0.5 * (mean**2 + std**2 - 1) - np.log(std)).sum())
     eps = RNG.normal(size=(100_000, 1, 2))
     drawn = vae.sampled_kl(tf.constant(eps), tf.constant(std), tf.constant(mean + std * eps))
     assert float(tf.reduce_mean(drawn)) == near(analytic[0], rel=0.02)
-
-
-def stats_kl(m: float, s: float) -> float:
-    return 0.5 * (m * m + s * s - 1) - float(np.log(s))
 
 
 def of_starts() -> None:
@@ -467,7 +463,7 @@ def clear() -> None:
 
 @contextmanager
 def put_in(mutant: Mutant) -> Iterator[None]:
-    """Patch a mutant in wherever the package and its tests have the function."""
+    """Patch a mutant in wherever the package has the function."""
     path, _, name = mutant.where.rpartition(".")
     owner: Any = sys.modules.get(path)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Write the README's table of the methods from the stored one.
+"""Write the table of docs/results.md from the stored one.
 
 python tools/write_rivals.py            write it between its two marks
 python tools/write_rivals.py --check    say whether it is there as stored, and end with 1 if not
@@ -17,7 +17,7 @@ from pathlib import Path
 from bdl_teach._support.files import write_whole
 from bdl_teach.claims import rivals
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 BEGIN, END = "<!-- table of the rivals -->", "<!-- end of the table -->"
 
 
@@ -36,14 +36,14 @@ def written(text: str, table: rivals.Rivals) -> str:
 
 def main(argv: list[str]) -> int:
     """Write, or look whether it is written."""
-    parser = argparse.ArgumentParser(description="Write the table of the methods into the README.")
+    parser = argparse.ArgumentParser(description="Write the table of the methods into its page.")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(argv)
-    there = README.read_text(encoding="utf-8")
+    there = PAGE.read_text(encoding="utf-8")
     wanted = written(there, rivals.read())
     if options.check:
         return int(there != wanted)
-    write_whole(README, wanted)
+    write_whole(PAGE, wanted)
     return 0
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import platform
+import re
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._commands.environment import Trouble, required
 from bdl_teach._commands.python_version import SUPPORTED
 
+ROOT = Path(__file__).resolve().parents[2]
+AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
+SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
 MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5
 FRONT_END = "@jupyter-widgets/jupyterlab-manager"
@@ -100,9 +105,14 @@ def python() -> str:
 
 
 def tensorflow() -> str:
-    """TensorFlow's version, after it has really been imported."""
+    """TensorFlow's version, after it has really been imported; one that was not tried is told."""
     backend = importlib.import_module("bdl_teach.backend")
-    return str(backend.tf.__version__)
+    found = str(backend.tf.__version__)
+    xla_cache = importlib.import_module("bdl_teach._support.xla_cache")
+    if not xla_cache.was_tried(found):
+        tried = " and ".join(xla_cache.TRIED)
+        raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
+    return found
 
 
 def tensorflow_probability() -> str:
@@ -124,8 +134,86 @@ def xla() -> str:
     return "compiles"
 
 
+def packages() -> str:
+    """Every package that the course requires, imported."""
+    modules = required(ROOT)
+    for module, line in modules.items():
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a broken package can raise anything on import
+            said = f"{module} cannot be imported ({type(error).__name__}: {error})"
+            raise Trouble(f'{said}: {AGAIN} "{line}"') from error
+    return f"{len(modules)} are imported"
+
+
+def files() -> str:
+    """Each file of what the course requires, and of what that requires in turn."""
+    names = [line.partition(";")[0].strip() for line in required(ROOT).values()]
+    seen: set[str] = set()
+    while names:
+        name = re.split(r"[^\w.-]", names.pop())[0].lower().replace("_", "-")
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:  # an import says so, where it is needed here
+            continue
+        names += [line for line in found.requires or [] if "extra ==" not in line]
+        for file in found.files or []:
+            path = Path(str(found.locate_file(file)))
+            if (
+                ".." not in file.parts
+                and file.size is not None
+                and not _is_as_installed(path, file.size)
+            ):
+                raise Trouble(f"{file} is not as it was installed: {AGAIN} {name}=={found.version}")
+    return f"{len(seen)} packages are whole"
+
+
+def _is_as_installed(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
+
+
+def server() -> str:
+    """Where the JupyterLab lies that started this kernel, if a kernel this is."""
+    found = _server()
+    if found is None:
+        raise Trouble(
+            "cannot be seen from this kernel: where explorers stay blank, install bdl_teach in the "
+            "environment of JupyterLab, too, and restart its server"
+        )
+    if found != Path(sys.prefix) and not (found / SAVED).is_file():
+        raise Trouble(
+            f"runs in {found}: install bdl_teach there, too, or saved explorers are blank until "
+            "their cell is run"
+        )
+    return str(found)
+
+
+def _server() -> Path | None:
+    """The environment of the server that started this kernel; this one's where there is no kernel.
+
+    ``None`` where something else than Python started it, or the server is on another machine.
+    """
+    import psutil
+
+    if "ipykernel.kernelapp" not in sys.modules:
+        return Path(sys.prefix)
+    try:
+        program = Path(psutil.Process(os.getppid()).cmdline()[0])
+    except (psutil.Error, IndexError):
+        return None
+    is_python = program.name.startswith("python") and program.is_absolute()
+    return program.parent.parent if is_python else None
+
+
 def ipywidgets() -> str:
     """The widgets' version, and that of the extension that draws them in JupyterLab."""
+    importlib.import_module("ipywidgets")
     kernel_side = version("ipywidgets")
     found = _front_end(FRONT_END)
     if found is None:
@@ -139,6 +227,7 @@ def ipywidgets() -> str:
 
 def anywidget() -> str:
     """The version of the widget that shows explorers' pictures, and that of its extension."""
+    importlib.import_module("anywidget")
     kernel_side, found = version("anywidget"), _front_end(PICTURES_FRONT_END)
     if found is None:
         said = f"{kernel_side}, but JupyterLab has no {PICTURES_FRONT_END}: install anywidget anew"
@@ -149,11 +238,17 @@ def anywidget() -> str:
 
 
 def _front_end(name: str) -> tuple[Path, str] | None:
-    """Where JupyterLab finds an extension, and its version; ``None`` where it finds none."""
+    """Where JupyterLab finds an extension, and its version; ``None`` where it finds none.
+
+    The environment of JupyterLab, which may be another than this one, is looked at.
+    """
     from jupyter_core.paths import jupyter_path
 
-    for folder in jupyter_path("labextensions"):
-        package = Path(folder) / name / "package.json"
+    here, there = Path(sys.prefix), _server() or Path(sys.prefix)
+    for folder in map(Path, jupyter_path("labextensions")):
+        if folder.is_relative_to(here):
+            folder = there / folder.relative_to(here)
+        package = folder / name / "package.json"
         if package.is_file():
             return package, str(json.loads(package.read_text(encoding="utf-8"))["version"])
     return None
@@ -236,11 +331,14 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("TensorFlow Probability", True, tensorflow_probability),
     ("tf_keras", True, tf_keras),
     ("XLA", False, xla),
+    ("packages", True, packages),
+    ("files of packages", True, files),
     ("JupyterLab", True, jupyterlab),
     ("ipywidgets", True, ipywidgets),
     ("anywidget", True, anywidget),
     ("ipykernel", True, ipykernel),
     ("kernel of notebooks", True, kernel),
+    ("server of notebooks", False, server),
     ("memory", False, memory),
     ("disk", False, disk),
     ("browser for tests", False, browser),

@@ -1,4 +1,4 @@
-"""The `.venv` beside the checkout: built from requirements.lock, used again, repaired.
+"""The `.venv` beside the checkout: built from a lock, used again, repaired.
 
 Standard library only: this runs before anything is installed.
 """
@@ -19,21 +19,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from bdl_teach._commands.lab_settings import write_settings
 from bdl_teach._commands.python_version import SUPPORTED, complaint
-from bdl_teach._support.files import write_whole
+from bdl_teach._support.files import try_lock, write_whole
 from bdl_teach._support.report import say
 
 MACHINES = ("linux x86_64", "linux aarch64", "darwin arm64", "win32 AMD64")
 SPACE_NEEDED_GB = 3.0
-LOCK = "requirements.lock"
+LOCK = "requirements.lock"  # what a learner needs
+TEST_LOCK = "requirements-test.lock"  # that, and what `test` and contributors need
 STAMP = "bdl_teach.stamp"
 OLD = ".venv.old"  # where a .venv waits while a new one is made
-SHARING_VIOLATION = 32  # Windows: another process has the file open
 
-MODULES = {"tensorflow-cpu": "tensorflow", "scikit-learn": "sklearn", "pillow": "PIL"}
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}
+# What makes of an installed tensorflow-cpu a `tensorflow`, which tf-keras asks for by name.
+STAND_IN = """Metadata-Version: 2.1
+Name: tensorflow
+Version: {version}
+Summary: Stands for tensorflow-cpu, the smaller wheel of the same.
+Requires-Dist: tensorflow-cpu=={version}
+"""
 
 FULL = "The disk is full: building .venv needs about 3 GB. Free some space and start again."
 OFFLINE = (
@@ -45,7 +51,7 @@ NO_PIP = (
     "python3-venv). Or install uv; it is used when found."
 )
 READ_ONLY = "Make that folder writable, or start from a copy in a folder of your own."
-CHANGED = "A download does not match its hash in requirements.lock, so nothing was installed."
+CHANGED = "A download does not match its hash in the lock, so nothing was installed."
 SYMPTOMS = {
     FULL: ("no space left", "os error 28", "errno 28", "not enough space", "os error 112", "quota"),
     NO_PIP: ("ensurepip", "no module named pip"),
@@ -89,7 +95,7 @@ def check_python(version: str | None = None, machine: str | None = None) -> None
     if machine not in MACHINES:
         raise Trouble(
             f"TensorFlow has no wheel for {machine}; there are some for {', '.join(MACHINES)}. "
-            "README.md says how to use Binder instead."
+            "docs/install.md says how to use Binder instead."
         )
 
 
@@ -98,22 +104,25 @@ def is_checkout(root: Path) -> bool:
     return (root / LOCK).is_file() or (root / "pyproject.toml").is_file()
 
 
-def missing() -> list[str]:
-    """What the installed package requires and this Python lacks, in pip's words.
+def required(root: Path) -> dict[str, str]:
+    """The modules that the package requires, each with its requirement in pip's words."""
+    if is_checkout(root):
+        import tomllib
 
-    As in environment.yml, `tensorflow` stands for its smaller wheel, `tensorflow-cpu`, too.
-    """
-    from importlib.metadata import requires  # slow, and a checkout does without
+        with (root / "pyproject.toml").open("rb") as file:
+            lines = tomllib.load(file)["project"]["dependencies"]
+    else:
+        from importlib.metadata import requires  # slow, and a checkout does without
 
-    lacking = []
-    for line in requires("bdl_teach") or []:
-        wanted, _, marker = line.partition(";")
-        name = re.split(r"[^\w.-]", wanted)[0].lower()
-        module = MODULES.get(name, name.replace("-", "_"))
-        if "extra" in marker or name == "tensorflow-cpu" or importlib.util.find_spec(module):
-            continue
-        lacking.append(wanted.strip())
-    return lacking
+        lines = [line for line in requires("bdl_teach") or [] if "extra ==" not in line]
+    names = {line: re.split(r"[^\w.-]", line)[0].lower() for line in lines}
+    return {MODULES.get(n, n.replace("-", "_")): line.strip() for line, n in names.items()}
+
+
+def missing(root: Path) -> list[str]:
+    """What the package requires and this Python lacks, in pip's words."""
+    wanted = required(root)
+    return [line for module, line in wanted.items() if not importlib.util.find_spec(module)]
 
 
 def advice(lacking: list[str]) -> str:
@@ -122,11 +131,19 @@ def advice(lacking: list[str]) -> str:
     return f"Packages are missing. Install them: {sys.executable} -m pip install {quoted}"
 
 
-def ensure(root: Path) -> Path:
-    """Return the interpreter of a complete `.venv`; build or repair it first where needed."""
-    lock = root / LOCK
+def ensure(root: Path, name: str = LOCK) -> Path:
+    """Return the interpreter of a complete `.venv`; build or repair it first where needed.
+
+    Args:
+        root: The checkout.
+        name: The lock that has to be installed.
+
+    Raises:
+        Trouble: It cannot be had; the text says why.
+    """
+    lock = root / name
     if not lock.is_file():
-        raise Trouble(f"{root} is not a checkout of bdl_teach: it has no requirements.lock.")
+        raise Trouble(f"{root} is not a checkout of bdl_teach: it has no {name}.")
     venv = root / ".venv"
     if not is_ready(venv, lock):
         with exclusive(root / ".venv.lock"):
@@ -172,17 +189,33 @@ def read_stamp(venv: Path) -> list[str]:
         return []
 
 
+def contents(venv: Path) -> list[str]:
+    """What lies in the folder of packages, and in each of them: what is missed when it goes."""
+    site = site_packages(venv)
+    found = [path for path in site.iterdir() if path.name != "__pycache__"]
+    inside = [path for one in found if one.is_dir() for path in one.iterdir()]
+    names = [path.relative_to(site).as_posix() for path in (*found, *inside)]
+    return [name for name in names if not name.endswith("__pycache__")]
+
+
 def is_whole(venv: Path) -> bool:
-    """Whether `venv` was completed once, and every package put there is there still."""
+    """Whether `venv` was completed once, and what was put into its packages is there still.
+
+    That takes hundredths of a second. What goes deeper inside, `doctor` finds.
+    """
     stamp = read_stamp(venv)
-    return bool(stamp) and set(stamp[1:]) <= set(os.listdir(site_packages(venv)))
+    return bool(stamp) and set(stamp[1:]) <= set(contents(venv))
 
 
 def is_ready(venv: Path, lock: Path) -> bool:
-    """Whether `venv` is whole, was made from this very lock, and its interpreter runs."""
+    """Whether `venv` is whole, its interpreter runs, and what this lock names is installed.
+
+    The lock for tests holds the learners' too.
+    """
     stamp = read_stamp(venv)
     version = interpreter_version(venv_python(venv)) if stamp else None
-    if version not in SUPPORTED or stamp[0] != stamp_text(lock, version):
+    locks = [one for one in {lock, lock.with_name(TEST_LOCK)} if one.is_file()]
+    if version not in SUPPORTED or stamp[0] not in [stamp_text(one, version) for one in locks]:
         return False
     return is_whole(venv)
 
@@ -194,44 +227,14 @@ def exclusive(path: Path) -> Iterator[None]:
     Installers inherit the open file (see `run`), and the lock is held for as long as any process
     has it open: killing the launcher does not let a second one in beside its installer.
     """
-    held = _try_lock(path)
+    held = try_lock(path)
     if held is None:
         say("Another bdl_teach is preparing .venv; waiting for it to finish.")
-        while (held := _try_lock(path)) is None:
+        while (held := try_lock(path)) is None:
             time.sleep(0.2)
     with held:
         os.set_inheritable(held.fileno(), True)
         yield
-
-
-def _try_lock(path: Path) -> IO[str] | None:
-    """Open the lock file if no process holds it; the system closes it when the last one ends."""
-    if sys.platform == "win32":
-        return _try_to_make_anew(path)
-    import fcntl
-
-    handle = path.open("a", encoding="utf-8")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BaseException as error:
-        handle.close()
-        if isinstance(error, BlockingIOError):
-            return None
-        raise
-    return handle
-
-
-def _try_to_make_anew(path: Path) -> IO[str] | None:
-    """The same on Windows, where a file that any process has open cannot be deleted."""
-    try:
-        path.unlink(missing_ok=True)
-        return path.open("x", encoding="utf-8")
-    except FileExistsError:
-        return None
-    except PermissionError as error:
-        if getattr(error, "winerror", None) == SHARING_VIOLATION:
-            return None
-        raise
 
 
 def build(venv: Path, lock: Path) -> None:
@@ -247,8 +250,12 @@ def build(venv: Path, lock: Path) -> None:
     elif not update(venv, lock):
         return
     remove(old)
-    lines = [stamp_text(lock, interpreter_version(venv_python(venv)))]
-    lines += os.listdir(site_packages(venv))
+    stamp(venv, lock)
+
+
+def stamp(venv: Path, lock: Path) -> None:
+    """Note that `venv` is complete, by which lock, and what lies in it."""
+    lines = [stamp_text(lock, interpreter_version(venv_python(venv))), *contents(venv)]
     (venv / STAMP).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -279,26 +286,26 @@ def update(venv: Path, lock: Path) -> bool:
     Returns:
         Whether the new lock is installed.
     """
-    stamp = venv / STAMP
-    before = stamp.read_text(encoding="utf-8")
-    stamp.unlink()
+    file = venv / STAMP
+    before = file.read_text(encoding="utf-8")
+    file.unlink()
     try:
         install(venv, lock)
     except Trouble as trouble:
         if not is_untouched(venv, before.splitlines()[1:]):
             raise
-        stamp.write_text(before, encoding="utf-8")
+        file.write_text(before, encoding="utf-8")
         if str(trouble) != OFFLINE:
             raise
-        say(f"requirements.lock is not that of .venv. {OFFLINE} Until then the old packages serve.")
+        say(f"{lock.name} is not that of .venv. {OFFLINE} Until then the old packages serve.")
         return False
     return True
 
 
 def is_untouched(venv: Path, names: list[str]) -> bool:
     """Whether an installer that failed left each of these packages as it was."""
-    site = site_packages(venv)
-    return set(names) <= set(os.listdir(site)) and all(map(is_intact, site.glob("*.dist-info")))
+    infos = site_packages(venv).glob("*.dist-info")
+    return set(names) <= set(contents(venv)) and all(map(is_intact, infos))
 
 
 def check_space(folder: Path, occupied: bool) -> None:
@@ -354,7 +361,7 @@ def is_intact(info: Path) -> bool:
 def install(venv: Path, lock: Path) -> None:
     """Install the lock, hashes checked, with uv where present and pip otherwise."""
     python = venv_python(venv)
-    say("Installing the packages of requirements.lock into .venv. This takes a few minutes once.")
+    say(f"Installing the packages of {lock.name} into .venv. This takes a few minutes once.")
     options = ["--no-deps", "--require-hashes", "-r", str(lock)]
     uv = shutil.which("uv")
     if uv:
@@ -398,7 +405,28 @@ def connect(venv: Path, root: Path) -> None:
     path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
     if not path.is_file() or path.read_bytes() != line.encode():
         write_whole(path, line)
+    with suppress(OSError):  # a .venv that nobody can write to works without
+        stand_in(site)
     try:
         write_settings(venv)
     except OSError as error:
         say(f"JupyterLab's settings could not be written ({error.strerror}); it works without.")
+
+
+def stand_in(site: Path) -> None:
+    """Let an installed tensorflow-cpu count as `tensorflow`, for `pip check` and other installs.
+
+    Else whatever asks for `tensorflow` by name would put its large wheel over the small one.
+    """
+    for small in site.glob("tensorflow_cpu-*.dist-info"):
+        version = small.name.removeprefix("tensorflow_cpu-").removesuffix(".dist-info")
+        info = site / f"tensorflow-{version}.dist-info"
+        if info.is_dir():
+            continue
+        for old in site.glob("tensorflow-*.dist-info"):
+            shutil.rmtree(old)
+        info.mkdir()
+        (info / "METADATA").write_text(STAND_IN.format(version=version), encoding="utf-8")
+        (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n", encoding="utf-8")
+        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "WHEEL", "RECORD")]
+        (info / "RECORD").write_text("".join(names), encoding="utf-8")

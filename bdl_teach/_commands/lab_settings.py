@@ -1,18 +1,22 @@
 """JupyterLab's settings that the explorers rely on; put there by the launcher and by Binder.
 
+Those of the folder ``jupyter`` are the wheel's, too: a widget's callbacks stay on the kernel's main
+thread (see widgets/_engine/live.py), and of a notebook without a kernel the server gives pictures,
+not dead views (see _support/stills.py). The rest is for a JupyterLab that is ours alone.
+
 Standard library only: this runs before anything is installed.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from bdl_teach._support.files import write_whole
 
+SHARED = Path(__file__).resolve().parents[2] / "jupyter"
 OVERRIDES: dict[str, dict[str, object]] = {
-    # A widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py).
-    "@jupyterlab/apputils-extension:kernels-settings": {"commsOverSubshells": "disabled"},
     # No question about news over the first picture, and no request to a web site.
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }
@@ -27,16 +31,10 @@ PAGE_CONFIG: dict[str, dict[str, bool]] = {
         "@jupyterlab/notebook-extension:kernel-status": True,  # without the one before
     }
 }
-# Web pages made of a notebook, by `jupyter nbconvert` or by JupyterLab: pictures have their words.
+# Web pages made of a notebook, by `jupyter nbconvert` or JupyterLab: pictures have their words.
 PAGES: dict[str, dict[str, object]] = {
     "HTMLExporter": {"preprocessors": ["bdl_teach._support.web_pages.Pictures"]}
 }
-# However the server is started: of a notebook without a kernel it gives pictures, not dead views.
-SERVER: dict[str, dict[str, object]] = {
-    "ServerApp": {"jpserver_extensions": {"bdl_teach._support.stills": True}},
-    **PAGES,
-}
-
 # A kernel that has just started loads TensorFlow while the page is still being built.
 KERNEL: dict[str, dict[str, object]] = {
     "InteractiveShellApp": {"extensions": ["bdl_teach._support.head_start"]}
@@ -52,15 +50,17 @@ def write_settings(prefix: Path) -> None:
     Raises:
         OSError: A file has to change and cannot be written.
     """
-    for path, settings in (
-        (prefix / "share/jupyter/lab/settings/overrides.json", OVERRIDES),
-        (prefix / "etc/jupyter/labconfig/page_config.json", PAGE_CONFIG),
-        (prefix / "etc/jupyter/jupyter_server_config.d/bdl_teach.json", SERVER),
-        (prefix / "etc/jupyter/jupyter_nbconvert_config.json", PAGES),
-        (prefix / "etc/ipython/ipython_kernel_config.json", KERNEL),
-    ):
+    shared = {prefix / path.relative_to(SHARED): _read(path) for path in SHARED.rglob("*.json")}
+    ours_alone: dict[Path, Mapping[str, object]] = {
+        prefix / "share/jupyter/lab/settings/overrides.json": OVERRIDES,
+        prefix / "etc/jupyter/labconfig/page_config.json": PAGE_CONFIG,
+        prefix / "etc/jupyter/jupyter_nbconvert_config.json": PAGES,
+        prefix / "etc/jupyter/jupyter_server_config.json": PAGES,
+        prefix / "etc/ipython/ipython_kernel_config.json": KERNEL,
+    }
+    for path, settings in {**shared, **ours_alone}.items():
         there = _read(path)
-        wanted = {name: {**_table(there.get(name)), **ours} for name, ours in settings.items()}
+        wanted = {n: {**_table(there.get(n)), **_table(ours)} for n, ours in settings.items()}
         if {**there, **wanted} != there:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, json.dumps({**there, **wanted}, indent=2) + "\n")

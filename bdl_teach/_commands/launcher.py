@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 # Of a notebook without a kernel it gives pictures for views that nobody answers.
 CONTENTS = "contents_manager_class=bdl_teach._support.stills.Stills"
+# Where jupytext is installed, a chapter that another editor has saved would not open, being newer
+# than its text: contributors write the text, and tools/refresh_notebooks.py makes the chapter.
+NO_PAIRING = "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"
 FIRST_PORT = 8888
 FIRST_NOTEBOOK = "03_bayes_by_backprop.ipynb"
 # Pytest, in place of the launcher: nothing outlives whoever stops it. Fails if a check did.
@@ -44,7 +49,9 @@ ABOUT = (
     "it makes .venv."
 )
 NO_TESTS = "An installed package has no tests: they come with a checkout, or with the sdist."
+NO_BENCH = "An installed package has no `bench`: it comes with a checkout, or with the sdist."
 HOMES = {  # of commands that are not in this folder
+    "bench": "bench",  # in tools/
     "claims": "bdl_teach.claims",
     "reproduce": "bdl_teach.reproduce",
 }
@@ -61,7 +68,13 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def in_sentences(run: Callable[[], int], stopped: str) -> int:
-    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure."""
+    """Return the code of `run`; say `stopped` after ctrl-C, and a foreseeable failure.
+
+    A letter that the output's encoding does not have (a file on Windows, say) is a question mark.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         return run()
     except Trouble as trouble:
@@ -147,7 +160,20 @@ def run_lab(options: argparse.Namespace, _: list[str]) -> int:
     first = folder / FIRST_NOTEBOOK
     first = first if (root / first).is_file() else folder
     begin_first_programs(python)
+    find_a_home()
     return hand_over(lab_command(python, port, root, first, browser=not options.no_browser))
+
+
+def find_a_home() -> None:
+    """Give JupyterLab a folder for what it writes beside, where the home folder takes nothing."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):
+            return
+    except (OSError, RuntimeError):  # the latter: there is no home folder
+        folder = tempfile.mkdtemp(prefix="bdl_teach-")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        os.environ.setdefault(name, folder)
+    say(f"Nothing can be written to your home folder: JupyterLab keeps its own files in {folder}.")
 
 
 def begin_first_programs(python: Path) -> None:
@@ -163,15 +189,15 @@ def begin_first_programs(python: Path) -> None:
         )
 
 
-def interpreter() -> Path:
+def interpreter(lock: str = environment.LOCK) -> Path:
     """The Python that runs a command: that of `.venv`, or this one where there is no checkout.
 
     Raises:
         Trouble: What the command needs is not there, and could not be put there.
     """
     if environment.is_checkout(ROOT):
-        return environment.ensure(ROOT)
-    lacking = environment.missing()
+        return environment.ensure(ROOT, lock)
+    lacking = environment.missing(ROOT)
     if lacking:
         raise Trouble(environment.advice(lacking))
     return Path(sys.executable)
@@ -181,6 +207,7 @@ def lab_command(python: Path, port: int, root: Path, first: Path, *, browser: bo
     """The JupyterLab command line; root has to be allowed by name."""
     command = [str(python), "-m", "jupyterlab", "--ip=127.0.0.1", f"--port={port}"]
     command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
+    command.append(NO_PAIRING)
     command += [f"--LabApp.default_url=/lab/tree/{first.as_posix()}", f"--ServerApp.{CONTENTS}"]
     if not browser:
         command.append("--no-browser")
@@ -220,7 +247,7 @@ def run_test(_: argparse.Namespace, rest: list[str]) -> int:
     """Run every check, pytest last; with arguments, pytest alone on what they name."""
     if not environment.is_checkout(ROOT):
         raise Trouble(NO_TESTS)
-    python = str(environment.ensure(ROOT))
+    python = str(environment.ensure(ROOT, environment.TEST_LOCK))
     if rest:
         return hand_over([python, "-m", "pytest", *rest])
     failed = []
@@ -248,7 +275,7 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     flags = ["--json"] if options.json else []
     if environment.is_checkout(ROOT):
         return run_inside("doctor", *flags)
-    lacking = environment.missing()
+    lacking = environment.missing(ROOT)
     if lacking:
         say(environment.advice(lacking))
     return run_here("doctor", *flags)
@@ -276,23 +303,26 @@ def run_claims(options: argparse.Namespace, _: list[str]) -> int:
 
 def run_bench(options: argparse.Namespace, rest: list[str]) -> int:
     """Run one of the measurements of `bench`; asking for help builds nothing."""
+    if not environment.is_checkout(ROOT):
+        raise Trouble(NO_BENCH)
     asks = not rest or "-h" in rest or "--help" in rest
     if asks and not is_ready():
         print(options.help)
         return 0
-    return run_inside("bench", *rest)
+    browser = rest[:1] == ["browser"]  # is driven by what a contributor has
+    return run_inside("bench", *rest, lock=environment.TEST_LOCK if browser else environment.LOCK)
 
 
 def is_ready() -> bool:
     """Whether everything that a command needs is there already."""
     if environment.is_checkout(ROOT):
         return environment.is_ready(ROOT / ".venv", ROOT / environment.LOCK)
-    return not environment.missing()
+    return not environment.missing(ROOT)
 
 
-def run_inside(name: str, *arguments: str) -> int:
+def run_inside(name: str, *arguments: str, lock: str = environment.LOCK) -> int:
     """Run `bdl_teach.<name>` in the environment, which without a checkout is where we are."""
-    python = interpreter()
+    python = interpreter(lock)
     if environment.is_checkout(ROOT):
         return hand_over([str(python), "-c", INSIDE, name, *arguments])
     return run_here(name, *arguments)
@@ -305,7 +335,9 @@ def run_here(name: str, *arguments: str) -> int:
 
 
 def inside(name: str, *arguments: str) -> int:
-    """Run `bdl_teach.<name>`, already in the environment; a failure is a sentence there too."""
+    """Run a command, already in the environment; a failure is a sentence there too."""
+    if name == "bench":
+        sys.path.append(str(ROOT / "tools"))
 
     def run() -> int:
         code: int = importlib.import_module(HOMES.get(name, f"bdl_teach._commands.{name}")).main(

@@ -18,7 +18,7 @@ from bdl_teach._support.report import say
 
 PACKED = Path(__file__).resolve().parents[1] / "_notebooks"  # setup.py puts it into a wheel
 FOLDER = "bdl_teach-notebooks"
-RECORD = ".bdl_teach.json"  # the SHA-256 of each file as it was copied
+RECORD = ".bdl_teach.json"  # what `_content` says of each file as it was copied
 
 
 class Copied(NamedTuple):
@@ -88,17 +88,18 @@ def copy(folder: Path) -> Copied:
 
 
 def _copy_one(path: Path, target: Path, record: dict[str, str], copied: Copied) -> None:
-    ours = path.read_bytes()
-    theirs = target.read_bytes() if target.exists() else None
-    if theirs == ours:
-        return
-    if theirs is not None and _hash(theirs) != record.get(path.name):
-        copied.kept.append(path.name)
-        if record.get(path.name) != _hash(ours):
-            copied.older.append(path.name)
-        return
+    ours, before = path.read_bytes(), record.get(path.name)
+    if target.exists():
+        theirs = target.read_bytes()
+        if _content(theirs) == _content(ours):
+            return
+        if before not in (_content(theirs), _hash(theirs)):  # the latter is of an earlier version
+            copied.kept.append(path.name)
+            if before != _content(ours):
+                copied.older.append(path.name)
+            return
     write_whole(target, ours.decode("utf-8"))
-    record[path.name] = _hash(ours)
+    record[path.name] = _content(ours)
     copied.written.append(path.name)
 
 
@@ -109,6 +110,15 @@ def _read_record(folder: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def _content(file: bytes) -> str:
+    """The SHA-256 of what a learner changes: of a notebook the cells, not what a run left there."""
+    try:
+        cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads(file)["cells"]]
+    except (ValueError, KeyError, TypeError):
+        return _hash(file)
+    return _hash(json.dumps(cells).encode())
 
 
 def _hash(content: bytes) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
+_BLURRED = 0.01  # of a column's range: so far float32 may move its values
 
 
 def number(name: str, value: float) -> float:
@@ -62,6 +63,14 @@ def count(name: str, value: int, minimum: int = 1) -> int:
     return result
 
 
+def starting_rho(name: str, value: float) -> float:
+    """Return ``value`` if float32 holds σ = log(1 + e^ρ) and σ², or raise ``ValueError``."""
+    result = number(name, value)
+    if not -41.0 <= result <= 1e18:
+        raise ValueError(f"{name}: expected ρ >= -41, of which σ is no 0 in float32, got {value!r}")
+    return result
+
+
 def choice(name: str, value: str, options: Sequence[str]) -> str:
     """Return ``value`` if it is one of ``options`` or raise ``ValueError``."""
     if value not in options:
@@ -98,8 +107,28 @@ def regression_data(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     return x, y.reshape(n, 1)
 
 
+def told_apart(name: str, values: Array) -> Array:
+    """Return ``values`` [n, d] if float32 tells their rows apart or raise ``ValueError``."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = values.astype(np.float32).astype(np.float64)
+        spread = values.max(axis=0) - values.min(axis=0)
+        lost = ~(np.abs(rounded - values).max(axis=0) <= _BLURRED * spread)
+        lost &= (spread > 0) | ~np.isfinite(rounded).all(axis=0)
+    if lost.any():
+        column = values[:, lost][:, 0]
+        raise ValueError(
+            f"{name}: expected columns that float32 tells apart, got one from {column.min():.10g} "
+            f"to {column.max():.10g}, which differs by less than float32 holds: subtract its mean, "
+            "and divide by its standard deviation"
+        )
+    return values
+
+
 def finite(name: str, value: ArrayLike) -> Array:
-    """Return ``value`` as a float64 array without NaN and inf or raise ``ValueError``."""
+    """Return ``value`` as a float64 array, nothing masked, NaN or inf, or raise ``ValueError``."""
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():  # NumPy takes what lies under it
+        hidden = int(value.mask.sum())
+        raise ValueError(f"{name}: expected no masked values, got {hidden}: leave their rows out")
     try:
         if np.iscomplexobj(value):  # NumPy would drop the imaginary part with a warning
             raise TypeError

@@ -1,10 +1,14 @@
-"""Write a file whole or not at all. Standard library only: the launcher uses it too."""
+"""Write a file whole or not at all, and alone. Standard library only: the launcher uses it too."""
 
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
+
+SHARING_VIOLATION = 32  # Windows: another process has the file open
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -37,3 +41,33 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def try_lock(path: Path) -> IO[str] | None:
+    """Open the lock file if no process holds it; the system closes it when the last one ends."""
+    if sys.platform == "win32":
+        return _try_to_make_anew(path)
+    import fcntl
+
+    handle = path.open("a", encoding="utf-8")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException as error:
+        handle.close()
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return handle
+
+
+def _try_to_make_anew(path: Path) -> IO[str] | None:
+    """The same on Windows, where a file that any process has open cannot be deleted."""
+    try:
+        path.unlink(missing_ok=True)
+        return path.open("x", encoding="utf-8")
+    except FileExistsError:
+        return None
+    except PermissionError as error:
+        if getattr(error, "winerror", None) == SHARING_VIOLATION:
+            return None
+        raise

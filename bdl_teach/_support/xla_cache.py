@@ -19,6 +19,10 @@ from pathlib import Path
 
 import platformdirs
 
+# Where kept programs were seen to give the same numbers as fresh ones. TensorFlow 2.19 loads a loop
+# whose number of turns comes at run time as one of no turns: a second process, which finds the
+# program kept, returns the start of each fit, without a word.
+TRIED = ("2.20", "2.21")
 VARIABLE = "BDL_TEACH_XLA_CACHE"  # names another folder; empty: nothing is kept
 LIMIT = 2**30  # bytes kept, all processors together: the chapters need 70 MB, the tests 500
 ROOM = 2**30  # bytes that must be free: a full disk would fail a refit
@@ -35,8 +39,8 @@ def prepare() -> Path | None:
     """Have TensorFlow, which is not imported yet, keep what it compiles, for one thread.
 
     Returns:
-        The folder; None where nothing is kept: not wanted, no room, nowhere to write, or a
-        processor that does not say what it is.
+        The folder; None where nothing is kept: not wanted, a TensorFlow that was not tried, no
+        room, nowhere to write, or a processor that does not say what it is.
     """
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
@@ -87,10 +91,10 @@ def clear() -> bool:
 
 def _folder() -> Path | None:
     chosen = os.environ.get(VARIABLE)
-    if chosen == "" or not (processor := _processor()):
+    if chosen == "" or not was_tried(*_tensorflow()) or not (processor := _processor()):
         return None
     place = Path(chosen) if chosen else platformdirs.user_cache_path("bdl_teach", False) / "xla"
-    what = (_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
+    what = (*_tensorflow(), platform.machine(), processor, os.environ.get("XLA_FLAGS", ""))
     return place.expanduser().absolute() / hashlib.sha256(repr(what).encode()).hexdigest()[:16]
 
 
@@ -104,11 +108,18 @@ def _usable(folder: Path) -> bool:
         return False
 
 
-def _tensorflow() -> str:
+def was_tried(*versions: str) -> bool:
+    """Whether kept programs were tried with each of these versions, and there is one at all."""
+    return bool(versions) and all(".".join(one.split(".")[:2]) in TRIED for one in versions)
+
+
+def _tensorflow() -> list[str]:
+    """The version of every TensorFlow that is installed; of two, either may be imported."""
+    found = []
     for name in ("tensorflow-cpu", "tensorflow"):
         with suppress(PackageNotFoundError):
-            return version(name)
-    return ""
+            found.append(version(name))
+    return sorted(set(found))
 
 
 def _processor() -> str:

@@ -1,7 +1,7 @@
 """The table of the rivals: every method beside the true posterior, in the worlds that are kept.
 
 ``python3 -m bdl_teach claims --table rivals`` makes it, with ``--csv`` as the file beside this
-module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes the README's table.
+module, which chapter 10 reads and from which ``tools/write_rivals.py`` writes docs/results.md.
 What is measured, ``experiments/beside_nuts.py`` says.
 """
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Cells: TypeAlias = Sequence[tuple[int, str]]  # line of the text, and what stands there
 
@@ -23,9 +23,10 @@ _NUMBER = re.compile(
     r"(?P<body>(?:\d[\d.,'\s]*(?<![\s,])|[.,]\d+))(?P<exponent>[eE][-+]?\d+)?"
     r"\s?(?P<after>(?:[^\W\d_]|[%‰°$€£¥₽₹₩₺฿])[^\s\d,+()'\"]{0,9})?"
 )
+_DASH = re.compile(r"^–(?=[\d.,])")  # which a word processor makes of a minus
 _FOOTNOTE = re.compile(r"(?<=[\d%])\s?(?:\[\w{1,3}\]|[*†‡]{1,3})$")
 _MISSING = re.compile(
-    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|[-–—]{1,2}|\.{1,2}|[:?]|k\.\s?a\.|н/д|нет|无|缺失"
+    r"|na|n/a|<na>|#?n\.?v\.?|nan|nat|null|none|nil|n\.a\.|[-–—]{1,2}|\.{1,3}|[…:?/]|k\.\s?a\.|н/д|нет|无|缺失"
     r"|#[a-zа-яäöüé/0]+[!?]|#n/?a|#n/d|#н/д",
     re.IGNORECASE,
 )
@@ -35,6 +36,7 @@ _WITH_TIME = re.compile(
     rf"(?P<date>.+?)(?:T|,?\s){_CLOCK}\s?(?P<zone>Z|UTC|[-+]\d\d:?\d\d)?", re.IGNORECASE
 )
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{4})年(\d{1,2})月(?:(\d{1,2})日)?")
+_COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")
 _YEAR_MONTH = re.compile(r"(\d{4})[-/](\d\d)")
 _DAY_OR_MONTH_FIRST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
 _NAMED = re.compile(r"(?:(\d{1,2})\.?[ -])?([^\W\d_]{3,9})\.?[ -](?:(\d{1,2}),? )?(\d{4})")
@@ -60,7 +62,9 @@ class Ambiguous(ValueError):
         readings: Its values, and how the cell is then read.
     """
 
-    def __init__(self, where: str, argument: str, readings: dict[Any, str]) -> None:
+    def __init__(
+        self, where: str, argument: str, readings: Mapping[str, str] | Mapping[bool, str]
+    ) -> None:
         self.question = f"{where} can be {' or '.join(readings.values())}; no other row says which"
         self.argument, self.readings = argument, readings
         ways = " or ".join(f"{argument}={value!r}" for value in readings)
@@ -142,7 +146,7 @@ def _kind(cell: str) -> str:
 @lru_cache(maxsize=200_000)
 def number(cell: str) -> Number | None:
     """Return what a cell says as a number, or ``None``."""
-    written = cell.strip().replace("，", ",")
+    written = _DASH.sub("-", cell.strip().replace("，", ","))
     text = _FOOTNOTE.sub("", written)
     stripped = text != written
     negative = text.startswith("(") and text.endswith(")")  # as accountants write it
@@ -222,7 +226,12 @@ def read(name: str, cells: Cells, decimal: str, day_first: bool | None) -> Colum
         if _kind(cell) != kind:
             raise ValueError(f"line {line}: expected a {kind} in {name}, got {cell.strip()[:40]}")
     if kind == "number":
-        return _numbers(name, cells, decimal)
+        compact = [(line, _COMPACT.sub(r"\1-\2-\3", cell.strip())) for line, cell in cells]
+        if not all(_dates(cell) for _, cell in compact):
+            return _numbers(name, cells, decimal)
+        days = _days(name, compact, day_first)
+        days.notes.append(f"{name}: {cells[0][1].strip()} is read as {compact[0][1]}")
+        return days
     return _days(name, cells, day_first) if kind == "date" else _hours(name, cells)
 
 
@@ -351,7 +360,7 @@ def _days(name: str, cells: Cells, day_first: bool | None) -> Column:
         line, cell = cells[differ[0]]
         words = {first: f"{ways[differ[0]][first]:%d %B %Y}" for first in possible}
         if day_first is None:
-            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "day_first", {**words})
+            raise Ambiguous(f"line {line}: {cell.strip()} in {name}", "day_first", words)
         possible = [day_first]
         notes.append(f"{name}: {cell.strip()} is read as {words[day_first]}")
     dates = [way[possible[0]] for way in ways]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
 FASHION = (
@@ -27,6 +28,7 @@ DIGITS = tuple(str(digit) for digit in range(10))
 _SIDE, _GRID = 28, 30  # pixels of a side; pictures of a side of the sprite
 
 
+@one_line
 @dataclass(frozen=True)
 class Images:
     """Labelled grey pictures.

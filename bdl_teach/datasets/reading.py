@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import cells as reader
 from bdl_teach.datasets.cells import Ambiguous, is_missing, is_value
 
@@ -35,6 +36,7 @@ _SAMPLE = 300  # lines that say what separates columns
 _HEAD = 20  # lines at most that stand above the numbers
 
 
+@one_line
 @dataclass(frozen=True)
 class Points:
     """Points that have been read, all of them.
@@ -144,9 +146,10 @@ def read_points(
     if called[0] == called[1]:
         table.notes.append(f"both columns are called {called[0]}")
         called = [f"{name} ({axis})" for name, axis in zip(called, "xy", strict=True)]
-    _leave_out_missing(table, two, called)
+    lost = _leave_out_missing(table, two, called)
     if len(table.rows) < 2:
-        raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}")
+        why = f": {table.notes[-1]}" if lost else ""
+        raise ValueError(f"expected at least two rows of two numbers, got {len(table.rows)}{why}")
     x, y = _values(table, two, called, decimal, day_first)
     if min(x.values) == max(x.values):
         first = table.rows[0].cells[two[0]].strip()
@@ -230,7 +233,7 @@ def _table(
     names = _names(above, width, separator, dict(lines), notes)
     table = _Table([_fitted(row, width, spaced) for row in rows], names, notes)
     below = [line for line in lines if line[0] >= rows[0].line]
-    if separator == "," and not any('"' in line for _, line in below):
+    if separator == "," and not any(names) and not any('"' in line for _, line in below):
         _look_at_commas(below, notes, decimal, one_name=len(above) == 1 == len(above[0].cells))
     _leave_out_columns(table, spaced)
     return table
@@ -478,20 +481,22 @@ def _place(names: Sequence[str], column: str | int) -> int:
 # From a table to numbers.
 
 
-def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> None:
-    """Leave out rows where x or y has no value, and note which."""
+def _leave_out_missing(table: _Table, two: tuple[int, int], called: Sequence[str]) -> bool:
+    """Leave out rows where x or y has no value, and note which; says whether there are any."""
     kept: list[tuple[_Row, list[str]]] = []
     lost: list[tuple[_Row, list[str]]] = []
     for row in table.rows:
-        empty = [name for i, name in zip(two, called, strict=True) if is_missing(row.cells[i])]
+        cells = [(name, row.cells[i].strip()) for i, name in zip(two, called, strict=True)]
+        empty = [f"{name} is {cell or 'empty'}" for name, cell in cells if is_missing(cell)]
         (lost if empty else kept).append((row, empty))
     if lost:
         row, empty = lost[0]
         places = _places([one.line for one, _ in lost])
         many = f"{len(lost)} of {len(table.rows)} rows {'have' if len(lost) > 1 else 'has'}"
-        what = f" ({' and '.join(empty)} empty)" if len(lost) == 1 else ""
+        what = f" ({' and '.join(empty)})" if len(lost) == 1 else ""
         table.notes.append(f"{many} no number: left out, {places}{what}")
     table.rows = [row for row, _ in kept]
+    return bool(lost)
 
 
 def _values(

@@ -15,6 +15,7 @@ import numpy as np
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DatasetUnavailable
+from bdl_teach._support.one_line import one_line
 from bdl_teach.datasets import store
 
 UCI = tuple(f.dataset for f in store.FILES.values() if f.path.startswith("uci/"))
@@ -36,6 +37,7 @@ _HOUSES = (
 _NO_FEATURES = ("PatientID", "DoctorInCharge", "Diagnosis")
 
 
+@one_line
 @dataclass(frozen=True)
 class Table:
     """A supervised data set.

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 
 
+@one_line
 @dataclass(frozen=True)
 class Regression1D:
     """A one-dimensional regression problem whose truth is known.

@@ -2,29 +2,28 @@
 
 An answer is run on a few inputs and compared with a reference; if it differs, it is compared
 with what well-known mistakes would have computed. A check never raises: a stub, a wrong type or
-an error inside the answer is met with a sentence. What was solved is kept in a small file in the
-user's data folder (``_record.py``), so that it outlives the kernel.
+an error inside the answer is met with a sentence.
 
-Exercise 6.6 stands in ``chapter6.py`` under the line ``# Exercise 6.6.`` To add one, say 6.10:
-
-1. ``chapter6.py``: at the end, under ``# Exercise 6.10.``, its helpers, and at the top level of the
-   module an :class:`Exercise` (for statements a :class:`Choice`); there it is found, no list names
-   it. What its parts and those of a :class:`Mistake` must be, the two classes say. Draw its cases
-   from a generator of its own, so that those of other exercises stay as they are. ``_faces.py`` has
-   the numbers that wrong answers like to use.
-2. ``tests/exercises/answers/chapter6.py``: in ``RIGHT`` an answer written in another way than the
-   reference, in ``ALSO`` more of them, in ``WRONG`` at least four wrong ones, each with what must
-   be said. What holds of every exercise, ``test_exercises.py`` beside it tries unasked.
-3. ``notebooks/06_….ipynb`` and its paired text: the heading with number and title, a cell with the
-   stub and the check (tag ``exercise``), a hidden one with a worked solution (tag ``solution``).
+What was solved is remembered in a small file in the user's data folder, so that it outlives the
+kernel. An exercise that asks for a function is the decorated reference in its chapter's module; one
+that asks which statements are true stands in ``statements.toml``.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.resources import files
 from pkgutil import iter_modules
 
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Result, Session
+from bdl_teach.exercises._engine import (
+    FOUND,
+    Choice,
+    Exercise,
+    Mistake,
+    Result,
+    Session,
+    read_choices,
+)
 from bdl_teach.exercises._record import own
 
 __all__ = [
@@ -41,12 +40,13 @@ __all__ = [
 
 
 def _collect() -> dict[str, Exercise]:
-    """All exercises of the modules ``chapterN``, in the order of their numbers."""
-    names = [m.name for m in iter_modules(__path__) if m.name.startswith("chapter")]
-    modules = [import_module(f"{__name__}.{name}") for name in names]
-    found = [e for module in modules for e in vars(module).values() if isinstance(e, Exercise)]
-    found.sort(key=lambda exercise: [int(part) for part in exercise.number.split(".")])
-    return {exercise.number: exercise for exercise in found}
+    """All exercises, in the order of their numbers."""
+    for module in iter_modules(__path__):
+        if module.name.startswith("chapter"):
+            import_module(f"{__name__}.{module.name}")
+    choices = read_choices(files(__name__).joinpath("statements.toml").read_text("utf-8"))
+    order = sorted([*FOUND, *choices], key=lambda e: [int(part) for part in e.number.split(".")])
+    return {exercise.number: exercise for exercise in order}
 
 
 def _missions() -> list[str]:

@@ -8,7 +8,9 @@ import linecache
 import os
 import re
 import sysconfig
+import tomllib
 import traceback
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -16,13 +18,16 @@ from decimal import Decimal
 from functools import cache, cached_property
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from IPython.utils.capture import capture_output
 from numpy.typing import ArrayLike
 
 from bdl_teach._support.checks import Array
+from bdl_teach.exercises import slips
 from bdl_teach.exercises._record import OPEN, SOLVED, WRONG, Progress
+from bdl_teach.exercises.slips import Slip
 
 # The course computes in float32, and an answer may take another order: a share of each value may
 # be off, and where zero is expected, a share of the largest value beside it.
@@ -53,10 +58,11 @@ class Unreadable:
 
 
 class Changed(Exception):
-    """What a call came to whose arguments are no longer what they were."""
+    """Stands for the result of a call that changed its arguments."""
 
 
-Function = Callable[..., object]  # what an exercise asks for: numbers in, numbers out
+F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]  # what an exercise asks for: numbers in, numbers out
 Case = tuple[Any, ...]  # the arguments of one call
 
 # What one call came to: an array, the exception that it raised, what was no number, or None
@@ -89,31 +95,34 @@ class Result:
 class Mistake:
     """A known mistake, recognised by what it computes in every case.
 
-    It must differ from the reference and from every other mistake in at least one case: an answer
-    that two mistakes explain hears of neither. What gets the same wrong numbers is one mistake.
-
     Attributes:
-        name: The mistake in a few words, without a full stop; no other of the exercise has it.
+        name: The mistake in a few words.
         hint: What to think about, as a sentence with its full stop; not the answer itself.
-        wrong: The answer with this mistake: a function of the reference's arguments; or several,
-            for its many faces, such as each small number that might have been added.
-        recognises: For a mistake that no list of functions covers, instead of ``wrong``: says of
-            (outcomes, expected), one of each a case, whether it explains them all.
-        breaks: Whether NaN is what this mistake gives in some case. Otherwise NaN matches nothing.
+        faces: Functions of the reference's arguments that make this mistake.
     """
 
     name: str
     hint: str
-    wrong: Function | tuple[Function, ...] | None = None
-    recognises: Callable[[Sequence[Outcome], Sequence[Outcome]], bool] | None = None
-    breaks: bool = False
+    faces: tuple[Function, ...]
 
-    @property
-    def faces(self) -> tuple[Function, ...]:
-        """The functions that make this mistake."""
-        if self.wrong is None:
-            return ()
-        return self.wrong if isinstance(self.wrong, tuple) else (self.wrong,)
+
+def mistakes(*rows: str | Function | tuple[Function, ...]) -> tuple[Mistake, ...]:
+    """Read a table of mistakes: in turn a sentence, and the formula to which it belongs.
+
+    Args:
+        *rows: A sentence ``"name: hint."``, then the answer with this mistake, as a function of
+            the reference's arguments, or several that make the same mistake.
+
+    Raises:
+        ValueError: Sentences and formulas do not alternate.
+    """
+    found = []
+    for sentence, formula in zip(rows[::2], rows[1::2], strict=True):
+        if not isinstance(sentence, str) or isinstance(formula, str) or ": " not in sentence:
+            raise ValueError(f'mistakes: expected "name: hint." and a formula, got {sentence!r}')
+        name, hint = sentence.split(": ", 1)
+        found.append(Mistake(name, hint, formula if isinstance(formula, tuple) else (formula,)))
+    return tuple(found)
 
 
 class Late(Sequence[Case]):
@@ -142,11 +151,17 @@ class Exercise:
         cases: Arguments to try it on; together they tell every known mistake from the others.
             Ordinary numbers first (a message quotes the first case that differs), then what breaks
             wrong answers: zeros, one data point, very large and very small values.
-        mistakes: Known mistakes, in any order.
+        mistakes: Known mistakes, in any order; each differs from the others in some case.
         rtol: Share of a value by which an answer may be off.
         atol: Where zero is expected: share of the largest value of that answer.
-        compared: Of (answer, *case), what to compare; the answer itself if not given. If that is
-            one number, it is a verdict: other answers are as right as the reference's.
+        compared: Of (answer, *case), the numbers to compare; the answer itself if not given.
+        judge: Of (answer, *case), the name of its fault, ``""`` if it has none; for an exercise
+            that has many right answers. No message quotes one then.
+        faults: A sentence ``"name: hint."`` for each fault. One is named if it is the only one in
+            all cases.
+        fatal: Names of faults that are named if they are found in any case, the worst first.
+        overall: Of the answers to all cases, the name of a fault that only shows when they are
+            seen together, ``""`` if they have none.
     """
 
     number: str
@@ -158,10 +173,19 @@ class Exercise:
     rtol: float = RELATIVE
     atol: float = OF_LARGEST
     compared: Callable[..., ArrayLike] | None = None
+    judge: Callable[..., str] | None = None
+    faults: tuple[str, ...] = ()
+    fatal: tuple[str, ...] = ()
+    overall: Callable[[list[Array]], str] | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the answer itself is compared, digit by digit: common slips are looked for."""
+        return self.compared is None and self.judge is None and self.rtol < 0.01
 
     @property
     def read(self) -> str:
-        """Where to read, as a sentence."""
+        """Return where to read, as a sentence."""
         return f"Read section{'s' if ' and ' in self.section else ''} {self.section}."
 
     def find(self, answer: object, tries: int = 0) -> tuple[str, str]:
@@ -175,81 +199,142 @@ class Exercise:
             return OPEN, "nothing to check yet: replace the ... and run the cell again."
         if not callable(answer):
             return WRONG, f"expected a function, got {_short(answer)}."
-        outcomes = [outcome(answer, case) for case in self.cases]
+        outcomes = self._run(answer)
         if all(o is None or isinstance(o, NotImplementedError) for o in outcomes):
             return OPEN, "nothing to check yet: the function returns nothing or `...`."
         if self.same(outcomes, self._expected):
             return SOLVED, "right."
-        return WRONG, self._diagnose(outcomes, self._expected)
+        return WRONG, self._diagnose(outcomes)
+
+    def _run(self, answer: Function) -> list[Outcome]:
+        """Run an answer on all cases; what it prints is shown for the first one only."""
+        if not self.cases:
+            return []
+        first = outcome(answer, self.cases[0])
+        with capture_output():
+            return [first, *(outcome(answer, case) for case in self.cases[1:])]
 
     def same(
-        self, got: Sequence[Outcome], want: Sequence[Outcome], *, breaks: bool = False
+        self, got: Sequence[Outcome], want: Sequence[Outcome], *, equal_nan: bool = False
     ) -> bool:
-        """Whether outcomes agree in every case: in shape, in value, in the error raised."""
+        """Say whether outcomes agree in every case: in shape, in value, in the error raised."""
         cases = zip(self.cases, got, want, strict=True)
-        return all(self._same(case, a, b, breaks) for case, a, b in cases)
+        return all(self._same(case, a, b, equal_nan) for case, a, b in cases)
 
-    def _same(self, case: Case, a: Outcome, b: Outcome, breaks: bool) -> bool:
+    def _same(self, case: Case, a: Outcome, b: Outcome, equal_nan: bool = False) -> bool:
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return a is not None and type(a) is type(b) and not isinstance(a, Unreadable)
-        a = _fit(a, b)
+        a = _unboxed(a, b)
         if a.shape != b.shape:
             return False
+        if self.judge is not None:
+            return not _breaks(a, b) and self.judge(a, *case) == self.judge(b, *case)
         if self.compared is not None:
             if _breaks(a, b):  # NaN is above no limit, and below none
                 return False
             a, b = (np.asarray(self.compared(o, *case), np.float64) for o in (a, b))
-        return close(a, b, self.rtol, self.atol, equal_nan=breaks)
+        return close(a, b, self.rtol, self.atol, equal_nan=equal_nan)
 
-    def _diagnose(self, outcomes: Sequence[Outcome], expected: Sequence[Outcome]) -> str:
+    def _diagnose(self, outcomes: Sequence[Outcome]) -> str:
         """Name the one mistake that explains every case, or say where the answer differs."""
-        found = [m for m in self.mistakes if self._explains(m, outcomes, expected)]
+        found = {
+            f"{mistake.name}: {mistake.hint}"
+            for mistake, given in self._mistaken
+            if self.same(outcomes, given, equal_nan=True)
+        }
+        fault = "" if found else self._fault(outcomes)
+        found |= {sentence for sentence in self.faults if sentence.split(": ")[0] == fault}
         if len(found) == 1:
-            return f"{found[0].name}: {found[0].hint} {self.read}"
-        for case, got, want in zip(self.cases, outcomes, expected, strict=True):
-            if not self._same(case, got, want, False):
-                return self._differs(case, got, want, outcomes, expected)
-        raise AssertionError("unreachable: some outcome differs")
-
-    def _explains(
-        self, mistake: Mistake, outcomes: Sequence[Outcome], expected: Sequence[Outcome]
-    ) -> bool:
-        """Whether a mistake would have given all these outcomes."""
-        if mistake.recognises is not None:
-            broken = any(map(_breaks, outcomes, expected))
-            return not broken and mistake.recognises(outcomes, expected)
-        return any(
-            self.same(outcomes, given, breaks=mistake.breaks) for given in self._given[mistake.name]
+            return f"{found.pop()} {self.read}"
+        differs = next(
+            self._differs(case, got, want)
+            for case, got, want in zip(self.cases, outcomes, self._expected, strict=True)
+            if not self._same(case, got, want)
         )
+        if found:
+            return differs
+        if not self.is_exact:
+            negated = [np.asarray(-o) if isinstance(o, np.ndarray) else o for o in outcomes]
+            is_negated = self.same(negated, self._expected)
+            return (
+                f"wrong sign: the sign is wrong everywhere. F{differs[1:]}"
+                if is_negated
+                else differs
+            )
+        kinds = self._slips_of_answers, self._constants(outcomes), self._slips_of_arguments
+        for known in kinds:
+            fitting = [slip for slip in known if self.same(outcomes, slip.values)]
+            if len({slip.name for slip in fitting}) == 1:
+                return f"{fitting[0].name}: {fitting[0].hint} F{differs[1:]}"
+        return differs
 
-    @cached_property
-    def judges(self) -> bool:
-        """Whether an answer is judged by what it does: no message quotes a right one then."""
-        if self.compared is None:
-            return False
-        return np.ndim(self.compared(self._expected[0], *self.cases[0])) == 0
+    def _fault(self, outcomes: Sequence[Outcome]) -> str:
+        """Return the name of the fault that all wrong answers share, or of a fatal one."""
+        answers = self._shaped(outcomes)
+        if not answers or any(map(_breaks, answers, self._expected)):
+            return ""
+        if self.overall is not None and (name := self.overall(answers)):
+            return name
+        if self.judge is None:
+            return ""
+        pairs = zip(self.cases, answers, strict=True)
+        found = {self.judge(answer, *case) for case, answer in pairs} - {""}
+        named = [name for name in self.fatal if name in found] or [*found]
+        return named[0] if named and (len(found) == 1 or named[0] in self.fatal) else ""
+
+    def _shaped(self, outcomes: Sequence[Outcome]) -> list[Array]:
+        """Return the answers to all cases; none unless each has the shape that is expected."""
+        fitted = [
+            _unboxed(got, want)
+            for got, want in zip(outcomes, self._expected, strict=True)
+            if isinstance(got, np.ndarray) and _shape(_unboxed(got, want)) == _shape(want)
+        ]
+        return fitted if len(fitted) == len(outcomes) else []
 
     @cached_property
     def _expected(self) -> list[Outcome]:
-        """What the reference computes, worked out at the first answer: some of them train."""
+        """Compute the right answers, when they are first needed: some references train."""
         return [outcome(self.reference, case) for case in self.cases]
 
     @cached_property
-    def _given(self) -> dict[str, list[list[Outcome]]]:
-        """What each face of each mistake computes, worked out at the first wrong answer."""
-        return {
-            mistake.name: [[outcome(face, case) for case in self.cases] for face in mistake.faces]
+    def _mistaken(self) -> list[tuple[Mistake, list[Outcome]]]:
+        """Compute what each form of each mistake gives, when it is first needed."""
+        return [
+            (mistake, [outcome(face, case) for case in self.cases])
             for mistake in self.mistakes
-        }
+            for face in mistake.faces
+        ]
 
-    def _differs(
-        self,
-        case: Case,
-        got: Outcome,
-        want: Outcome,
-        outcomes: Sequence[Outcome],
-        expected: Sequence[Outcome],
-    ) -> str:
+    @cached_property
+    def _slips_of_answers(self) -> list[Slip]:
+        first = self.reference(*copy.deepcopy(self.cases[0]))
+        with np.errstate(all="ignore"):
+            found = [*slips.of_answers(self._expected, self.cases, first)]
+        return [slip for slip in found if self._can_be_told(slip.values)]
+
+    def _constants(self, outcomes: Sequence[Outcome]) -> list[Slip]:
+        with np.errstate(all="ignore"):
+            return [*slips.of_constants(self._shaped(outcomes), self._expected)]
+
+    @cached_property
+    def _slips_of_arguments(self) -> list[Slip]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = [
+                Slip(name, hint, [outcome(self.reference, case) for case in cases])
+                for name, hint, cases in slips.of_arguments(self.reference, self.cases)
+            ]
+        return [slip for slip in found if self._can_be_told(slip.values)]
+
+    def _can_be_told(self, values: Sequence[Outcome]) -> bool:
+        """Say whether a slip gives numbers: not one for all cases, and not the right ones."""
+        arrays = [value for value in values if isinstance(value, np.ndarray)]
+        if len(arrays) < len(values) or any(map(_breaks, arrays, self._expected)):
+            return False
+        several = len(np.unique(np.concatenate([array.ravel() for array in arrays]))) > 1
+        return several and not self.same(values, self._expected)
+
+    def _differs(self, case: Case, got: Outcome, want: Outcome) -> str:
         """Describe a difference that no known mistake explains."""
         where = f"for {self._arguments(case)}"
         if isinstance(got, Changed):
@@ -261,14 +346,12 @@ class Exercise:
         if isinstance(got, Unreadable):
             wanted = self._wanted(case, want)
             return f"{where} expected {wanted}, and your function returned {got.text}."
-        got = _fit(got, want)
+        got = _unboxed(got, want)
         if not isinstance(want, np.ndarray) or got.shape != want.shape:
             return f"{where} expected {self._wanted(case, want)}, got {_kind(got)}."
         if _breaks(got, want):
             return f"{where} your answer contains {_first_bad(got)}. {self.read}"
-        if self.same([_negated(o) for o in outcomes], expected):
-            return f"the sign is wrong everywhere. {self.read}"
-        if self.judges:
+        if self.judge is not None:
             return f"{where} your answer, {_show(got)}, does not do what is asked. {self.read}"
         if want.size > _WRITTEN and _show(want) == _show(got):  # they differ in what is left out
             at = _farthest(got, want)
@@ -278,7 +361,7 @@ class Exercise:
         return f"{where} {differs}. {self.read}"
 
     def _wanted(self, case: tuple[Any, ...], want: Any) -> str:
-        """What kind of thing is expected; a pair was stacked to be compared."""
+        """Say what kind of thing is expected; a pair was stacked to be compared."""
         with np.errstate(all="ignore"):
             pair = isinstance(want, np.ndarray) and isinstance(self.reference(*case), tuple)
         if pair:
@@ -333,6 +416,42 @@ class Choice(Exercise):
         return f"statement {letter} {verdict}: {self.statements[letter]}"
 
 
+FOUND: list[Exercise] = []  # what the chapters' modules have defined
+
+
+def exercise(
+    heading: str,
+    section: str,
+    cases: Sequence[Case],
+    mistakes: tuple[Mistake, ...] = (),
+    **options: Any,
+) -> Callable[[F], F]:
+    """Make the decorated function the reference of an exercise; it stays the function it is.
+
+    Args:
+        heading: Number and title, as the notebook's heading has them.
+        section: See :class:`Exercise`, for all that follows.
+        cases: Arguments to try an answer on.
+        mistakes: Known mistakes, see :func:`mistakes`.
+        **options: The other attributes of :class:`Exercise`.
+    """
+    number, title = heading.split(" ", 1)
+
+    def register(reference: F) -> F:
+        FOUND.append(Exercise(number, title, section, reference, cases, mistakes, **options))
+        return reference
+
+    return register
+
+
+def read_choices(text: str) -> list[Choice]:
+    """Read the exercises that ask for statements from TOML."""
+    return [
+        Choice(number, e["title"], e["section"], frozenset(e["true"]), statements=e["statements"])
+        for number, e in tomllib.loads(text).items()
+    ]
+
+
 class Session:
     """The exercises that a learner has tried.
 
@@ -374,9 +493,9 @@ class Session:
         return number
 
     def table(self, chapter: int | None = None) -> str:
-        """One line an exercise, of one chapter or of all, and how many are solved.
+        """Return one line an exercise, of one chapter or of all, and how many are solved.
 
-        Of all, how many missions are done, too: an explorer is in more chapters than one.
+        The table of all chapters counts the missions, too: an explorer is in several chapters.
         """
         wanted, marks = self._of(chapter), self._progress.marks()
         rows = [f"{marks.get(n, OPEN)} {n:5} {self._registry[n].title}" for n in wanted]
@@ -397,7 +516,7 @@ class Session:
         return f"Forgotten: {solved} solved of {len(wanted)}{counted}."
 
     def _of(self, chapter: int | None) -> list[str]:
-        """The numbers of a chapter's exercises, or of all."""
+        """Return the numbers of a chapter's exercises, or of all."""
         chapters = sorted({int(number.split(".")[0]) for number in self._registry})
         if chapter is not None and chapter not in chapters:
             known = ", ".join(map(str, chapters))
@@ -406,7 +525,7 @@ class Session:
 
 
 def outcome(function: Function, case: Case) -> Outcome:
-    """Run a function on one case; nothing that it does gets out."""
+    """Run a function on a copy of one case, and catch what it raises."""
     arguments = copy.deepcopy(case)
     try:
         with np.errstate(all="ignore"):
@@ -419,7 +538,7 @@ def outcome(function: Function, case: Case) -> Outcome:
 
 
 def _unchanged(now: object, before: object) -> bool:
-    """Whether arguments are what they were: numbers, arrays, and tuples of these, ragged or not.
+    """Say whether arguments are what they were: numbers, arrays, and tuples of these.
 
     A false alarm here would be raised for the reference and for each answer alike, and whatever is
     raised alike counts as right. So a tuple is never made an array, and NaN is what it was.
@@ -464,7 +583,7 @@ def _stack(parts: Sequence[object]) -> Array:
 
 
 def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool = False) -> bool:
-    """Whether arrays of one shape agree, each value by its own size.
+    """Say whether arrays of one shape agree, each value by its own size.
 
     Args:
         got: What was computed.
@@ -481,17 +600,21 @@ def close(got: Array, want: Array, rtol: float, atol: float, *, equal_nan: bool 
     return bool((near | (np.isnan(got) & np.isnan(want)) if equal_nan else near).all())
 
 
-def _fit(got: Array, want: Outcome) -> Array:
-    """A number may come as an array of one, alone or in a pair."""
+def _unboxed(got: Array, want: Outcome) -> Array:
+    """Return a number that came as an array of one, alone or in a pair, as a number."""
     if isinstance(want, np.ndarray) and want.ndim <= 1 and want.size <= 2:
         return got[..., 0] if got.shape == (*want.shape, 1) else got
     return got
 
 
-def _error(error: BaseException) -> str:
-    """An error's type and words, and the line of the learner's own code that raised it.
+def _shape(value: Outcome) -> tuple[int, ...] | None:
+    return value.shape if isinstance(value, np.ndarray) else None
 
-    Of a ``tf.function`` TensorFlow gives the lines as text, and a file that it wrote itself.
+
+def _error(error: BaseException) -> str:
+    """Return an error's type and words, and the line of the learner's own code that raised it.
+
+    An error in a ``tf.function`` has these lines in its text, and a file that TensorFlow wrote.
     """
     if (in_graph := _IN_GRAPH.findall(str(error))) and "in user code:" in str(error):
         said = str(error).strip().splitlines()[-1].strip()
@@ -513,14 +636,14 @@ def _line(error: BaseException) -> str:
 
 
 def _is_stub(value: object) -> bool:
-    """Whether a value, or a part of a tuple, is still to be filled in."""
+    """Say whether a value, or a part of a tuple, is still to be filled in."""
     if isinstance(value, tuple | list) and len(value):
         return any(part is None or part is Ellipsis for part in value)
     return value is None or value is Ellipsis
 
 
 def _letters(answer: Any) -> set[str] | None:
-    """The letters of an answer: text, a collection of them, or a mapping to true or false."""
+    """Read letters from text, a collection, or a mapping to true or false."""
     if isinstance(answer, Mapping):
         answer = [letter for letter, holds in answer.items() if holds]
     if isinstance(answer, str):
@@ -534,7 +657,7 @@ def _letters(answer: Any) -> set[str] | None:
 
 
 def _argument(name: str, value: Any) -> str:
-    """An argument as a sentence has it: of what would be a sentence of its own, the shape."""
+    """Format an argument for a message; if that is too long, give its shape."""
     text = _show(value)
     if len(text) <= _LONG:
         return f"{name}={text}"
@@ -545,25 +668,21 @@ def _argument(name: str, value: Any) -> str:
 
 
 def _breaks(got: Outcome, want: Outcome) -> bool:
-    """Whether something that is no finite number stands where one should."""
+    """Say whether NaN or infinity stands where a finite number should."""
     if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
         return False
     return bool(not np.isfinite(got).all() and np.isfinite(want).all())
 
 
-def _negated(value: Outcome) -> Outcome:
-    return np.asarray(-value) if isinstance(value, np.ndarray) else value
-
-
 def _kind(value: Outcome) -> str:
-    """What kind of thing an outcome is, in words."""
+    """Say what kind of thing an outcome is."""
     if not isinstance(value, np.ndarray):
         return f"a {type(value).__name__}" if isinstance(value, BaseException) else "nothing"
     return f"shape {value.shape}" if value.shape else "one number"
 
 
 def _farthest(got: Array, want: Array) -> tuple[int, ...]:
-    """Where two arrays of one shape lie farthest apart."""
+    """Return the index at which two arrays of one shape lie farthest apart."""
     with np.errstate(invalid="ignore"):
         apart = np.where(got == want, 0.0, np.abs(got - want))
     place = np.unravel_index(np.argmax(np.nan_to_num(apart, nan=np.inf)), want.shape)

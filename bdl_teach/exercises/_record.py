@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
 import platformdirs
 
-from bdl_teach._support.files import write_whole
+from bdl_teach._support.files import try_lock, write_whole
 
 SOLVED, OPEN, WRONG = "✓", "·", "✗"
 VARIABLE = "BDL_TEACH_PROGRESS"  # names another file; empty: nothing is kept
+_PATIENCE = 2.0  # seconds that another process may take to write its mark
 _ORDER = (OPEN, WRONG, SOLVED)
 _NUMBERING = 2  # the file says which one its numbers are of: exercise 4.3 was another one before
 _MOVED = {"4": "5", "5": "6", "6": "7", "7": "10"}  # chapters of a file that says nothing
@@ -64,7 +67,7 @@ class Progress:
 
     def add(self, number: str, mark: str) -> None:
         """Note an answer; what was solved once stays solved."""
-        with self._lock:
+        with self._lock, self._alone():
             self._read()
             before, wrong = self._tried.get(number, (OPEN, 0))
             self._tried[number] = (max(before, mark, key=_ORDER.index), wrong + (mark == WRONG))
@@ -72,11 +75,31 @@ class Progress:
 
     def forget(self, numbers: Iterable[str]) -> None:
         """Forget everything about some exercises."""
-        with self._lock:
+        with self._lock, self._alone():
             self._read()
             for number in numbers:
                 self._tried.pop(number, None)
             self._write()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from writing between what is read here and what is written.
+
+        One that takes too long is not waited for, nor is a folder that takes no lock.
+        """
+        held = None
+        if self._path is not None and not self._is_special():
+            until = time.monotonic() + _PATIENCE
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                while (held := try_lock(self._path.with_suffix(".lock"))) is None:
+                    if time.monotonic() > until:
+                        break
+                    time.sleep(0.01)
+            except OSError:  # writing will say so
+                held = None
+        with held or nullcontext():
+            yield
 
     def _read(self) -> None:
         """Take what the file holds: another notebook may have written to it."""
@@ -90,9 +113,16 @@ class Progress:
         except OSError as error:
             self._tell(f"{self._path} cannot be read: {error.strerror}")
         except (ValueError, TypeError, KeyError, AttributeError):
-            aside = self._path.with_suffix(".damaged")
-            os.replace(self._path, aside)
-            self._tell(f"{self._path} was no record of yours; it is now {aside}")
+            self._put_aside(self._path)
+
+    def _put_aside(self, path: Path) -> None:
+        aside = path.with_suffix(".damaged")
+        try:
+            os.replace(path, aside)
+        except OSError as error:
+            self._tell(f"{path} is no record of yours and cannot be moved: {error.strerror}")
+        else:
+            self._tell(f"{path} was no record of yours; it is now {aside}")
 
     def _write(self) -> None:
         if self._path is None or self._is_special():

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets, densities
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
-from bdl_teach.exercises._faces import BASES
+from bdl_teach.exercises._engine import exercise, mistakes
 
 _A = np.array
-
-# Exercise 4.1.
-
-
-def _family(cov: Any) -> Any:
-    return 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.linalg.slogdet(cov)[1])
 
 
 def _marginal(cov: Any) -> Any:
@@ -48,59 +40,32 @@ _COVARIANCES = (
     (_covariance(60, 1e-8),),
 )
 
-FAMILY = Exercise(
-    "4.1",
-    "Compute: what the family costs",
+
+@exercise(
+    "4.1 Compute: what the family costs",
     "4.1 and 4.2",
-    _family,
     _COVARIANCES,
-    (
-        Mistake(
-            "the posterior's own marginals",
-            "their sd is not where F is lowest: the best σ_i is 1/√Λ_ii, with Λ the inverse of Σ.",
-            _marginal,
-        ),
-        Mistake(
-            "the other direction",
-            "that is KL[P ‖ q]; F measures KL[q ‖ P], under whose mean q is what is averaged over.",
-            _other_way,
-        ),
-        Mistake(
-            "the half is missing",
-            "log σ is half of log σ²: each logarithm of a variance counts one half.",
-            lambda cov: 2 * _family(cov),
-        ),
-        Mistake(
-            "the determinant is missing",
-            "the entropy of the posterior belongs to it, too: ½ log det Σ.",
-            lambda cov: 0.5 * np.log(np.diag(np.linalg.inv(cov))).sum(),
-        ),
-        Mistake(
-            "the determinant underflows",
-            "of 60 small numbers the product is 0: add logarithms, as np.linalg.slogdet does.",
-            lambda cov: (
-                0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.log(np.linalg.det(cov)))
-            ),
-        ),
-        Mistake(
-            "another base",
-            "nats come of natural logarithms.",
-            tuple(lambda cov, base=base: _family(cov) / base for base in BASES),
-        ),
+    mistakes(
+        "the posterior's own marginals: their sd is not where F is lowest: the best σ_i is "
+        "1/√Λ_ii, with Λ the inverse of Σ.",
+        _marginal,
+        "the other direction: that is KL[P ‖ q]; F measures KL[q ‖ P], under whose mean q is "
+        "what is averaged over.",
+        _other_way,
+        "the determinant is missing: the entropy of the posterior belongs to it, too: ½ log det Σ.",
+        lambda cov: 0.5 * np.log(np.diag(np.linalg.inv(cov))).sum(),
+        "the determinant underflows: of 60 small numbers the product is 0: add logarithms, as "
+        "np.linalg.slogdet does.",
+        lambda cov: 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.log(np.linalg.det(cov))),
     ),
 )
-
-
-# Exercise 4.2.
+def _family(cov: Any) -> Any:
+    return 0.5 * (np.log(np.diag(np.linalg.inv(cov))).sum() + np.linalg.slogdet(cov)[1])
 
 
 def _sds(cov: Any, u: Any) -> Any:
     """Of uᵀw: the posterior's standard deviation and the best mean field's."""
     return _A([u @ cov @ u, u**2 @ (1 / np.diag(np.linalg.inv(cov)))]) ** 0.5
-
-
-def _of_difference(cov: Any, a: Any, b: Any) -> Any:
-    return tuple(_sds(cov, b - a))
 
 
 def _strangers(cov: Any, a: Any, b: Any) -> Any:
@@ -110,248 +75,102 @@ def _strangers(cov: Any, a: Any, b: Any) -> Any:
 
 _COUPLED = _A([[2.0, 1.2], [1.2, 1.0]])
 
-OF_DIFFERENCE = Exercise(
+
+@exercise(
+    "4.2 Compute: how sure of a difference",
     "4.2",
-    "Compute: how sure of a difference",
-    "4.2",
-    _of_difference,
     (
         (_COUPLED, _A([1.0, 0.5]), _A([2.0, 2.5])),
         (_COUPLED, _A([1.0, 1.0]), _A([3.0, -2.0])),
         (_covariance(4), _A([0.5, -1.0, 0.0, 2.0]), _A([-0.5, 1.0, 1.5, 0.0])),
         (_A([[1.0, 0.999], [0.999, 1.0]]), _A([0.0, 1.0]), _A([1.0, 0.0])),
     ),
-    (
-        Mistake(
-            "two strangers",
-            "both predictions are made with the same weights: they covary.",
-            lambda cov, a, b: tuple(_strangers(cov, a, b)),
+    mistakes(
+        "two strangers: both predictions are made with the same weights: they covary.",
+        lambda cov, a, b: tuple(_strangers(cov, a, b)),
+        "independent weights, independent predictions: under q, too, both predictions are made "
+        "with the same weights.",
+        lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
+        "a difference of standard deviations: the sd of a difference is wanted: what is random "
+        "in f(b) − f(a)?",
+        lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
+        "the posterior's own marginals: the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
+        lambda cov, a, b: (
+            _of_difference(cov, a, b)[0],
+            np.sqrt((b - a) ** 2 @ np.diag(cov)),
         ),
-        Mistake(
-            "independent weights, independent predictions",
-            "under q, too, both predictions are made with the same weights.",
-            lambda cov, a, b: (_of_difference(cov, a, b)[0], _strangers(cov, a, b)[1]),
-        ),
-        Mistake(
-            "a difference of standard deviations",
-            "the sd of a difference is wanted: what is random in f(b) − f(a)?",
-            (
-                lambda cov, a, b: tuple(_sds(cov, b) - _sds(cov, a)),
-                lambda cov, a, b: tuple(_sds(cov, a) - _sds(cov, b)),
-                lambda cov, a, b: tuple(np.abs(_sds(cov, b) - _sds(cov, a))),
-            ),
-        ),
-        Mistake(
-            "the sum",
-            "f(b) − f(a), with a minus.",
-            lambda cov, a, b: tuple(_sds(cov, a + b)),
-        ),
-        Mistake(
-            "per unit of length",
-            "(4.2) speaks of directions of length 1; b − a has the length that it has.",
-            lambda cov, a, b: tuple(_sds(cov, b - a) / np.linalg.norm(b - a)),
-        ),
-        Mistake(
-            "variances",
-            "the exercise asks for standard deviations: take the roots.",
-            lambda cov, a, b: tuple(_sds(cov, b - a) ** 2),
-        ),
-        Mistake(
-            "the posterior's own marginals",
-            "the best member of the family has σ_i² = 1/Λ_ii, not Σ_ii.",
-            lambda cov, a, b: (
-                _of_difference(cov, a, b)[0],
-                np.sqrt((b - a) ** 2 @ np.diag(cov)),
-            ),
-        ),
-        Mistake(
-            "swapped",
-            "return the posterior's first.",
-            lambda cov, a, b: _of_difference(cov, a, b)[::-1],
-        ),
-        Mistake(
-            "standard deviations added",
-            "independent weights add variances: squares of both factors under one root.",
-            lambda cov, a, b: (
-                _of_difference(cov, a, b)[0],
-                np.abs(b - a) @ np.diag(np.linalg.inv(cov)) ** -0.5,
-            ),
+        "standard deviations added: independent weights add variances: squares of both factors "
+        "under one root.",
+        lambda cov, a, b: (
+            _of_difference(cov, a, b)[0],
+            np.abs(b - a) @ np.diag(np.linalg.inv(cov)) ** -0.5,
         ),
     ),
 )
-
-
-# Exercise 4.3.
-
-JUDGE = Choice(
-    "4.3",
-    "Explain: true or false",
-    "4.1, 4.3, 4.4, 4.5 and 4.6",
-    frozenset("bde"),
-    statements={
-        "a": "F is bounded by −log P(D) from below, and nobody knows that number for a network; "
-        "what is left of F may be the optimiser's as well as the family's.",
-        "b": "F(q) − F(q*) is nothing but what the optimiser left: see (4.1).",
-        "c": "the prior is part of the posterior: NUTS under N(0, 1) misses the gap, too.",
-        "d": "swapping two hidden units with all their weights changes no output, so that all "
-        "copies predict the same; only F counts them.",
-        "e": "for how many hidden layers does the theorem hold? And what do three certain units "
-        "and one uncertain weight show?",
-    },
-)
-
-
-# Exercise 4.4.
+def _of_difference(cov: Any, a: Any, b: Any) -> Any:
+    return tuple(_sds(cov, b - a))
 
 
 def _orders(hidden_units: Any) -> float:
     return sum(math.lgamma(n + 1) for n in hidden_units)
 
 
+@exercise(
+    "4.4 Compute: what the copies cost at most",
+    "4.4",
+    (((20, 20),), ((32,),), ((3, 5, 2),), ((1,),), ((400, 300),)),
+    mistakes(
+        "only the orders: that is for ReLUs; a tanh unit may also turn the signs of all its "
+        "weights.",
+        _orders,
+        "only the signs: the units of a layer can still be swapped.",
+        lambda hidden_units: math.log(2) * sum(hidden_units),
+        "2H for 2^H: each choice of a sign goes with every choice for the other units: multiply.",
+        lambda hidden_units: _orders(hidden_units) + sum(math.log(2 * n) for n in hidden_units),
+        "all units in one pot: units of different layers cannot be swapped: one factorial a layer.",
+        lambda hidden_units: _copies((sum(hidden_units),)),
+        "the last layer is forgotten: each hidden layer has its copies.",
+        lambda hidden_units: _copies(hidden_units[:1]),
+        "overflow: 400! is no float: add the logarithms of the factors, or use math.lgamma.",
+        lambda hidden_units: math.log(
+            math.prod(float(math.factorial(n)) * 2.0**n for n in hidden_units)
+        ),
+    ),
+)
 def _copies(hidden_units: Any) -> Any:
     return _orders(hidden_units) + math.log(2) * sum(hidden_units)
 
 
-COPIES = Exercise(
-    "4.4",
-    "Compute: what the copies cost at most",
-    "4.4",
-    _copies,
-    (((20, 20),), ((32,),), ((3, 5, 2),), ((1,),), ((400, 300),)),
-    (
-        Mistake(
-            "only the orders",
-            "that is for ReLUs; a tanh unit may also turn the signs of all its weights.",
-            _orders,
-        ),
-        Mistake(
-            "only the signs",
-            "the units of a layer can still be swapped.",
-            lambda hidden_units: math.log(2) * sum(hidden_units),
-        ),
-        Mistake(
-            "one sign for a whole layer",
-            "each unit may turn the signs of its weights, whatever its neighbours do.",
-            lambda hidden_units: _orders(hidden_units) + math.log(2) * len(hidden_units),
-        ),
-        Mistake(
-            "2H for 2^H",
-            "each choice of a sign goes with every choice for the other units: multiply.",
-            lambda hidden_units: _orders(hidden_units) + sum(math.log(2 * n) for n in hidden_units),
-        ),
-        Mistake(
-            "all units in one pot",
-            "units of different layers cannot be swapped: one factorial a layer.",
-            lambda hidden_units: _copies((sum(hidden_units),)),
-        ),
-        Mistake(
-            "the units of the layers multiplied",
-            "count for each layer alone, then multiply the numbers of copies, not those of units.",
-            lambda hidden_units: _copies((math.prod(hidden_units),)),
-        ),
-        Mistake(
-            "n log n",
-            "that is Stirling's first term; the number of orders is n!.",
-            lambda hidden_units: sum(n * math.log(2 * n) for n in hidden_units),
-        ),
-        Mistake(
-            "the last layer is forgotten",
-            "each hidden layer has its copies.",
-            lambda hidden_units: _copies(hidden_units[:1]),
-        ),
-        Mistake(
-            "logarithms multiplied",
-            "the numbers of copies are multiplied, so that their logarithms add.",
-            lambda hidden_units: math.prod(_copies((n,)) for n in hidden_units),
-        ),
-        Mistake(
-            "another base",
-            "nats come of natural logarithms.",
-            tuple(lambda hidden_units, base=base: _copies(hidden_units) / base for base in BASES),
-        ),
-        Mistake(
-            "overflow",
-            "400! is no float: add the logarithms of the factors, or use math.lgamma.",
-            lambda hidden_units: math.log(
-                math.prod(float(math.factorial(n)) * 2.0**n for n in hidden_units)
-            ),
-        ),
+@exercise(
+    "4.5 Change: two ways to be cold",
+    "4.8",
+    ((4, 1.0, 0.5, 0.1), (0, 2.0, 1.0, 0.25), (32, 3.0, 1.0, 0.5), (7, 0.5, 2.0, 4.0)),
+    mistakes(
+        "the prior tempered twice: a KL weight leaves the prior as it is: only the likelihood's "
+        "precision is divided.",
+        lambda n, p, s, t: (_colds(n, p, s, t)[1],) * 2,
+        "the prior not tempered: a temperature divides the whole log posterior, the prior's "
+        "part, too.",
+        lambda n, p, s, t: (_colds(n, p, s, t)[0],) * 2,
+        "t for √t: the precision is divided by t, so that the sd is multiplied by √t.",
+        lambda n, p, s, t: (_colds(n, p, s, t)[0], t**0.5 * _colds(n, p, s, t)[1]),
     ),
 )
-
-
-# Exercise 4.5.
-
-
 def _colds(n: Any, prior_std: Any, noise_std: Any, t: Any) -> Any:
     weighted = 1 / prior_std**2 + n / (t * noise_std**2)
     tempered = (1 / prior_std**2 + n / noise_std**2) / t
     return weighted**-0.5, tempered**-0.5
 
 
-COLDS = Exercise(
-    "4.5",
-    "Change: two ways to be cold",
-    "4.8",
-    _colds,
-    ((4, 1.0, 0.5, 0.1), (0, 2.0, 1.0, 0.25), (32, 3.0, 1.0, 0.5), (7, 0.5, 2.0, 4.0)),
-    (
-        Mistake(
-            "swapped",
-            "return the sd at the KL weight first.",
-            lambda n, p, s, t: _colds(n, p, s, t)[::-1],
-        ),
-        Mistake(
-            "the prior tempered twice",
-            "a KL weight leaves the prior as it is: only the likelihood's precision is divided.",
-            lambda n, p, s, t: (_colds(n, p, s, t)[1],) * 2,
-        ),
-        Mistake(
-            "the prior not tempered",
-            "a temperature divides the whole log posterior, the prior's part, too.",
-            lambda n, p, s, t: (_colds(n, p, s, t)[0],) * 2,
-        ),
-        Mistake(
-            "t on the wrong side",
-            "a small KL weight makes the likelihood count for more, and the sd smaller.",
-            lambda n, p, s, t: _colds(n, p, s, 1 / t),
-        ),
-        Mistake(
-            "variances",
-            "the exercise asks for standard deviations: take the roots.",
-            lambda n, p, s, t: tuple(_A(_colds(n, p, s, t)) ** 2),
-        ),
-        Mistake(
-            "t for √t",
-            "the precision is divided by t, so that the sd is multiplied by √t.",
-            lambda n, p, s, t: (_colds(n, p, s, t)[0], t**0.5 * _colds(n, p, s, t)[1]),
-        ),
-    ),
-)
-
-
-# Exercise 4.6.
-
 _ENOUGH = 350.0  # nats; the defaults end at 356 and more, four quiet starts some 20 below
 _PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
 
 
-@lru_cache(maxsize=8)
-def _arrived(seed: int) -> Any:
-    from bdl_teach.methods import local_reparam
-
-    data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed)
-    fit = local_reparam.fit(data.x, data.y, prior=_PRIOR, starts=4, **local_reparam.QUIET)
-    return fit.mean, fit.std
-
-
 def _free_energy(posterior: Any, seed: int) -> float:
-    """F in nats of a mean-field posterior ``[2, 481]`` on a data set; NaN if it is none."""
+    """F in nats of a mean-field posterior ``[2, 481]`` on a data set."""
     from bdl_teach import mlp, predictive
 
     mean, std = posterior
-    if not (np.isfinite(posterior).all() and (std > 0).all()):
-        return math.nan
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed)
     w = predictive.draw_weights(mean, std, 500, 1)
     f = predictive.evaluate_weights(mlp.MLP(1, (20, 20)), w, data.x)
@@ -360,40 +179,32 @@ def _free_energy(posterior: Any, seed: int) -> float:
     return float((complexity + densities.gaussian_nll(data.y.T, f, 1.0).sum(axis=1)).mean())
 
 
-def _low_enough(posterior: Any, seed: int) -> Any:
-    return float(_free_energy(posterior, seed) <= _ENOUGH)
+def _fault_of_posterior(posterior: Any, seed: int) -> str:
+    if (posterior[1] <= 0).any():
+        return "some σ is not above 0"
+    return "" if _free_energy(posterior, seed) <= _ENOUGH else "too high"
 
 
-def _least_std(outcomes: Sequence[Outcome]) -> float:
-    """The smallest σ of the posteriors of all worlds; NaN unless each is one."""
-    found = [o for o in outcomes if isinstance(o, np.ndarray) and o.shape == (2, 481)]
-    whole = len(found) == len(outcomes) and all(np.isfinite(o).all() for o in found)
-    return min(float(o[1].min()) for o in found) if whole else math.nan
-
-
-ARRIVE = Exercise(
-    "4.6",
-    "Experiment: arrive",
+@exercise(
+    "4.6 Experiment: arrive",
     "4.3",
-    _arrived,
     ((0,), (1,), (2,)),
-    (
-        Mistake(
-            "some σ is not above 0",
-            "return standard deviations, not ρ.",
-            recognises=lambda got, _: _least_std(got) <= 0,
-        ),
-        Mistake(
-            "too high",
-            "in some world F is above 350 nats: train longer, more quietly, or from more starts.",
-            recognises=lambda got, _: _least_std(got) > 0,
-        ),
+    faults=(
+        "some σ is not above 0: return standard deviations, not ρ.",
+        "too high: in some world F is above 350 nats: train longer, more quietly, or from more "
+        "starts.",
     ),
-    compared=_low_enough,
+    judge=_fault_of_posterior,
+    fatal=("some σ is not above 0",),
 )
+@lru_cache(maxsize=8)
+def _arrived(seed: int) -> Any:
+    from bdl_teach.methods import local_reparam
 
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=seed)
+    fit = local_reparam.fit(data.x, data.y, prior=_PRIOR, starts=4, **local_reparam.QUIET)
+    return fit.mean, fit.std
 
-# Exercise 4.7.
 
 _GAIN = 10.0  # nats
 
@@ -409,31 +220,20 @@ def _gain(seed: int, steps: int) -> float:
     return fit.free_energy - fit.refined(4000).free_energy
 
 
-def _unfinished(seed: Any, steps: Any) -> Any:
-    return [_gain(seed, k) > _GAIN for k in steps]
-
-
-UNFINISHED = Exercise(
-    "4.7",
-    "Experiment: which fits have not arrived?",
+@exercise(
+    "4.7 Experiment: which fits have not arrived?",
     "4.3",
-    _unfinished,
     ((0, (4000, 50, 100)), (1, (50, 4000, 4000)), (2, (100, 50, 4000))),
-    (
-        Mistake(
-            "the wrong way round",
-            "True is for a fit that training on still improves.",
-            lambda seed, steps: [not late for late in _unfinished(seed, steps)],
-        ),
-        Mistake(
-            "all of them",
-            "4000 quiet steps do arrive here: compare F before and after, each from fresh draws.",
-            lambda seed, steps: [True] * len(steps),
-        ),
-        Mistake(
-            "none of them",
-            "measure what training on gains: for a short run it is far more than 10 nats.",
-            lambda seed, steps: [False] * len(steps),
-        ),
+    mistakes(
+        "all of them: 4000 quiet steps do arrive here: compare F before and after, each from "
+        "fresh draws.",
+        lambda seed, steps: [True] * len(steps),
+        "none of them: measure what training on gains: for a short run it is far more than 10 "
+        "nats.",
+        lambda seed, steps: [False] * len(steps),
+        "the wrong way round: True is for a fit that training on still improves.",
+        lambda seed, steps: [not late for late in _unfinished(seed, steps)],
     ),
 )
+def _unfinished(seed: Any, steps: Any) -> Any:
+    return [_gain(seed, k) > _GAIN for k in steps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -10,12 +10,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from bdl_teach._support.checks import Array
-from bdl_teach.exercises._engine import Choice, Exercise, Mistake, Outcome
-from bdl_teach.exercises._faces import BASES, EPS
+from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.exercises.slips import EPS
 
 _A = np.array
 
-# Exercise 6.1.
 
 _RNG = np.random.default_rng(51)
 
@@ -25,15 +24,9 @@ def _weights(count: int) -> tuple[Any, Any]:
     return _RNG.normal(0.0, 1.5, count).round(2), _RNG.uniform(0.1, 2.0, count).round(2)
 
 
-def _kl(mu: Any, sigma: Any) -> Any:
-    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
-
-
-KL = Exercise(
-    "6.1",
-    "Compute: the KL at the best prior",
+@exercise(
+    "6.1 Compute: the KL at the best prior",
     "6.4",
-    _kl,
     (
         (_A([0.3]), _A([0.5])),
         (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
@@ -43,116 +36,29 @@ KL = Exercise(
         (_A([-0.4, 0.9]), _A([1e-6, 0.6])),  # what is added to σ shows
         (_A([0.08]), _A([0.7])),  # what is added in the logarithm shows
     ),
-    (
-        Mistake(
-            "the ½ is missing",
-            "the KL of two Gaussians has ½ before its logarithm of variances.",
-            lambda m, s: np.sum(np.log1p((m / s) ** 2)),
-        ),
-        Mistake(
-            "σ for σ²",
-            "the ratio is μ²/σ², both squared: γ² with γ = μ/σ.",
-            lambda m, s: 0.5 * np.sum(np.log1p(m**2 / s)),
-        ),
-        Mistake(
-            "μ is not squared",
-            "the ratio is μ²/σ², both squared.",
-            (
-                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s**2)),
-                lambda m, s: 0.5 * np.sum(np.log1p(m / s**2)),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "the squares are missing",
-            "the ratio is μ²/σ² = γ², not γ.",
-            (
-                lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s)),
-                lambda m, s: 0.5 * np.sum(np.log1p(m / s)),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "not in nats",
-            "the logarithm is the natural one, np.log or np.log1p.",
-            (lambda m, s: _kl(m, s) / np.log(2), lambda m, s: _kl(m, s) / np.log(10)),
-        ),
-        Mistake(
-            "eps in the denominator",
-            "a σ of 10⁻⁶ is small because the weight is known well: nothing may be added to it.",
-            tuple(
-                [
-                    *(lambda m, s, eps=eps: _kl(m, np.sqrt(s**2 + eps)) for eps in EPS),
-                    *(lambda m, s, eps=eps: _kl(m, s + eps) for eps in EPS[:4]),
-                ]
-            ),
-        ),
-        Mistake(
-            "eps in the logarithm",
-            "1 + μ²/σ² is at least 1: its logarithm needs no help.",
-            tuple(
-                lambda m, s, eps=eps: 0.5 * np.sum(np.log(1 + (m / s) ** 2 + eps))
-                for eps in (1e-3, 1e-4, 1e-5, 1e-6)
-            ),
-        ),
-        Mistake(
-            "one prior for all",
-            "(6.9) gives each weight a prior of its own; what is shared is (6.10).",
-            lambda m, s: np.sum(np.log(_shared(m, s) / s)),
-        ),
-        Mistake(
-            "the KL the other way round",
-            "it is KL[q‖p], with the prior second.",
-            lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
-        ),
-        Mistake(
-            "the ratio is upside down",
-            "a weight with μ = 0 costs nothing: σ² stands below.",
-            lambda m, s: 0.5 * np.sum(np.log1p((s / m) ** 2)),
-            breaks=True,
-        ),
-        Mistake(
-            "the KL to N(0, 1)",
-            "the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
-            lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
-        ),
-        Mistake(
-            "not summed",
-            "one number is wanted: the KL of independent weights is the sum of theirs.",
-            lambda m, s: 0.5 * np.log1p((m / s) ** 2),
-        ),
-        Mistake(
-            "mean for sum",
-            "every weight costs its own nats: a sum.",
-            lambda m, s: _kl(m, s) / np.size(m),
-        ),
-        Mistake("wrong sign", "a KL is never negative.", lambda m, s: -_kl(m, s)),
-        Mistake(
-            "the 1 is missing",
-            "½ ln(μ²/σ²) is −∞ for a weight with μ = 0, and a KL is never negative: 1 + μ²/σ².",
-            lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
-        ),
-        Mistake(
-            "one ratio for all",
-            "each weight has its own μ²/σ²: take the logarithm first, then the sum.",
-            lambda m, s: 0.5 * np.log1p(np.sum(m**2) / np.sum(s**2)),
-        ),
+    mistakes(
+        "μ is not squared: the ratio is μ²/σ², both squared.",
+        lambda m, s: 0.5 * np.sum(np.log1p(np.abs(m) / s**2)),
+        "one prior for all: (6.9) gives each weight a prior of its own; what is shared is (6.10).",
+        lambda m, s: np.sum(np.log(_shared(m, s) / s)),
+        "the KL the other way round: it is KL[q‖p], with the prior second.",
+        lambda m, s: 0.5 * np.sum(m**2 / s**2 + (m / s) ** 2 - np.log1p((m / s) ** 2)),
+        "the KL to N(0, 1): the prior is not fixed: put σ_p² = μ² + σ² into the formula.",
+        lambda m, s: 0.5 * np.sum(s**2 + m**2 - np.log(s**2) - 1),
+        "not summed: one number is wanted: the KL of independent weights is the sum of theirs.",
+        lambda m, s: 0.5 * np.log1p((m / s) ** 2),
+        "the 1 is missing: ½ ln(μ²/σ²) is −∞ for a weight with μ = 0, and a KL is never "
+        "negative: 1 + μ²/σ².",
+        lambda m, s: 0.5 * np.sum(np.log((m / s) ** 2)),
     ),
 )
+def _kl(mu: Any, sigma: Any) -> Any:
+    return 0.5 * np.sum(np.log1p((mu / sigma) ** 2))
 
 
-# Exercise 6.2.
-
-
-def _shared(mu: Any, sigma: Any) -> Any:
-    return np.sqrt(np.mean(mu**2 + sigma**2))
-
-
-SHARED = Exercise(
-    "6.2",
-    "Compute: one prior for a whole layer",
+@exercise(
+    "6.2 Compute: one prior for a whole layer",
     "6.4",
-    _shared,
     (
         (_A([0.3, -0.1]), _A([0.5, 0.2])),
         (_A([0.0, -1.2, 2.0]), _A([0.7, 2.0, 0.1])),
@@ -161,103 +67,26 @@ SHARED = Exercise(
         _weights(7),
         (_A([2e-6, -3e-6]), _A([1e-6, 5e-6])),  # what is added under the root shows
     ),
-    (
-        Mistake(
-            "σ_p² for σ_p",
-            "this is the variance; a standard deviation is asked for.",
-            lambda m, s: np.mean(m**2 + s**2),
-        ),
-        Mistake(
-            "sum for mean",
-            "weights that share a prior vote on its variance: an average.",
-            lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
-        ),
-        Mistake(
-            "a prior for each weight",
-            "the layer shares one: average μ² + σ² over it.",
-            lambda m, s: np.sqrt(m**2 + s**2),
-        ),
-        Mistake(
-            "standard deviations averaged",
-            "the derivative of the KL in σ_p averages variances: take the root last.",
-            lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
-        ),
-        Mistake(
-            "σ is missing",
-            "E_q[w²] is μ² + σ²: an unsure weight asks for room as well.",
-            lambda m, s: np.sqrt(np.mean(m**2)),
-        ),
-        Mistake(
-            "μ is missing",
-            "E_q[w²] is μ² + σ²: the prior is centred at 0, not at μ.",
-            lambda m, s: np.sqrt(np.mean(s**2)),
-        ),
-        Mistake(
-            "centred at the mean of μ",
-            "the prior's mean stays at 0: take μ², not its deviation from the average.",
-            lambda m, s: np.sqrt(np.var(m) + np.mean(s**2)),
-        ),
-        Mistake(
-            "averaged before squaring",
-            "it is μ² + σ² that is averaged: μ of both signs must not cancel.",
-            lambda m, s: np.hypot(np.mean(m), np.mean(s)),
-        ),
-        Mistake("α for σ_p", "α is the precision, 1/σ_p².", lambda m, s: 1 / _shared(m, s) ** 2),
-        Mistake(
-            "n − 1 for n",
-            "nothing has been estimated before: (6.10) divides by the number of weights.",
-            lambda m, s: np.sqrt(np.sum(m**2 + s**2) / (len(m) - 1)),
-        ),
-        Mistake(
-            "σ for σ²",
-            "E_q[w²] is μ² + σ²: square σ.",
-            lambda m, s: np.sqrt(np.mean(m**2 + s)),
-        ),
-        Mistake(
-            "μ for μ²",
-            "E_q[w²] is μ² + σ²: square μ.",
-            (
-                lambda m, s: np.sqrt(np.mean(m + s**2)),
-                lambda m, s: np.sqrt(np.mean(np.abs(m) + s**2)),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "eps under the root",
-            "the weights of a layer that is switched off are 10⁻⁶: nothing may be added.",
-            tuple(lambda m, s, eps=eps: np.sqrt(np.mean(m**2 + s**2) + eps) for eps in EPS),
-        ),
-        Mistake(
-            "squared after adding",
-            "(μ + σ)² has a term 2μσ that E_q[w²] = μ² + σ² has not.",
-            (
-                lambda m, s: np.sqrt(np.mean((m + s) ** 2)),
-                lambda m, s: np.sqrt(np.mean((np.abs(m) + s) ** 2)),
-            ),
-        ),
+    mistakes(
+        "sum for mean: weights that share a prior vote on its variance: an average.",
+        lambda m, s: np.sqrt(np.sum(m**2 + s**2)),
+        "a prior for each weight: the layer shares one: average μ² + σ² over it.",
+        lambda m, s: np.sqrt(m**2 + s**2),
+        "standard deviations averaged: the derivative of the KL in σ_p averages variances: take "
+        "the root last.",
+        lambda m, s: np.mean(np.sqrt(m**2 + s**2)),
+        "averaged before squaring: it is μ² + σ² that is averaged: μ of both signs must not "
+        "cancel.",
+        lambda m, s: np.hypot(np.mean(m), np.mean(s)),
+        "μ for μ²: E_q[w²] is μ² + σ²: square μ.",
+        lambda m, s: np.sqrt(np.mean(m + s**2)),
+        "eps under the root: the weights of a layer that is switched off are 10⁻⁶: nothing may "
+        "be added.",
+        tuple(lambda m, s, eps=eps: np.sqrt(np.mean(m**2 + s**2) + eps) for eps in EPS),
     ),
 )
-
-
-# Exercise 6.3.
-
-STATEMENTS = Choice(
-    "6.3",
-    "Explain: true or false",
-    "6.4, 6.6, 6.7 and 6.10",
-    frozenset("bce"),
-    statements={
-        "a": "which evidence does the bound with a learnt prior stay below (section 6.6)?",
-        "b": "what happens to μ²/σ² when μ and σ grow alike (section 6.7)?",
-        "c": "what is the slope of ½ ln(1 + γ²) at γ = 0 (section 6.7)?",
-        "d": "what does γ/(1 + γ²) do for large γ (section 6.7)?",
-        "e": "which of the two has more freedom to fit the prior to q (section 6.4)?",
-        "f": "are there two networks of one width among the pairs that gave 0.97 (section 6.10)?",
-    },
-)
-
-
-# Exercise 6.4.
+def _shared(mu: Any, sigma: Any) -> Any:
+    return np.sqrt(np.mean(mu**2 + sigma**2))
 
 
 def _sigmoid(rho: Any) -> Any:
@@ -276,159 +105,53 @@ _STEPS = (
     tuple(_RNG.normal(0.0, 2.0, (4, 7)).round(2)),
 )
 
-DELTA_GAMMA = Exercise(
-    "6.4",
-    "Compute: Δγ",
+
+@exercise(
+    "6.4 Compute: Δγ",
     "6.5 and 6.7",
-    lambda gamma, rho, eps, dnll_dw: dnll_dw * _softplus(rho) + gamma / (1 + gamma**2),
     _STEPS,
-    (
-        Mistake(
-            "the KL is missing",
-            "the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
-            lambda g, r, e, d: d * _softplus(r),
-        ),
-        Mistake(
-            "softplus forgotten",
-            "∂w/∂γ = σ, and σ = softplus(ρ).",
-            lambda g, r, e, d: d * r + g / (1 + g**2),
-        ),
-        Mistake(
-            "∂w/∂γ is missing",
-            "w = σ (γ + ε): a step of γ moves w by σ.",
-            lambda g, r, e, d: d + g / (1 + g**2),
-        ),
-        Mistake(
-            "the ½ is missing",
-            "½ ln(1 + γ²) has the slope γ/(1 + γ²), not twice that.",
-            lambda g, r, e, d: d * _softplus(r) + 2 * g / (1 + g**2),
-        ),
-        Mistake(
-            "the slope of weight decay",
-            "½γ² would pull with γ; the logarithm lets large γ go.",
-            lambda g, r, e, d: d * _softplus(r) + g,
-        ),
-        Mistake(
-            "wrong sign of the KL",
-            "the KL is added to the loss.",
-            lambda g, r, e, d: d * _softplus(r) - g / (1 + g**2),
-        ),
-        Mistake(
-            "wrong sign",
-            "Δγ is the gradient; the minus comes in the update.",
-            lambda g, r, e, d: -d * _softplus(r) - g / (1 + g**2),
-        ),
-        Mistake(
-            "the derivative of softplus for softplus",
-            "∂w/∂γ is σ itself.",
-            lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
-        ),
-        Mistake(
-            "∂w/∂σ for ∂w/∂γ",
-            "w = σ (γ + ε): a step of γ moves w by σ; γ + ε is what a step of σ moves it by.",
-            lambda g, r, e, d: d * (g + e) + g / (1 + g**2),
-        ),
-        Mistake(
-            "ε where there is none",
-            "w = σγ + σε: only the first term contains γ.",
-            lambda g, r, e, d: d * _softplus(r) * e + g / (1 + g**2),
-        ),
-        Mistake(
-            "the KL for its slope",
-            "½ ln(1 + γ²) is the KL; its derivative is asked for.",
-            lambda g, r, e, d: d * _softplus(r) + 0.5 * np.log1p(g**2),
-        ),
-        Mistake(
-            "the inner derivative is missing",
-            "by the chain rule, ½ ln(1 + γ²) has the slope ½ · 2γ/(1 + γ²).",
-            (
-                lambda g, r, e, d: d * _softplus(r) + 0.5 / (1 + g**2),
-                lambda g, r, e, d: d * _softplus(r) + 1 / (1 + g**2),
-            ),
-        ),
-        Mistake(
-            "exp for softplus",
-            "σ is ln(1 + e^ρ), not e^ρ.",
-            lambda g, r, e, d: d * np.exp(r) + g / (1 + g**2),
-        ),
-        Mistake(
-            "the likelihood is missing",
-            "w = σ (γ + ε) contains γ: the nll moves as well.",
-            lambda g, r, e, d: g / (1 + g**2),
-        ),
+    mistakes(
+        "the KL is missing: the loss is nll + KL; dKL/dγ = γ/(1 + γ²).",
+        lambda g, r, e, d: d * _softplus(r),
+        "softplus forgotten: ∂w/∂γ = σ, and σ = softplus(ρ).",
+        lambda g, r, e, d: d * r + g / (1 + g**2),
+        "∂w/∂γ is missing: w = σ (γ + ε): a step of γ moves w by σ.",
+        lambda g, r, e, d: d + g / (1 + g**2),
+        "the ½ is missing: ½ ln(1 + γ²) has the slope γ/(1 + γ²), not twice that.",
+        lambda g, r, e, d: d * _softplus(r) + 2 * g / (1 + g**2),
+        "the slope of weight decay: ½γ² would pull with γ; the logarithm lets large γ go.",
+        lambda g, r, e, d: d * _softplus(r) + g,
+        "the derivative of softplus for softplus: ∂w/∂γ is σ itself.",
+        lambda g, r, e, d: d * _sigmoid(r) + g / (1 + g**2),
     ),
 )
+def _delta_gamma(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
+    return dnll_dw * _softplus(rho) + gamma / (1 + gamma**2)
 
 
-# Exercise 6.5.
-
-DELTA_RHO = Exercise(
+@exercise(
+    "6.5 Change: Δρ when the mean moves along",
     "6.5",
-    "Change: Δρ when the mean moves along",
-    "6.5",
-    lambda gamma, rho, eps, dnll_dw: dnll_dw * (gamma + eps) * _sigmoid(rho),
     _STEPS,
-    (
-        Mistake(
-            "the mean held still",
-            "this is Δρ of Bayes by Backprop; here μ = γσ moves with σ: ∂w/∂σ = γ + ε.",
-            lambda g, r, e, d: d * e * _sigmoid(r),
-        ),
-        Mistake(
-            "softplus forgotten",
-            "this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e),
-        ),
-        Mistake(
-            "softplus for its derivative",
-            "∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
-            lambda g, r, e, d: d * (g + e) * _softplus(r),
-        ),
-        Mistake(
-            "ε forgotten",
-            "w = γσ + εσ: both terms contain σ.",
-            lambda g, r, e, d: d * g * _sigmoid(r),
-        ),
-        Mistake(
-            "a KL where there is none",
-            "½ ln(1 + γ²) does not contain ρ.",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
-        ),
-        Mistake(
-            "wrong sign in the exponent",
-            "the derivative of softplus grows with ρ: 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(-r),
-        ),
-        Mistake(
-            "exp for softplus",
-            "σ is ln(1 + e^ρ), not e^ρ: its derivative is 1/(1 + e^(−ρ)).",
-            lambda g, r, e, d: d * (g + e) * np.exp(r),
-        ),
-        Mistake(
-            "σ twice",
-            "∂w/∂σ is γ + ε, without another σ.",
-            lambda g, r, e, d: d * (g + e) * _softplus(r) * _sigmoid(r),
-        ),
-        Mistake(
-            "wrong sign",
-            "Δρ is the gradient; the minus comes in the update.",
-            lambda g, r, e, d: -d * (g + e) * _sigmoid(r),
-        ),
-        Mistake(
-            "the derivative of the sigmoid",
-            "softplus has the derivative 1/(1 + e^(−ρ)); that of the sigmoid is one too many.",
-            lambda g, r, e, d: d * (g + e) * _sigmoid(r) * _sigmoid(-r),
-        ),
-        Mistake(
-            "∂nll/∂w is missing",
-            "by the chain rule: ∂nll/∂w · ∂w/∂σ · ∂σ/∂ρ.",
-            lambda g, r, e, d: (g + e) * _sigmoid(r),
-        ),
+    mistakes(
+        "the mean held still: this is Δρ of Bayes by Backprop; here μ = γσ moves with σ: ∂w/∂σ = "
+        "γ + ε.",
+        lambda g, r, e, d: d * e * _sigmoid(r),
+        "softplus forgotten: this is the step of σ; ρ moves σ by 1/(1 + e^(−ρ)).",
+        lambda g, r, e, d: d * (g + e),
+        "softplus for its derivative: ∂σ/∂ρ is 1/(1 + e^(−ρ)), not σ.",
+        lambda g, r, e, d: d * (g + e) * _softplus(r),
+        "a KL where there is none: ½ ln(1 + γ²) does not contain ρ.",
+        lambda g, r, e, d: d * (g + e) * _sigmoid(r) + g / (1 + g**2),
+        "exp for softplus: σ is ln(1 + e^ρ), not e^ρ: its derivative is 1/(1 + e^(−ρ)).",
+        lambda g, r, e, d: d * (g + e) * np.exp(r),
+        "σ twice: ∂w/∂σ is γ + ε, without another σ.",
+        lambda g, r, e, d: d * (g + e) * _softplus(r) * _sigmoid(r),
     ),
 )
+def _delta_rho(gamma: Any, rho: Any, eps: Any, dnll_dw: Any) -> Any:
+    return dnll_dw * (gamma + eps) * _sigmoid(rho)
 
-
-# Exercise 6.6.
 
 _RNG_6_6 = np.random.default_rng(5)
 
@@ -443,32 +166,14 @@ def _prior_var(x: Any, y: Any, s: float) -> Any:
     return max((_ratio(x, y, s) - 1) / (x @ x / s**2), 0.0)
 
 
-def _worth(x: Any, y: Any, noise_std: Any) -> Any:
-    ratio = _ratio(x, y, noise_std)
-    return 0.5 * (ratio - 1 - np.log(ratio)) if ratio > 1 else 0.0
-
-
 def _if_kept(of_ratio: Callable[[Any], Any]) -> Callable[..., Any]:
     """A function of b²/s where the weight is kept; 0 where it is pruned."""
     return lambda x, y, s: of_ratio(_ratio(x, y, s)) if _ratio(x, y, s) > 1 else 0.0
 
 
-def _to_base(base: float) -> Callable[..., Any]:
-    """With a logarithm that is not the natural one."""
-    return _if_kept(lambda ratio: 0.5 * (ratio - 1 - np.log(ratio) / base))
-
-
-def _under(prior_var: Any, x: Any, y: Any, s: float) -> Any:
-    """(6.15) less its first term, for a prior variance."""
-    shrunk = prior_var * (x @ x) / s**2  # s/α
-    return 0.5 * (shrunk / (1 + shrunk) * _ratio(x, y, s) - np.log1p(shrunk))
-
-
-WORTH = Exercise(
+@exercise(
+    "6.6 Compute: is this weight worth keeping?",
     "6.6",
-    "Compute: is this weight worth keeping?",
-    "6.6",
-    _worth,
     (
         (_A([0.5, -1.2, 2.0]), _A([0.4, -1.0, 1.1]), 0.5),
         (_A([1.0, 1.0]), _A([0.3, 0.2]), 0.3),
@@ -483,116 +188,34 @@ WORTH = Exercise(
         (_A([0.5, -0.7]), _A([0.013, -0.011]), 0.004),  # hardly any noise
         (_A([1.0, 2.0]), _A([0.0, 0.0]), 1.0),  # nothing pulls
     ),
-    (
-        Mistake(
-            "a gain where it is pruned",
-            "where b² <= s there is no α* to put in: σ_p = 0 is the best, and nothing is gained.",
-            (
-                lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
-                lambda x, y, s: abs(0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s)))),
-            ),
-        ),
-        Mistake(
-            "the price of the prior is missing",
-            "½ ln(α/(α + s)) in (6.15) is what is paid for a prior so wide.",
-            _if_kept(lambda ratio: 0.5 * (ratio - 1)),
-        ),
-        Mistake(
-            "the price of the prior alone",
-            "how much better the weight explains the data is missing: the last term of (6.15).",
-            (
-                _if_kept(lambda ratio: 0.5 * np.log(ratio)),
-                _if_kept(lambda ratio: -0.5 * np.log(ratio)),
-            ),
-        ),
-        Mistake(
-            "the sign of the logarithm",
-            "α/(α + s) is below 1: its logarithm is a loss.",
-            _if_kept(lambda ratio: 0.5 * (ratio - 1 + np.log(ratio))),
-        ),
-        Mistake(
-            "what least squares gains",
-            "b²/(2s) is the gain of the likelihood at its best w; the evidence is an average over "
-            "the prior.",
-            (
-                lambda x, y, s: 0.5 * _ratio(x, y, s),
-                _if_kept(lambda ratio: 0.5 * ratio),
-            ),
-        ),
-        Mistake(
-            "the data are not shrunk",
-            "it is b²/(α + s), not b²/s: with α* one of b²/s is lost.",
-            _if_kept(lambda ratio: 0.5 * (ratio - np.log(ratio))),
-        ),
-        Mistake(
-            "the ½ is missing",
-            "(6.15) has ½ before its bracket.",
-            _if_kept(lambda ratio: ratio - 1 - np.log(ratio)),
-        ),
-        Mistake(
-            "the best prior's variance",
-            "that is where the evidence is highest; asked is by how much, in nats.",
-            _prior_var,
-        ),
-        Mistake(
-            "σ_p = 1",
-            "the weight has the best prior: α* of (6.16), not α = 1.",
-            (
-                lambda x, y, s: _under(1.0, x, y, s),
-                lambda x, y, s: max(_under(1.0, x, y, s), 0.0),
-                lambda x, y, s: _under(1.0, x, y, s) if _ratio(x, y, s) > 1 else 0.0,
-            ),
-        ),
-        Mistake(
-            "σ_p for σ_p²",
-            "α is one over the variance of the prior.",
-            lambda x, y, s: _under(np.sqrt(_prior_var(x, y, s)), x, y, s),
-        ),
-        Mistake(
-            "α for σ_p²",
-            "(6.16) has both: α* and σ_p² = 1/α*.",
-            lambda x, y, s: (
-                _under(1 / _prior_var(x, y, s), x, y, s) if _ratio(x, y, s) > 1 else 0.0
-            ),
-        ),
-        Mistake(
-            "the evidence, not what is gained",
-            "take away ln p(D | w = 0), the evidence without the weight.",
-            lambda x, y, s: (
-                _worth(x, y, s)
-                - 0.5 * (y @ y) / s**2
-                - len(y) * (np.log(s) + 0.5 * np.log(2 * np.pi))
-            ),
-        ),
-        Mistake(
-            "the noise is missing",
-            "s and b are divided by the variance of the noise.",
-            lambda x, y, s: _worth(x, y, 1.0),
-        ),
-        Mistake(
-            "σ for σ²",
-            "s and b are divided by the variance of the noise, not by its root.",
-            lambda x, y, s: _worth(x, y, np.sqrt(s)),
-        ),
-        Mistake(
-            "another base",
-            "nats come of natural logarithms.",
-            (
-                *(lambda x, y, s, base=base: _worth(x, y, s) / base for base in BASES),
-                *(_to_base(base) for base in BASES),
-            ),
+    mistakes(
+        "a gain where it is pruned: where b² <= s there is no α* to put in: σ_p = 0 is the best, "
+        "and nothing is gained.",
+        lambda x, y, s: 0.5 * (_ratio(x, y, s) - 1 - np.log(_ratio(x, y, s))),
+        "the price of the prior is missing: ½ ln(α/(α + s)) in (6.15) is what is paid for a "
+        "prior so wide.",
+        _if_kept(lambda ratio: 0.5 * (ratio - 1)),
+        "what least squares gains: b²/(2s) is the gain of the likelihood at its best w; the "
+        "evidence is an average over the prior.",
+        lambda x, y, s: 0.5 * _ratio(x, y, s),
+        "the best prior's variance: that is where the evidence is highest; asked is by how much, "
+        "in nats.",
+        _prior_var,
+        "the evidence, not what is gained: take away ln p(D | w = 0), the evidence without the "
+        "weight.",
+        lambda x, y, s: (
+            _worth(x, y, s) - 0.5 * (y @ y) / s**2 - len(y) * (np.log(s) + 0.5 * np.log(2 * np.pi))
         ),
     ),
 )
+def _worth(x: Any, y: Any, noise_std: Any) -> Any:
+    ratio = _ratio(x, y, noise_std)
+    return 0.5 * (ratio - 1 - np.log(ratio)) if ratio > 1 else 0.0
 
 
-# Exercise 6.7.
-
-STABLE = Exercise(
-    "6.7",
-    "Break: a KL for every γ",
+@exercise(
+    "6.7 Break: a KL for every γ",
     "6.5",
-    lambda gamma: np.log(np.hypot(1.0, gamma)),
     (
         (_A([0.0, 0.5, -3.0]),),
         (_A([20.0, -150.0, 0.07, 1.0]),),
@@ -600,83 +223,35 @@ STABLE = Exercise(
         (_A([1e200, 0.0]),),
         (_A([-1e300]),),
     ),
-    (
-        Mistake(
-            "ln|γ|",
-            "this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
-            lambda g: np.log(np.abs(g)),
+    mistakes(
+        "ln|γ|: this is right for large γ only; at γ = 0, where nothing is to be paid, it is −∞.",
+        lambda g: np.log(np.abs(g)),
+        "overflow: γ² is above the largest float from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + "
+        "γ²) and never squares.",
+        lambda g: 0.5 * np.log1p(g**2),
+        "cut off: a γ that is held below 10¹⁵⁴ cannot overflow, but 10³⁰⁰ has a KL of its own.",
+        tuple(
+            lambda g, most=most: 0.5 * np.log1p(np.clip(g, -most, most) ** 2)
+            for most in (1e100, 1e150, 1e153, 1e154, np.sqrt(np.finfo(float).max))
         ),
-        Mistake(
-            "overflow",
-            "γ² is above the largest float from |γ| = 10¹⁵⁵ on; np.hypot(1, γ) is √(1 + γ²) and "
-            "never squares.",
-            lambda g: 0.5 * np.log1p(g**2),
-        ),
-        Mistake(
-            "cut off",
-            "a γ that is held below 10¹⁵⁴ cannot overflow, but 10³⁰⁰ has a KL of its own.",
-            tuple(
-                lambda g, most=most: 0.5 * np.log1p(np.clip(g, -most, most) ** 2)
-                for most in (1e100, 1e150, 1e153, 1e154, np.sqrt(np.finfo(float).max))
-            ),
-        ),
-        Mistake(
-            "the logarithm of a negative number",
-            "γ has either sign: take ln|γ| where you take a logarithm of it.",
-            (
-                lambda g: np.log(g),
-                lambda g: 0.5 * np.logaddexp(0.0, 2 * np.log(g)),
-                lambda g: np.log(g) + 0.5 * np.log1p(1 / g**2),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "1/γ² at γ = 0",
-            "ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
-            lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
-            breaks=True,
-        ),
-        Mistake(
-            "the ½ is missing",
-            "ln √(1 + γ²) is half of ln(1 + γ²).",
-            (lambda g: 2 * np.log(np.hypot(1.0, g)), lambda g: np.log1p(g**2)),
-        ),
-        Mistake(
-            "the square is missing",
-            "for large γ the KL is ln|γ|, but near 0 it is ½γ², not ½|γ|.",
-            (lambda g: 0.5 * np.log1p(np.abs(g)), lambda g: 0.5 * np.log1p(g)),
-            breaks=True,
-        ),
-        Mistake(
-            "ln(1 + |γ|)",
-            "this agrees for large γ only; at 0 its slope is 1.",
-            lambda g: np.log1p(np.abs(g)),
-        ),
-        Mistake(
-            "summed",
-            "return the KL of each weight here.",
-            lambda g: np.sum(np.log(np.hypot(1.0, g))),
-        ),
-        Mistake(
-            "two formulas that do not meet",
-            "½ ln(1 + γ²) is a little more than ln|γ|: 0.35 at 1, and still 0.00002 at 150.",
-            tuple(
-                lambda g, start=start: np.where(
-                    np.abs(g) > start, np.log(np.abs(g)), 0.5 * np.log1p(g**2)
-                )
-                for start in (1.0, 2.0, 5.0, 10.0, 100.0)
-            ),
+        "the logarithm of a negative number: γ has either sign: take ln|γ| where you take a "
+        "logarithm of it.",
+        lambda g: np.log(g),
+        "1/γ² at γ = 0: ln|γ| + ½ ln(1 + 1/γ²) is right for large γ; at γ = 0 it is −∞ + ∞.",
+        lambda g: np.log(np.abs(g)) + 0.5 * np.log1p(1 / g / g),
+        "two formulas that do not meet: ½ ln(1 + γ²) is a little more than ln|γ|: 0.35 at 1, and "
+        "still 0.00002 at 150.",
+        tuple(
+            lambda g, start=start: np.where(
+                np.abs(g) > start, np.log(np.abs(g)), 0.5 * np.log1p(g**2)
+            )
+            for start in (1.0, 2.0, 5.0, 10.0, 100.0)
         ),
     ),
-    rtol=3e-7,  # the exercise is about large γ: 10³⁰⁰ is beyond float32 in any case
+    rtol=3e-7,
 )
-
-
-# Exercise 6.8.
-
-
-def _on(x: Any, gamma: Any, sigma: Any) -> Any:
-    return ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2))
+def _stable(gamma: Any) -> Any:
+    return np.log(np.hypot(1.0, gamma))
 
 
 def _over(std: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -684,15 +259,9 @@ def _over(std: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda x, g, s: ndtr(x @ (g * s) / std(x, s))
 
 
-def _with_eps(under_root: float, after: float) -> Callable[..., Any]:
-    return _over(lambda x, s: np.sqrt(x**2 @ s**2 + under_root) + after)
-
-
-UNIT_ON = Exercise(
+@exercise(
+    "6.8 Extend: how often is a unit on?",
     "6.8",
-    "Extend: how often is a unit on?",
-    "6.8",
-    _on,
     (
         (_A([[1.0, -2.0]]), _A([[2.0], [1.0]]), _A([[0.5], [0.1]])),
         (
@@ -717,96 +286,31 @@ UNIT_ON = Exercise(
             1e-6 * _A([[0.3], [0.9], [0.5]]),
         ),
     ),
-    (
-        Mistake(
-            "γ for μ",
-            "the mean of a weight is μ = γσ, (6.11).",
-            lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
-        ),
-        Mistake(
-            "one ε for all inputs",
-            "x·σ is what a single ε shared by every weight would do; independent weights add "
-            "their variances.",
-            (_over(lambda x, s: x @ s), _over(lambda x, s: np.abs(x @ s))),
-        ),
-        Mistake(
-            "absolute values added",
-            "independent weights add their variances, not their standard deviations.",
-            _over(lambda x, s: np.abs(x) @ s),
-        ),
-        Mistake(
-            "δ for √δ",
-            "count in standard deviations: divide by the root of the variance.",
-            _over(lambda x, s: x**2 @ s**2),
-        ),
-        Mistake(
-            "σ for σ²",
-            "the variance of x w is x² σ².",
-            _over(lambda x, s: np.sqrt(x**2 @ s)),
-        ),
-        Mistake(
-            "x is not squared",
-            "the variance of x w is x² σ²: both are squared.",
-            (
-                _over(lambda x, s: np.sqrt(x @ s**2)),
-                _over(lambda x, s: np.sqrt(np.abs(x) @ s**2)),
-            ),
-            breaks=True,
-        ),
-        Mistake(
-            "the spread is missing",
-            "Φ wants the mean in units of the pre-activation's standard deviation.",
-            _over(lambda x, s: 1.0),
-        ),
-        Mistake(
-            "the mean alone",
-            "a unit whose mean is above 0 is off for some draws: how many?",
-            lambda x, g, s: 1.0 * (x @ (g * s) > 0),
-        ),
-        Mistake(
-            "how often it is off",
-            "above 0 it is on: Φ of mean over sd, not of its negative.",
-            lambda x, g, s: ndtr(-x @ (g * s) / np.sqrt(x**2 @ s**2)),
-        ),
-        Mistake(
-            "the ratio, and no probability",
-            "so many standard deviations 0 lies below the mean; Φ makes a probability of it.",
-            lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
-        ),
-        Mistake(
-            "the density for the probability",
-            "asked is the area above 0, Φ, not the height of the bell.",
-            lambda x, g, s: np.exp(-((x @ (g * s)) ** 2) / (x**2 @ s**2) / 2) / np.sqrt(2 * np.pi),
-        ),
-        Mistake(
-            "the logistic function",
-            "a Gaussian is above 0 with probability Φ(mean/sd).",
-            lambda x, g, s: _sigmoid(x @ (g * s) / np.sqrt(x**2 @ s**2)),
-        ),
-        Mistake(
-            "eps under the root",
-            "with σ = 10⁻⁶ there is hardly any noise, and as small a mean: add nothing.",
-            (
-                *(_with_eps(eps, 0.0) for eps in EPS),
-                *(_with_eps(0.0, eps) for eps in EPS[:4]),
-            ),
-        ),
+    mistakes(
+        "γ for μ: the mean of a weight is μ = γσ, (6.11).",
+        lambda x, g, s: ndtr(x @ g / np.sqrt(x**2 @ s**2)),
+        "one ε for all inputs: x·σ is what a single ε shared by every weight would do; "
+        "independent weights add their variances.",
+        _over(lambda x, s: x @ s),
+        "δ for √δ: count in standard deviations: divide by the root of the variance.",
+        _over(lambda x, s: x**2 @ s**2),
+        "the spread is missing: Φ wants the mean in units of the pre-activation's standard "
+        "deviation.",
+        _over(lambda x, s: 1.0),
+        "the mean alone: a unit whose mean is above 0 is off for some draws: how many?",
+        lambda x, g, s: 1.0 * (x @ (g * s) > 0),
+        "the ratio, and no probability: so many standard deviations 0 lies below the mean; Φ "
+        "makes a probability of it.",
+        lambda x, g, s: x @ (g * s) / np.sqrt(x**2 @ s**2),
     ),
 )
+def _on(x: Any, gamma: Any, sigma: Any) -> Any:
+    return ndtr(x @ (gamma * sigma) / np.sqrt(x**2 @ sigma**2))
 
 
-# Exercise 6.9.
-
-
-def _at_least_one(logits: Any) -> Any:
-    return 1 - np.mean(np.prod(_sigmoid(-logits), axis=1))
-
-
-AT_LEAST_ONE = Exercise(
-    "6.9",
-    "Extend: is one of them ill?",
+@exercise(
+    "6.9 Extend: is one of them ill?",
     "6.1",
-    _at_least_one,
     (
         (_A([[-4.0, 0.3], [4.0, 0.5], [5.0, -1.0]]),),
         (_RNG_6_6.normal(-1.0, 2.0, (6, 4)),),
@@ -815,85 +319,25 @@ AT_LEAST_ONE = Exercise(
         (_A([[0.4, -1.7, -3.0]]),),
         (_A([[-4.0, -3.0, -3.5], [-4.5, -2.0, -5.0], [2.5, 3.0, 1.5]]),),  # all hang together
     ),
-    (
-        Mistake(
-            "each patient by himself",
-            "the patients share the weights: where one probability is high, the others are. "
-            "Which is done first, the product over patients or the mean over draws?",
-            lambda f: 1 - np.prod(1 - _sigmoid(f).mean(axis=0)),
-        ),
-        Mistake(
-            "none of them",
-            "asked for is the opposite.",
-            lambda f: np.mean(np.prod(_sigmoid(-f), axis=1)),
-        ),
-        Mistake(
-            "all of them",
-            "one is enough.",
-            lambda f: np.mean(np.prod(_sigmoid(f), axis=1)),
-        ),
-        Mistake(
-            "not all of them",
-            "which product is the probability that nobody is ill?",
-            lambda f: 1 - np.mean(np.prod(_sigmoid(f), axis=1)),
-        ),
-        Mistake(
-            "probabilities added",
-            "two patients who are both ill would count twice.",
-            (
-                lambda f: _sigmoid(f).mean(axis=0).sum(),
-                lambda f: np.minimum(_sigmoid(f).sum(axis=1), 1).mean(),
-                lambda f: np.minimum(_sigmoid(f).mean(axis=0).sum(), 1),
-            ),
-        ),
-        Mistake(
-            "the most probable patient alone",
-            "the others may be ill without him.",
-            (
-                lambda f: _sigmoid(f).mean(axis=0).max(),
-                lambda f: _sigmoid(f).max(axis=1).mean(),
-            ),
-        ),
-        Mistake(
-            "plug-in",
-            "these are the probabilities of the mean network; average over the networks.",
-            lambda f: 1 - np.prod(_sigmoid(-f.mean(axis=0))),
-        ),
-        Mistake(
-            "a vote",
-            "a network that says 0.51 does not say 1.",
-            lambda f: (f > 0).any(axis=1).mean(),
-        ),
-        Mistake(
-            "the axes swapped",
-            "the draws are in the first axis, the patients in the second.",
-            lambda f: 1 - np.mean(np.prod(_sigmoid(-f), axis=0)),
-        ),
-        Mistake(
-            "not averaged",
-            "one number is wanted: average over the draws.",
-            lambda f: 1 - np.prod(_sigmoid(-f), axis=1),
-        ),
-        Mistake(
-            "one probability a patient",
-            "one number is wanted, for all of them together.",
-            lambda f: _sigmoid(f).mean(axis=0),
-        ),
-        Mistake(
-            "mean of logarithms",
-            "average the probabilities themselves.",
-            lambda f: 1 - np.exp(np.mean(np.log(_sigmoid(-f)).sum(axis=1))),
-        ),
-        Mistake(
-            "the mean patient",
-            "multiply over the patients.",
-            lambda f: _sigmoid(f).mean(),
-        ),
+    mistakes(
+        "each patient by himself: the patients share the weights: where one probability is high, "
+        "the others are. Which is done first, the product over patients or the mean over draws?",
+        lambda f: 1 - np.prod(1 - _sigmoid(f).mean(axis=0)),
+        "none of them: asked for is the opposite.",
+        lambda f: np.mean(np.prod(_sigmoid(-f), axis=1)),
+        "probabilities added: two patients who are both ill would count twice.",
+        lambda f: _sigmoid(f).mean(axis=0).sum(),
+        "the most probable patient alone: the others may be ill without him.",
+        lambda f: _sigmoid(f).mean(axis=0).max(),
+        "plug-in: these are the probabilities of the mean network; average over the networks.",
+        lambda f: 1 - np.prod(_sigmoid(-f.mean(axis=0))),
+        "a vote: a network that says 0.51 does not say 1.",
+        lambda f: (f > 0).any(axis=1).mean(),
     ),
 )
+def _at_least_one(logits: Any) -> Any:
+    return 1 - np.mean(np.prod(_sigmoid(-logits), axis=1))
 
-
-# Exercise 6.10.
 
 _WORTH = 0.1  # nats a point; iterated (6.8) gains some 0.18, one step of it 0.03
 _NO_ROOM = 0.1  # σ_p; the weights that matter are 1 or −1, one σ_p for all is some 0.4
@@ -946,67 +390,43 @@ def _scores_of_one_prior() -> tuple[float, ...]:
     )
 
 
-def _gain_fault(answer: Any, *_: Any) -> Array:
-    """What is wrong with priors ``[6, 20]``.
-
-    0 nothing, 1 no sd, 2 worse than one for all, 3 too little gained, 4 no weight has room.
-    """
+def _fault_of_priors(answer: Any, *_: Any) -> str:
     if (answer < 0).any():
-        return _A(1.0)
+        return "no standard deviations"
     scores = [_fresh_score(*world, std) for world, std in zip(_FEW, answer, strict=True)]
     gain = float(np.mean(np.subtract(scores, _scores_of_one_prior())))
     if gain > 0:
-        return _A(0.0 if gain > _WORTH else 3.0)
-    return _A(4.0 if answer.max() < _NO_ROOM else 2.0)
+        return "" if gain > _WORTH else "too little is gained"
+    return "no weight has room" if answer.max() < _NO_ROOM else "worse than one prior for all"
 
 
-def _iterated(x: Any, y: Any, noise_std: Any, times: int = 100) -> Any:
-    """(6.8), again and again, with the exact posterior: σ_p of each weight."""
+@exercise(
+    "6.10 Experiment: a prior for each weight that pays",
+    "6.4 and 6.8",
+    ((_FEW_X, _FEW_Y, 1.0),),
+    faults=(
+        "no standard deviations: a σ_p is a finite number, 0 or more.",
+        "worse than one prior for all: over the six data sets, new points score lower than with "
+        "the best σ_p for all weights together: the room that a useless weight is given, noise "
+        "fills.",
+        "no weight has room: with every σ_p near 0 all is switched off, and the targets are "
+        "taken for noise.",
+        "too little is gained: less than 0.1 nats a new point, over the six data sets. Is your "
+        "σ_p the best one for the posterior that *it* leads to?",
+    ),
+    judge=_fault_of_priors,
+)
+def _prior_each(x: Any, y: Any, noise_std: Any) -> Any:
+    """(6.8), again and again, with the exact posterior."""
     found = []
     for x_k, y_k in zip(x, y, strict=True):
         std = np.ones(x_k.shape[1])
-        for _ in range(times):
+        for _ in range(100):
             mean, cov = _posterior(x_k, y_k, std, noise_std)
             std = np.sqrt(mean**2 + np.diag(cov))
         found.append(std)
     return np.array(found)
 
-
-PRIOR_EACH = Exercise(
-    "6.10",
-    "Experiment: a prior for each weight that pays",
-    "6.4 and 6.8",
-    lambda x, y, noise_std: _iterated(x, y, noise_std),
-    ((_FEW_X, _FEW_Y, 1.0),),
-    (
-        Mistake(
-            "no standard deviations",
-            "a σ_p is a finite number, 0 or more.",
-            lambda x, y, noise_std: 0.0 * x[:, 0] - 1.0,
-        ),
-        Mistake(
-            "worse than one prior for all",
-            "over the six data sets, new points score lower than with the best σ_p for all weights "
-            "together: the room that a useless weight is given, noise fills.",
-            lambda x, y, noise_std: 0.0 * x[:, 0] + 10.0,
-        ),
-        Mistake(
-            "no weight has room",
-            "with every σ_p near 0 all is switched off, and the targets are taken for noise.",
-            lambda x, y, noise_std: 0.0 * x[:, 0],
-        ),
-        Mistake(
-            "too little is gained",
-            "less than 0.1 nats a new point, over the six data sets. Is your σ_p the best one for "
-            "the posterior that *it* leads to?",
-            lambda x, y, noise_std: _iterated(x, y, noise_std, 1),
-        ),
-    ),
-    compared=_gain_fault,
-)
-
-
-# Exercise 6.11.
 
 _MISSED, _KEPT = 2, 4  # at most, of 10 useful weights and of 30 useless ones
 
@@ -1031,61 +451,44 @@ def _wrongly_judged(answer: Any, y: Array) -> tuple[int, int]:
     return int((useful & ~kept).sum()), int((kept & ~useful).sum())
 
 
-def _keep_fault(answer: Any, _x: Any, y: Any, _s: Any) -> Array:
-    """What is wrong with a choice: 0 nothing, 1 useful ones missed, 2 useless kept, 3 both."""
+_BOTH = "useful ones are thrown away, and useless ones kept"
+
+
+def _fault_of_choice(answer: Any, _x: Any, y: Any, _s: Any) -> str:
     if not np.isin(answer, (0, 1)).all():
-        return _A(4.0)
+        return "neither yes nor no"
     missed, kept = _wrongly_judged(answer, y)
-    return _A(1.0 * (missed > _MISSED) + 2.0 * (kept > _KEPT))
+    if missed > _MISSED:
+        return _BOTH if kept > _KEPT else "useful weights are thrown away"
+    return "useless weights are kept" if kept > _KEPT else ""
 
 
-def _keep(x: Any, y: Any, noise_std: Any, errors: float = 2.5) -> Any:
-    """Weights that are so many standard errors away from 0."""
+def _fault_of_choices(answers: list[Array]) -> str:
+    worlds = zip(_USEFUL, answers, strict=True)
+    found = {_fault_of_choice(answer, x, y, 0.5) for (x, y, _), answer in worlds}
+    both = {"useful weights are thrown away", "useless weights are kept"} <= found
+    return _BOTH if both and "neither yes nor no" not in found else ""
+
+
+@exercise(
+    "6.11 Experiment: which weights are worth keeping?",
+    "6.7",
+    tuple((x, y, 0.5) for x, y, _ in _USEFUL),
+    faults=(
+        "neither yes nor no: return True or False for each weight.",
+        "useful weights are thrown away: in some world more than two of the ten: the bar is too "
+        "high.",
+        "useless weights are kept: in some world more than four of the thirty. One standard "
+        "error is a low bar, see (6.19): draw the share that is kept over the height of the bar.",
+        "useful ones are thrown away, and useless ones kept: no bar is right then: what do you "
+        "measure the weights by? The features have units of every size, and γ has none.",
+    ),
+    judge=_fault_of_choice,
+    fatal=("neither yes nor no", _BOTH),
+    overall=_fault_of_choices,
+)
+def _keep(x: Any, y: Any, noise_std: Any) -> Any:
+    """Weights that are two and a half standard errors away from 0."""
     cov = np.linalg.inv(x.T @ x) * noise_std**2
     mean = cov @ x.T @ y / noise_std**2
-    return np.abs(mean) > errors * np.sqrt(np.diag(cov))
-
-
-def _keep_faults(outcomes: Sequence[Outcome]) -> set[float]:
-    """The faults in all worlds; none unless each has 40 answers."""
-    whole = [o for o in outcomes if isinstance(o, np.ndarray) and o.shape == (40,)]
-    if len(whole) < len(outcomes):
-        return set()
-    cases = zip(KEEP.cases, whole, strict=True)
-    return {float(_keep_fault(o, *case)) for case, o in cases} - {0.0}
-
-
-KEEP = Exercise(
-    "6.11",
-    "Experiment: which weights are worth keeping?",
-    "6.7",
-    lambda x, y, noise_std: _keep(x, y, noise_std),
-    tuple((x, y, 0.5) for x, y, _ in _USEFUL),
-    (
-        Mistake(
-            "neither yes nor no",
-            "return True or False for each weight.",
-            recognises=lambda got, _: 4.0 in _keep_faults(got),
-        ),
-        Mistake(
-            "useful weights are thrown away",
-            "in some world more than two of the ten: the bar is too high.",
-            recognises=lambda got, _: _keep_faults(got) == {1.0},
-        ),
-        Mistake(
-            "useless weights are kept",
-            "in some world more than four of the thirty. One standard error is a low bar, see "
-            "(6.19): draw the share that is kept over the height of the bar.",
-            recognises=lambda got, _: _keep_faults(got) == {2.0},
-        ),
-        Mistake(
-            "useful ones are thrown away, and useless ones kept",
-            "no bar is right then: what do you measure the weights by? The features have units of "
-            "every size, and γ has none.",
-            recognises=lambda got, _: (
-                bool({3.0} & (found := _keep_faults(got))) or found >= {1.0, 2.0}
-            ),
-        ),
-    ),
-    compared=_keep_fault,
-)
+    return np.abs(mean) > 2.5 * np.sqrt(np.diag(cov))

@@ -294,7 +294,7 @@ class RowTable:
         chunks = -(-capacity.n // self._rows)
         most = max(64, _TABLE // (sum(large) * chunks * self._rows))
         room, self._steps = min(_room(n_rows, capacity), most), min(n_rows, most)
-        self._values = np.zeros((room, chunks, sum(large), self._rows), np.float32)
+        self._shape = room, chunks, sum(large), self._rows
         starts = np.cumsum([0, *large[:-1]])
         self._layers = [slice(at, at + units) for at, units in zip(starts, small, strict=True)]
         self._rng = np.random.default_rng([seed, 0x10CA1])
@@ -305,12 +305,13 @@ class RowTable:
         """The table ``[table, chunks, units, rows]``, with noise for n points at least."""
         with self._lock:
             if n > self._n:
-                self._draw(n)
-                self._tensor = tf.constant(self._values)  # a copy
+                values = np.array(self._tensor) if self._n else np.zeros(self._shape, np.float32)
+                self._draw(n, values)
+                self._tensor = tf.constant(values)  # a copy, and the only one that stays
             return self._tensor
 
-    def _draw(self, n: int) -> None:
-        """Draw the noise of the points up to n, one point after the other."""
+    def _draw(self, n: int, values: Array) -> None:
+        """Draw the noise of the points up to n, one point after the other, into the table."""
         first, self._n = self._n, n
         widths = [layer.stop - layer.start for layer in self._layers]
         drawn = self._rng.standard_normal((n - first, self._steps, sum(widths)), np.float32)
@@ -318,7 +319,7 @@ class RowTable:
         for chunk in range(first // self._rows, -(-n // self._rows)):
             at = chunk * self._rows
             begin, end = max(first, at), min(n, at + self._rows)
-            into = self._values[: self._steps, chunk, :, begin - at : end - at]
+            into = values[: self._steps, chunk, :, begin - at : end - at]
             for layer, noise in zip(self._layers, by_layer, strict=True):
                 into[:, layer] = noise[..., begin - first : end - first]
 

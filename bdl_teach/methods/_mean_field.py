@@ -20,6 +20,7 @@ from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import (
     LogDensityTerms,
@@ -80,7 +81,8 @@ class Settings:
         learning_rate: Adam step size, > 0.
         n_samples: Draws averaged in each step's gradient.
         kl_weight: Factor on the KL term, >= 0; 1 is Bayes' rule.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M).
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
+            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled first.
         kl_scheme: ``"uniform"`` or ``"geometric"``, see ``elbo.minibatch_weights``.
         start_scale: Standard deviation of the starting means, in prior standard deviations; the
             source article has 1. By default 0.3 of them, and no more than √(2/inputs of the layer)
@@ -159,6 +161,7 @@ def _no_units(_: MLP) -> tuple[int, ...]:
     return ()
 
 
+@one_line
 class Problem(NamedTuple):
     """What a posterior is the posterior of: what its free energy is measured on.
 
@@ -251,10 +254,10 @@ def prepare(
         **plan.fields,
         unit_mask=plan.embed(np.ones(network.n_weights)),
         zeta=row_noise(len(x), plan, widths),
-        prior=as_float(prior.mixture),
+        prior=as_float(prior.mixture, "prior"),
         prior_terms=LogDensityTerms(*map(as_float, prior.terms)),
-        noise_std=as_float(checks.positive("noise_std", o.noise_std)),
-        kl_weight=as_float(kl_weight),
+        noise_std=as_float(checks.positive("noise_std", o.noise_std), "noise_std"),
+        kl_weight=as_float(kl_weight, "kl_weight"),
         kl_shares=as_float(np.resize(shares, max(_BATCH_SLOTS, n_batches))),
         n_batches=tf.constant(n_batches),
     )
@@ -268,7 +271,7 @@ def start(o: Settings, plan: Plan, prior: Prior) -> tuple[Tensor, Tensor]:
     if o.start_scale is not None:
         scale = np.full(shape, checks.non_negative("start_scale", o.start_scale) * prior.std)
     mean = scale * plan.draw
-    rho = np.full(shape, checks.number("initial_rho", o.initial_rho))
+    rho = np.full(shape, checks.starting_rho("initial_rho", o.initial_rho))
     if o.initial is not None:
         mean, rho = _given(o.initial, shape)
     return plan.embed(mean), plan.embed(rho)
@@ -288,6 +291,7 @@ def _given(initial: Sequence[ArrayLike], n_weights: int) -> tuple[Array, Array]:
     mean, std = both
     if not (std > 0).all():
         raise ValueError(f"initial std: expected numbers > 0, got a smallest of {std.min()}")
+    as_float(std, "initial std")
     return mean, inverse_softplus(std)
 
 
@@ -352,6 +356,7 @@ def evaluate(network: MLP, capacity: Capacity, weights: ArrayLike, x: ArrayLike)
     return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed, Variational):
     """A fitted mean-field posterior.

@@ -28,6 +28,7 @@ from bdl_teach import elbo, likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms
 from bdl_teach.elbo import FreeEnergy
@@ -354,7 +355,7 @@ def fit(
         checks.choice("estimator", estimator, offered),
         checks.choice("coordinates", coordinates, COORDINATES),
     )
-    rho = np.full(network.n_weights, checks.number("initial_rho", initial_rho))
+    rho = np.full(network.n_weights, checks.starting_rho("initial_rho", initial_rho))
     strength = checks.non_negative("initial_gamma", initial_gamma)
     schedule = optimise.schedule(steps, learning_rate, cooldown)
 
@@ -401,7 +402,7 @@ def _grouped_inputs(model: Model, plan: Plan, zeta: Tensor, noise_std: float) ->
         zeta=zeta,
         prior=as_float((1.0, 1.0, 0.5)),
         prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
-        noise_std=as_float(checks.positive("noise_std", noise_std)),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
         n_batches=tf.constant(1),
@@ -447,6 +448,7 @@ def _posterior(parameters: Iterable[Array], model: Model, walk: Walk) -> dict[st
     return {"mean": gamma * std, "std": std, "gamma": gamma, "prior_std": prior_std}
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(_mean_field.Fit):
     """A fitted posterior and its prior.
@@ -561,6 +563,7 @@ class Fit(_mean_field.Fit):
         return likelihoods.predict(self.model.likelihood, outputs, self.noise_std)
 
 
+@one_line
 @dataclass(frozen=True)
 class Pruning:
     """Which weights the learnt prior has switched off.

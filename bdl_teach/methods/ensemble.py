@@ -33,6 +33,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled, room
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._filmed import Filmed
@@ -258,12 +259,13 @@ def _inputs(plan: Plan, anchors: Array, noise_std: float, prior: Prior | None) -
         **{name: plan.fields[name] for name in ("x", "y", "row_weight", "n_chunks")},
         unit_mask=plan.embed(np.ones(plan.network.n_weights)),
         anchors=plan.embed(_with_room(anchors)),
-        noise_std=as_float(noise_std),
-        prior=as_float((1.0, 1.0, 0.5) if prior is None else prior.mixture),
+        noise_std=as_float(noise_std, "noise_std"),
+        prior=as_float((1.0, 1.0, 0.5) if prior is None else prior.mixture, "prior"),
         prior_weight=as_float(float(prior is not None)),
     )
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed):
     """The members.

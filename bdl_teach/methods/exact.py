@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
-from bdl_teach import elbo, predictive
+from bdl_teach import elbo, likelihoods, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfp
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.mlp import MLP
@@ -63,6 +64,7 @@ def linear_regression(
     return LinearPosterior(mean, cho_solve(factor, np.eye(d)), float(log_evidence), noise_std)
 
 
+@one_line
 @dataclass(frozen=True)
 class LinearPosterior:
     """The exact posterior of y = x·w + noise under w ~ N(0, prior_std² I).
@@ -199,7 +201,7 @@ def nuts(
         ValueError: An argument is out of range or the shapes do not fit.
         DivergedError: A chain left the finite log densities.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data("gaussian", x, y)
     network = MLP(x.shape[1], checks.layer_widths("hidden_units", hidden_units))
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     kept = checks.count("n_samples", n_samples, minimum=4)
@@ -209,8 +211,8 @@ def nuts(
     target = (
         as_float(x),
         as_float(y),
-        as_float(prior.mixture),
-        as_float(checks.positive("noise_std", noise_std)),
+        as_float(prior.mixture, "prior"),
+        as_float(checks.positive("noise_std", noise_std), "noise_std"),
     )
     start = prior.sample((chains, network.n_weights), seed=checks.count("seed", seed, 0))
     sampler = _Sampler(network, warmup, target, seed)
@@ -259,6 +261,7 @@ def diagnose(draws: ArrayLike) -> tuple[Array, Array]:
     return np.asarray(r_hat), np.minimum(bulk, tail)
 
 
+@one_line
 @dataclass(frozen=True)
 class NutsFit:
     """Draws of the weights' true posterior, as far as the chains have found it.

@@ -32,6 +32,7 @@ from bdl_teach import elbo
 from bdl_teach._support import checks, memory
 from bdl_teach._support.checks import Array
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
@@ -265,6 +266,7 @@ def _classes(value: ArrayLike, n: int, n_classes: int | None) -> tuple[Array, in
     return labels.astype(np.int32), known
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(TrainedOn):
     """A fitted Bayesian classifier of pictures.
@@ -398,6 +400,7 @@ class Fit(TrainedOn):
         return replace(self, built=built)
 
 
+@one_line
 @dataclass(frozen=True)
 class Ensemble:
     """Classifiers of the same pictures, which count alike.

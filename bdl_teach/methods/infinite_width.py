@@ -33,8 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from bdl_teach import likelihoods
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, as_prior
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
@@ -201,7 +203,7 @@ def fit(
     Raises:
         ValueError: An argument is out of range or the shapes do not fit.
     """
-    x, y = checks.regression_data(x, y)
+    x, y = likelihoods.data("gaussian", x, y)  # the kernel has squares of x: no more than float32
     prior = as_prior("prior", ScaleMixture() if prior is None else prior)
     widths = checks.layer_widths("hidden_units", hidden_units)
     noise_std = checks.positive("noise_std", noise_std)
@@ -213,6 +215,7 @@ def fit(
     return Fit(x, prior, widths, noise_std, pull, factor, float(log_evidence))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """A Gaussian process, conditioned on data.

@@ -52,6 +52,7 @@ from scipy.optimize import minimize
 from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Gaussian, Prior, as_prior
 from bdl_teach.methods import _newton, point
@@ -66,6 +67,7 @@ NIL = 1e-9  # nats that are none
 SEARCH = 1e3  # prior and noise of the highest evidence: sought up to so many times, or so few
 
 
+@one_line
 class Problem(NamedTuple):
     """A mode, and how its surroundings are approximated: all but prior and noise.
 
@@ -94,6 +96,7 @@ class Problem(NamedTuple):
         return Target(mode.network, self.x, self.y, prior, noise_std, mode.likelihood)
 
 
+@one_line
 class Spread(NamedTuple):
     """N(0, Λ⁻¹) of k weights: what the prior leaves open, less what the data tell.
 
@@ -351,6 +354,7 @@ def _last_layer(p: Problem, rows: Array, w: Array, prior: Prior, noise_std: floa
     return w
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """A Gaussian round the mode of a network's weights.
@@ -444,7 +448,8 @@ class Fit:
         anew with ``.prior`` and ``.noise_std``, and again, is MacKay's scheme.
 
         Raises:
-            ValueError: The prior is no Gaussian.
+            ValueError: The prior is no Gaussian, or the evidence still rises where the search
+                ends: data without noise, which a network fits exactly, do not say how much.
 
         Source: MacKay 1992; Immer et al. 2021b, "post hoc".
         """
@@ -463,7 +468,16 @@ class Fit:
             method="L-BFGS-B",
             bounds=[(-math.log(SEARCH), math.log(SEARCH))] * free,
         )
-        return at(found.x)
+        best = at(found.x)
+        for name, value, factor in zip(
+            ("prior", "noise_std"), (best.prior, best.noise_std), found.x, strict=False
+        ):
+            if abs(factor) > math.log(SEARCH) - 1e-3:
+                raise ValueError(
+                    f"{name}: expected a highest evidence within a factor of {SEARCH:.0f} of where "
+                    f"the search began, got one that still rises at {value}: the data do not say"
+                )
+        return best
 
     def draw(self, n_samples: int, seed: int = 1) -> Array:
         """Draw weight vectors ``[s, n_weights]``; layers without a posterior stay at the mode.

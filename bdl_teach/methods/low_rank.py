@@ -31,6 +31,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import HALF_LOG_TWO_PI, Prior, ScaleMixture, scale_mixture_log_prob
 from bdl_teach.elbo import FreeEnergy
@@ -268,8 +269,9 @@ def swag(
         rank: Number K of columns, 0 or 2 to 100.
         steps: Adam steps to the mode.
         learning_rate: Step size of the path, > 0: with it grows the posterior that is read off.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). 8 if not
-            given, or one a data point where these are fewer.
+        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M), so
+            that rows in an order of their own, such as labels 0, 1, 0, 1, are to be shuffled
+            first. 8 if not given, or one a data point where these are fewer.
         seed: Seed of the start.
         capacity: Compile the path for these sizes instead of exactly this problem's.
 
@@ -321,6 +323,7 @@ def _moments(path: Array, rank: int) -> tuple[Array, Array, Array]:
     return path.mean(axis=0), own_std, deviations * np.sqrt(share / max(rank - 1, 1))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed, Variational):
     """A Gaussian with covariance D² + L Lᵀ.

@@ -34,6 +34,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods import _loop
@@ -196,9 +197,9 @@ def _inputs(
         **plan.fields,
         unit_mask=plan.embed(np.ones(plan.network.n_weights)),
         zeta=_loop.row_noise(n, plan, lambda network: network.hidden_units),
-        prior=as_float(mixture),
+        prior=as_float(mixture, "prior"),
         prior_terms=LogDensityTerms(*map(as_float, Gaussian().terms)),
-        noise_std=as_float(noise_std),
+        noise_std=as_float(noise_std, "noise_std"),
         kl_weight=as_float(1.0),
         kl_shares=as_float([1.0]),
         n_batches=tf.constant(1),
@@ -212,6 +213,7 @@ def _inputs(
     )
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed):
     """One weight vector, and the rate at which its hidden units are left out.

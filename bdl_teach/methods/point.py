@@ -19,6 +19,7 @@ from bdl_teach import likelihoods, optimise, predictive
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._filmed import Filmed
@@ -119,10 +120,12 @@ def fit(
         y=_filled(y, capacity.n),
         row_weight=_filled(np.ones((len(x), 1)), capacity.n),
         unit_mask=as_float(embed(np.ones(network.n_weights), network, padded)),
-        noise_std=as_float(checks.positive("noise_std", noise_std)),
-        prior=as_float((1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
+        prior=as_float(
+            (1.0, 1.0, 0.5) if prior is None else as_prior("prior", prior).mixture, "prior"
+        ),
         prior_weight=as_float(float(prior is not None)),
-        weight_decay=as_float(decay),
+        weight_decay=as_float(decay, "weight_decay"),
     )
     schedule = optimise.schedule(steps, learning_rate, 0.25)
     program, used = _program(padded, likelihood), network.positions_in(padded)
@@ -151,6 +154,7 @@ def _fitted(
     return Fit(weights, network, noise_std, history, likelihood, path_of(trace, used))
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(Filmed):
     """One weight vector.

@@ -32,6 +32,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf
 from bdl_teach.densities import Prior, ScaleMixture, as_prior, scale_mixture_log_prob
 from bdl_teach.methods._loop import Capacity, embed, lay_out
@@ -61,6 +62,7 @@ class _LoopInputs(NamedTuple):
     precision: Tensor  # curvature of −log P(w)
     preconditioned: Tensor  # 1, or 0 for M = I
     n_batches: Tensor
+    dealt: Tensor  # [n, 1]: the minibatch of each row
     learning_rate: Tensor  # ℓ
     momentum: Tensor  # β
     temperature: Tensor  # T
@@ -97,21 +99,23 @@ def _loss(network: MLP, kind: str, w: Tensor, row_weight: Tensor, p: _LoopInputs
     return likelihood - tf.reduce_sum(log_prior * p.unit_mask, axis=-1)
 
 
-def _slope(network: MLP, kind: str, state: State, p: _LoopInputs) -> Tensor:
-    """∇U at the chains' weights, estimated from the minibatch of this step."""
-    rows = tf.range(p.x.shape[0])[:, None] % p.n_batches
-    in_batch = tf.cast(rows == state.step % p.n_batches, tf.float32) * p.row_weight
+def _slope(network: MLP, kind: str, state: State, turns: Tensor, p: _LoopInputs) -> Tensor:
+    """∇U at the chains' weights, estimated from the minibatch whose turn it is."""
+    in_turn = p.dealt == tf.gather(turns, state.step % _WINDOW)
+    in_batch = tf.cast(in_turn, tf.float32) * p.row_weight
     with tf.GradientTape() as tape:
         tape.watch(state.w)
         u = _loss(network, kind, state.w, in_batch * tf.cast(p.n_batches, tf.float32), p)
     return tape.gradient(u, state.w)
 
 
-def _move(network: MLP, kind: str, state: State, noise: Tensor, p: _LoopInputs) -> State:
+def _move(
+    network: MLP, kind: str, state: State, noise: Tensor, turns: Tensor, p: _LoopInputs
+) -> State:
     """Take one step of all chains."""
     rate = p.rate(state.step)
     xi = tf.gather(noise, state.step % _WINDOW)
-    push = rate / state.mass * _slope(network, kind, state, p)
+    push = rate / state.mass * _slope(network, kind, state, turns, p)
     kick = tf.sqrt(2.0 * (1.0 - p.momentum) * rate * p.temperature / state.mass) * xi
     v = p.momentum * state.v - push + kick
     return State(state.step + 1, state.w + v, v, state.mass)
@@ -157,11 +161,18 @@ def _descend(
 
 
 def _advance(
-    network: MLP, kind: str, state: State, stop: Tensor, noise: Tensor, p: _LoopInputs
+    network: MLP,
+    kind: str,
+    state: State,
+    stop: Tensor,
+    noise: Tensor,
+    turns: Tensor,
+    p: _LoopInputs,
 ) -> tuple[State, Tensor, Tensor]:
     """Go on to the step ``stop``: the state, and weights and U every ``EVERY`` steps on the way.
 
-    ``noise`` is that of the window of steps that the state is in ``[window, chains, n_weights]``.
+    ``noise`` and ``turns`` are those of the window of steps that the state is in: ξ ``[window,
+    chains, n_weights]``, and the minibatch of each step ``[window]``.
     """
 
     def record(
@@ -170,7 +181,7 @@ def _advance(
         until = tf.minimum(stop, (state.step // EVERY + 1) * EVERY)
         (state,) = tf.while_loop(
             lambda state: state.step < until,
-            lambda state: (_move(network, kind, state, noise, p),),
+            lambda state: (_move(network, kind, state, noise, turns, p),),
             (state,),
         )
         u = _loss(network, kind, state.w, p.row_weight, p)
@@ -201,6 +212,24 @@ def _noise(seed: int, window: int, n_chains: int, network: MLP, padded: MLP) -> 
     rng = np.random.default_rng([seed, window])
     shape = (_WINDOW, n_chains, network.n_weights)
     return as_float(embed(rng.standard_normal(shape, np.float32), network, padded))
+
+
+def _dealt(n: int, shape: tuple[int, ...], n_batches: int, seed: int) -> Tensor:
+    """Deal n rows to minibatches from a shuffle: that of each of chunks · rows ``[n, 1]``."""
+    order = np.random.default_rng([seed, 0xDEA1]).permutation(n)
+    dealt = np.pad(order % n_batches, (0, shape[0] * shape[1] - n))
+    return tf.constant(dealt[:, None], tf.int32)
+
+
+def _turns(seed: int, window: int, n_batches: int) -> Tensor:
+    """Minibatch of each step of a window ``[window]``: in each epoch all, in an order of its own.
+
+    In one order for all, every tenth step comes after the same ones, and is off by what they say.
+    """
+    steps = np.arange(window * _WINDOW, (window + 1) * _WINDOW)
+    epochs = range(steps[0] // n_batches, steps[-1] // n_batches + 1)
+    orders = [np.random.default_rng([seed, 0x7024, e]).permutation(n_batches) for e in epochs]
+    return tf.constant(np.concatenate(orders)[steps - epochs[0] * n_batches], tf.int32)
 
 
 def fit(
@@ -240,9 +269,9 @@ def fit(
         n_chains: Chains.
         n_cycles: In how many cycles the step size falls to 0 and begins anew; each gives the
             draws of its second half. 0 for steps of one size.
-        n_batches: Minibatches M an epoch; step t sees the points i with i ≡ t (mod M). In turn
-            as they come, what one adds to the slope the others take away, nearly; at a learning
-            rate that is too large for the steepest of them the chain diverges.
+        n_batches: Minibatches M an epoch, dealt from a shuffle of the rows; each epoch has them in
+            another order. What one adds to the slope the others take away, nearly; a learning
+            rate that is too large for the steepest of them widens the draws, or diverges.
         temperature: T >= 0: 1 for the posterior, 0 for a minimum of U.
         preconditioned: Whether the mass is the curvature along each weight at the modes; else 1.
         seed: Seed of the starts and of the noise.
@@ -265,14 +294,15 @@ def fit(
     inputs = _LoopInputs(
         **{name: _unchunked(plan.fields[name]) for name in ("x", "y", "row_weight")},
         unit_mask=plan.embed(np.ones(network.n_weights)),
-        noise_std=as_float(checks.positive("noise_std", noise_std)),
-        prior=as_float(prior.mixture),
+        noise_std=as_float(checks.positive("noise_std", noise_std), "noise_std"),
+        prior=as_float(prior.mixture, "prior"),
         precision=as_float(pi / sigma1**2 + (1.0 - pi) / sigma2**2),
         preconditioned=as_float(float(preconditioned)),
         n_batches=tf.constant(_batches(n_batches, len(x))),
-        learning_rate=as_float(checks.positive("learning_rate", learning_rate)),
+        dealt=_dealt(len(x), plan.fields["x"].shape, n_batches, plan.seed),
+        learning_rate=as_float(checks.positive("learning_rate", learning_rate), "learning_rate"),
         momentum=as_float(SAMPLERS[checks.choice("sampler", sampler, tuple(SAMPLERS))]),
-        temperature=as_float(checks.non_negative("temperature", temperature)),
+        temperature=as_float(checks.non_negative("temperature", temperature), "temperature"),
         cycle=tf.constant(-(-steps // cycles) if cycles else 0),
         seed=tf.constant(checks.count("seed", seed, 0)),
     )
@@ -298,6 +328,7 @@ def _batches(n_batches: int, n: int) -> int:
     return n_batches
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """Chains on their way through the posterior.
@@ -345,7 +376,8 @@ class Fit:
             noise = _noise(
                 int(self.inputs.seed), at // _WINDOW, len(state.w), self.network, self.padded
             )
-            state, path, potential = advance(state, tf.constant(stop), noise, self.inputs)
+            turns = _turns(int(self.inputs.seed), at // _WINDOW, int(self.inputs.n_batches))
+            state, path, potential = advance(state, tf.constant(stop), noise, turns, self.inputs)
             new = stop // EVERY - at // EVERY  # a last stretch of fewer steps is no draw yet
             paths.append(path.numpy()[:new, :, used].astype(np.float64))
             potentials.append(potential.numpy()[:new].astype(np.float64))

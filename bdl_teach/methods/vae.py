@@ -23,6 +23,7 @@ from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, as_float, tf, tfd
 from bdl_teach.densities import gaussian_kl
 from bdl_teach.elbo import FreeEnergy
@@ -255,8 +256,8 @@ def fit(
     seed = checks.count("seed", seed, 0)
     inputs = _LoopInputs(
         x=as_float(x),
-        beta=as_float(checks.non_negative("beta", beta) * variational),
-        decoder_std=as_float(checks.positive("decoder_std", decoder_std)),
+        beta=as_float(checks.non_negative("beta", beta) * variational, "beta"),
+        decoder_std=as_float(checks.positive("decoder_std", decoder_std), "decoder_std"),
         noise=as_float(variational),
         seed=tf.constant(seed, tf.int64),
     )
@@ -288,7 +289,7 @@ def fit_autoencoder(x: ArrayLike, **settings: object) -> Fit:
 
 def checked_data(x: ArrayLike, likelihood: str) -> Array:
     """Return finite data ``[n, d]``, in [0, 1] for the Bernoulli, or raise ``ValueError``."""
-    array: Array = checks.inputs("x", x)
+    array: Array = checks.told_apart("x", checks.inputs("x", x))
     low, high = array.min(), array.max()
     if likelihood == "bernoulli" and (low < 0 or high > 1):
         raise ValueError(
@@ -297,6 +298,7 @@ def checked_data(x: ArrayLike, likelihood: str) -> Array:
     return array
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(TrainedOn):
     """A fitted variational autoencoder, or a plain autoencoder.

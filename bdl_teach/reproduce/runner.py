@@ -264,8 +264,8 @@ def connect(address: str) -> Any:
         client: Any = importlib.import_module("distributed").Client
     except ImportError as error:
         raise OSError(
-            "--scheduler needs Dask, which is not installed: install what requirements.lock pins, "
-            "or the extra `cluster`."
+            "--scheduler needs Dask, which is not installed: install the extra "
+            "`cluster`, or what requirements-test.lock pins."
         ) from error
     try:
         connected = client(address, timeout=PATIENCE_S, set_as_default=False)

@@ -11,11 +11,11 @@ To add a preset:
 
 1. The explorer's ``PRESETS``: the name, a sentence that says where to look, and the values, as
    ``{**_DEFAULTS, "n": 6}``. Its button follows.
-2. ``tests/widgets/test_<module or folder>.py``: what it sets, in ``PRESETS`` of that file, and a
-   test that holds its sentence to the results of several seeds.
+2. ``tests/widgets/test_<module or folder>.py``: a test that holds its sentence to the results of
+   several seeds. What it shows and says is in ``tests/snapshots``, see ``tests/snapshot.py``.
 
-To add an explorer: its module here and a line in both lists below, its test file (what each has,
-``test_widgets.py`` beside it says), and a cell in a notebook that shows it.
+To add an explorer: its module here and a line in both lists below, its test file (what holds
+of each, ``test_contract.py`` beside it asks), and a cell in a notebook that shows it.
 
 A module loads when its explorer is named: a chapter's first picture waits for no other.
 """

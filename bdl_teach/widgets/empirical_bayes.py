@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -224,7 +223,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
-        made = {
+        return {
             "prior_std": controls.log_slider(
                 "σ_p", d["prior_std"], -1.5, 1.5, ".3f", "sd of the prior that is set by hand"
             ),
@@ -235,24 +234,22 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "n": controls.count_slider("points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
             "data": Points(),
-            "prior": ipywidgets.ToggleButtons(
-                options=list(MODES),
-                value=d["prior"],
-                description="prior",
-                tooltips=[
+            "prior": controls.choices(
+                "prior",
+                d["prior"],
+                list(MODES),
+                [
                     "σ from the slider",
                     "a learnt σ for each weight",
                     "a learnt σ for each layer",
                     "one learnt σ",
                 ],
-            ),  # fmt: skip
+            ),
         }
-        made["prior"].observe(self._on_mode, names="value")
-        return made
 
-    def _on_mode(self, change: Any) -> None:
-        """Disable the slider of the prior's σ while σ is learnt: it would move nothing."""
-        self._controls["prior_std"].disabled = change["new"] != "fixed"
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the slider of the prior's σ while σ is learnt."""
+        return set() if values["prior"] == "fixed" else {"prior_std"}
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         c = self._controls
@@ -282,7 +279,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         plots.tidy(best, "KL by σ of one prior for all", "prior σ", "nats above")
         best.set(xscale="log", xlim=(0.025, 40), ylim=(-12, 200))
         self._best = BestPriorArtists(best)
-        plots.legend_above(best, columns=3, markers=0.6)
+        plots.legend_above(best, columns=3)
         plots.tidy(each, "σ of each weight's prior", "weights, from the widest", "σ")
         each.set(yscale="log", xlim=(0, 3 * ROOM[1][0] + 2), ylim=(1e-3, 40))
         self._each = SortedArtists(each)

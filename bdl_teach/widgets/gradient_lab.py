@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -211,11 +210,11 @@ class GradientLab(Explorer[GradientResult]):
                 "draws S", d["n_draws"], COUNTS.tolist(), "draws averaged in one estimate"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of the draws"),
-            "parameter": ipywidgets.ToggleButtons(
-                options=["μ", "σ"],
-                value=d["parameter"],
-                description="by",
-                tooltips=["derivative by the mean", "derivative by the standard deviation"],
+            "parameter": controls.choices(
+                "by",
+                d["parameter"],
+                ["μ", "σ"],
+                ["derivative by the mean", "derivative by the standard deviation"],
             ),
         }
 

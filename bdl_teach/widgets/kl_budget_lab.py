@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -21,7 +20,7 @@ from bdl_teach.widgets._engine.mission_checks import as_asked, at, left, untouch
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, SMALL_ROOM, TABLE_ROOM, X_GRID
+from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, X_GRID, room
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -109,6 +108,10 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         before=(("n_batches", 32),),
     )
     PRESETS: ClassVar[controls.Presets] = {
+        "eight batches": (
+            "Four points a step; each batch pays an eighth of the KL, all of them once",
+            dict(_DEFAULTS),
+        ),
         "one batch": ("The whole data set in each step", {**_DEFAULTS, "n_batches": 1}),
         # claim: minibatches-of-one-end-higher
         "32 uniform": (
@@ -173,14 +176,18 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             "kl_weight": controls.log_slider(
                 "KL weight", d["kl_weight"], -3, 1, ".3g", "factor on the complexity cost"
             ),
-            "scheme": ipywidgets.ToggleButtons(
-                options=["uniform", "geometric"],
-                value=d["scheme"],
-                description="shares",
-                tooltips=["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
+            "scheme": controls.choices(
+                "shares",
+                d["scheme"],
+                ["uniform", "geometric"],
+                ["1/M each", "2^(M−i)/(2^M−1): the early batches carry it"],
             ),
             "data": Points(),
         }
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the shares where one batch pays all."""
+        return {"scheme"} if values["n_batches"] == 1 else set()
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         batches, weight, scheme, _ = self._controls.values()
@@ -235,7 +242,6 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
         seed = values.get("seed", 0)  # no control has it: a mission asks for others
         drawn, prior = partial(datasets.sinusoid, seed=seed), ScaleMixture()
         data = points.chosen(values.get("data"), 1.0, drawn)
-        room = SMALL_ROOM if len(data.x) <= SMALL_ROOM[0] else TABLE_ROOM
         fit = bbb.fit(
             data.x,
             data.y,
@@ -244,7 +250,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
             seed=seed,
-            capacity=bbb.Capacity(*room),
+            capacity=bbb.Capacity(*room(len(data.x))),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
         return _result(data, shares, fit)

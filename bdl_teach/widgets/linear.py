@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -231,11 +230,11 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, order and draws"),
             "data": Points(),
             "pair": Unseen(_read_pair, _said_pair),
-            "kind": ipywidgets.ToggleButtons(
-                options=features.KINDS,
-                description="features",
-                value=d["kind"],
-                tooltips=["d bell curves side by side", "powers of 2x up to degree d − 1"],
+            "kind": controls.choices(
+                "features",
+                d["kind"],
+                features.KINDS,
+                ["d bell curves side by side", "powers of 2x up to degree d − 1"],
             ),
         }
 
@@ -268,7 +267,7 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
             ax.set_yticks([0, -10, -_DEPTH], ["0", "−10", f"≤ −{_DEPTH:.0f}"])
         self._by_prior = EvidenceArtists(prior, PRIOR_STDS)
         self._by_count = EvidenceArtists(count, COUNTS)
-        plots.legend_above(prior, columns=2, markers=0.7)
+        plots.legend_above(prior, columns=2)
         canvas.animate([*self._by_prior.artists, *self._by_count.artists])
         return canvas
 
@@ -347,14 +346,15 @@ class LinearRegressionExplorer(Explorer[LinearResult]):
 
     def _describe(self, result: LinearResult) -> str:
         best = PRIOR_STDS[np.argmax(result.evidence_by_prior)]
-        sd = result.prediction.epistemic_std
+        sd, data = result.prediction.epistemic_std, result.data
         n, d = len(result.data.x), len(result.posterior.mean)
         advice = f" (best at prior σ {best:.2g})" if n else ""
         return (
             f"{points.count(result.data)}, {d} features: log evidence "
             f"{result.log_evidence:.1f} nats{advice}; "
-            f"epistemic sd {sd[_INSIDE].mean():.2f} in the middle half, {sd[0]:.1f} at the left "
-            f"end, {sd[-1]:.1f} at the right; noise sd {result.data.noise_std:.1f}."
+            f"epistemic sd {points.sd(data, sd[_INSIDE].mean(), 2)} in the middle half, "
+            f"{points.sd(data, sd[0])} at the left end, {points.sd(data, sd[-1])} at the right; "
+            f"noise sd {points.sd(data, data.noise_std)}."
         )
 
 
@@ -460,7 +460,9 @@ class EllipseArtists(plots.Artists):
         (self._area,) = ax.fill(*_CIRCLE, color=blue, alpha=0.35, label="posterior")
         (self._draws,) = ax.plot([], [], "o", color=blue, ms=3.5, label="draws")
         (self._mean,) = ax.plot([], [], "*", color=plots.RED, ms=11, label="mean")
-        self._name = ax.text(0.03, 0.03, "", fontsize=plots.LETTERS, transform=ax.transAxes)
+        self._name = ax.text(
+            0.03, 0.03, "", color=blue, fontsize=plots.LETTERS, transform=ax.transAxes
+        )
         row: dict[str, Any] = {"ls": "", "marker": "o", "ms": 7, "transform": ax.transAxes}
         (self._all,) = ax.plot([], [], mfc="white", mec=black, mew=1.0, **row)
         (self._two,) = ax.plot([], [], color=blue, **row)
@@ -484,7 +486,7 @@ class EllipseArtists(plots.Artists):
         self._area.set_xy(edge.T)
         self._draws.set_data(draws[:, 0], draws[:, 1])
         self._mean.set_data(mean[:1], mean[1:])
-        self._name.set_text(f"weights {pair[0]} and {pair[1]}")
+        self._name.set_text(f"●: weights {pair[0]}, {pair[1]}")
         self._n, places = n_weights, (np.arange(n_weights) + 0.5) / n_weights
         self._all.set_data(places, np.full(n_weights, _ROW))
         self._two.set_data(places[list(pair)], [_ROW, _ROW])

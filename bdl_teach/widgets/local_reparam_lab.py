@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -281,11 +280,11 @@ class LocalReparamLab(Explorer[VarianceResult]):
                 "draws", d["n_draws"], (50, 100, 200, 400, 800), "gradients drawn of each kind"
             ),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of the data and the draws"),
-            "parameter": ipywidgets.ToggleButtons(
-                options=["μ", "σ"],
-                value=d["parameter"],
-                description="for",
-                tooltips=["mean of the first weight", "its standard deviation"],
+            "parameter": controls.choices(
+                "for",
+                d["parameter"],
+                ["μ", "σ"],
+                ["mean of the first weight", "its standard deviation"],
             ),
             **{kind: self._estimator_toggle(kind) for kind in KINDS},
         }
@@ -295,6 +294,10 @@ class LocalReparamLab(Explorer[VarianceResult]):
         made = controls.toggle(name, f"show the estimator: {name}")
         made.value = _SHOWN[kind]
         return made
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the choice of μ or σ where no gradient is shown."""
+        return set() if any(values[kind] for kind in KINDS) else {"parameter"}
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         resample = controls.button("resample", "next seed", self._resample)
@@ -337,7 +340,7 @@ class LocalReparamLab(Explorer[VarianceResult]):
             "",
         )
         ax.set(xlim=(-4, 4), ylim=(-0.6, len(KINDS) - 0.4))
-        names = ("local", "Flipout", "W per example", "one shared W", "score function")
+        names = ("local", "Flipout", "a W per example", "one shared W", "score function")
         ax.set_yticks(range(len(KINDS)), names, fontsize=plots.LETTERS)
         ax.axvline(0, color=plots.BLACK, lw=1)
         self._dots = {

@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 MOST_STEPS = 1320  # 40 epochs of 32 points and a refinement of the prior
 _WIDTH = 50  # hidden units: one program for every slider value
+_EPOCH = 33  # steps: 32 points and a refinement
+_PLAY, _PAUSE = "▶ play", "‖ pause"
 _FRAMES = 12.0  # pictures a second while playing
 _NOISE_ROOM = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0)  # heights of the panel of the noise
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _TWENTY_EPOCHS = 660  # steps: 32 points and a refinement, 20 times
 _SIX = math.log10(6.0)  # α of the paper: its slider can stand there
 _DEFAULTS: controls.Values = {
-    "step": 33,
+    "step": MOST_STEPS,
     "speed": 10.0,
     "n": 32,
     "noise_std": 1.0,
@@ -131,7 +133,7 @@ class PBPStepper(Explorer[StepperResult]):
     # claim: pbp-more-epochs-less-doubt, pbp-ten-epochs-fit-better-than-one
     # claim: pbp-ten-epochs-are-too-sure
     QUESTION: ClassVar[Question] = Question(
-        "Go from step 33 to step 330: every point is learned ten times instead of once. What "
+        "From step 33 you go to step 330: every point is learned ten times instead of once. What "
         "happens to the epistemic band among the data?",
         (
             "Nothing: it has seen all the points already",
@@ -143,6 +145,7 @@ class PBPStepper(Explorer[StepperResult]):
         "the fit, but it counts the evidence again, too: the band becomes too narrow.",
         "step",
         target=330,
+        before=(("step", 33),),
     )
     MISSIONS: ClassVar[tuple[Mission, ...]] = (
         Mission(
@@ -204,11 +207,11 @@ class PBPStepper(Explorer[StepperResult]):
             "One point pulls the mean; the band moves by a few per cent at most",
             {**_DEFAULTS, "step": 1},
         ),
-        "one epoch": ("Each point once, then the prior refined", dict(_DEFAULTS)),
+        "one epoch": ("Each point once, then the prior refined", {**_DEFAULTS, "step": _EPOCH}),
         # claim: forty-epochs-find-the-sine, forty-epochs-thin-the-band
         "40 epochs": (
             "The paper's 40 epochs: the sine is there, and the band is thin",
-            {**_DEFAULTS, "step": MOST_STEPS},
+            dict(_DEFAULTS),
         ),
         "left to right": (
             "Points in order of x: the right half has not been seen yet",
@@ -220,7 +223,10 @@ class PBPStepper(Explorer[StepperResult]):
             {**_DEFAULTS, "alpha": 10.0 ** (_SIX + 1.1), "guess": 2.0, "step": MOST_STEPS},
         ),
         # claim: alpha-counts-points-not-noise
-        "loud noise": ("σ = 3: α counts points all the same", {**_DEFAULTS, "noise_std": 3.0}),
+        "loud noise": (
+            "σ = 3: α counts points all the same",
+            {**_DEFAULTS, "step": _EPOCH, "noise_std": 3.0},
+        ),
         # claim: pbp-is-no-wider-between-few-points
         "few points": (
             "Eight points, 40 epochs: the band is no wider between the points than at them",
@@ -235,7 +241,7 @@ class PBPStepper(Explorer[StepperResult]):
                 "steps", d["step"], 0, MOST_STEPS, "n points and one refinement an epoch"
             ),
             "speed": controls.log_slider(
-                "a second", d["speed"], 0, 2, ".0f", "how fast play goes", step=0.2
+                "speed", d["speed"], 0, 2, ".0f", "steps a second of play", step=0.2
             ),
             "n": controls.count_slider("points N", d["n"], 4, 32, "points on [−½, ½]"),
             "noise_std": controls.slider(
@@ -250,10 +256,15 @@ class PBPStepper(Explorer[StepperResult]):
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and orders"),
             "data": Points(),
             "sorted": controls.toggle("sorted by x", "learn the points in order of x"),
-            "play": controls.toggle("▶ play", "take steps until pressed again"),
+            "play": controls.toggle(_PLAY, "take steps, from 0 after the last"),
         }
+        made["play"].add_class("bdl-play")
         made["play"].observe(self._on_play, names="value")
         return made
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the order of the points where none has been learned."""
+        return set() if values["step"] else {"sorted"}
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._stop = threading.Event()
@@ -269,13 +280,6 @@ class PBPStepper(Explorer[StepperResult]):
             "NOISE": [c["alpha"], c["guess"], self._draw_button()],
             "DATA": [c["n"], c["noise_std"], c["seed"], c["sorted"], *self._hand_buttons()],
         }
-
-    def _check(self, values: controls.Values, state: controls.Values) -> None:
-        if values.get("play") and state["step"] >= MOST_STEPS:
-            raise ValueError(
-                f"play: expected a step below {MOST_STEPS} to start from, got {state['step']}, "
-                "the last one"
-            )
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
@@ -306,7 +310,7 @@ class PBPStepper(Explorer[StepperResult]):
             [], [], "o", color=plots.ORANGE, ms=13, mfc="none", label="learned last",
             ls="", mew=2.6, zorder=6,
         )  # fmt: skip
-        plots.legend_above(ax, columns=4, markers=0.7)
+        plots.legend_above(ax, columns=4)
         points = [self._waiting, self._seen, self._last, *self._room.artists]
         canvas.animate([*self._band.artists[:2], truth, self._band.artists[3], self._old, *points])
         canvas.settle(self._room.frame)
@@ -360,18 +364,21 @@ class PBPStepper(Explorer[StepperResult]):
         self._speed.set_text(f"play takes {result.speed:.0f} steps a second")
 
     def _describe(self, result: StepperResult) -> str:
-        replay, sd = result.replay, result.prediction.epistemic_std
+        replay, sd, data = result.replay, result.prediction.epistemic_std, result.data
         n_steps = len(replay.noise) - 1
         learned = "the prior" if not n_steps else "prior refined"
         if result.last is not None:
-            learned = f"learned x = {result.data.x[result.last, 0]:.2f}"
+            place = result.data.x[result.last, 0]
+            of_course = points.units_of(data) == points.COURSE
+            shown = f"{place:.2f}" if of_course else points.at(data, place)
+            learned = f"learned {points.x_name(data)} = {shown}"
         true = _true_noise(result.data)
         beside = "" if math.isnan(true) else f" (true {true:.2f})"
         return (
             f"Step {n_steps}, epoch {replay.epoch + 1}: {learned}; α {replay.noise[-1, 0]:.1f}, "
-            f"β {replay.noise[-1, 1]:.2f}, noise sd {replay.noise_std[-1]:.2f}{beside}; "
-            f"epistemic sd {sd[_INSIDE].mean():.1f} among the data, "
-            f"{sd[[0, -1]].mean():.1f} at x = ±1.5."
+            f"β {replay.noise[-1, 1]:.2f}, noise sd {points.sd(data, replay.noise_std[-1], 2)}"
+            f"{beside}; epistemic sd {points.sd(data, sd[_INSIDE].mean())} among the data, "
+            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}."
         )
 
     def _undoable(self) -> controls.Values:
@@ -390,7 +397,7 @@ class PBPStepper(Explorer[StepperResult]):
         self._move(length - self._controls["step"].value % length)
 
     def _on_play(self, change: Any) -> None:
-        self._controls["play"].description = "⏸ pause" if change["new"] else "▶ play"
+        self._controls["play"].description = _PAUSE if change["new"] else _PLAY
         self._stop.set()  # whoever played before
         if change["new"]:
             self._stop = threading.Event()
@@ -401,6 +408,8 @@ class PBPStepper(Explorer[StepperResult]):
 
         def play() -> None:
             owed = 0.0
+            if self._controls["step"].value == MOST_STEPS:
+                self._move(-MOST_STEPS)
             while not self._slot.closed and self._controls["step"].value < MOST_STEPS:
                 speed = self._controls["speed"].value
                 pause = 1.0 / min(speed, _FRAMES)
@@ -445,13 +454,13 @@ class NoiseArtists:
         gamma.set(yscale="log", ylim=(0.005, 2000))
         (self._alpha,) = gamma.plot([], [], "-", color=plots.BLUE, lw=2, label="α: points")
         (self._beta,) = gamma.plot([], [], "--", color=plots.RED, lw=2, label="β: squares")
-        (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6)
+        (self._end,) = gamma.plot([], [], "o", color=plots.ORANGE, ms=6, clip_on=False)
         plots.tidy(noise, "Noise that it believes in", "step", "sd, units of y")
         noise.set(ylim=(0, _NOISE_ROOM[0]))
         self._panel = noise
         (self._noise,) = noise.plot([], [], "-", color=plots.RED, lw=2, label="√(β/(α−1))")
         (self._true,) = noise.plot([], [], ":", color=plots.BLACK, lw=1.6, label="true σ")
-        (self._now,) = noise.plot([], [], "o", color=plots.ORANGE, ms=6)
+        (self._now,) = noise.plot([], [], "o", color=plots.ORANGE, ms=6, clip_on=False)
         for ax in (gamma, noise):
             _step_axis(ax, most_steps)
             plots.legend_above(ax, columns=2)

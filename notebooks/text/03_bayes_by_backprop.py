@@ -684,7 +684,7 @@ assert abs(after) < 0.5 * before  # nats between the two
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.10 Play
 #
-# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The menu "start from" holds presets, and says what to look for.
+# The explorer again: this view and the one at the top move together. Take your answers from "Predict first", move *one* slider, look. The menu "start from" holds presets, and says what to look for; *more* opens the other controls, such as the KL weight and the number of points.
 
 # %% tags=["explorer"] slideshow={"slide_type": "subslide"}
 explorer

@@ -37,7 +37,7 @@ explorer
 # - add to mean field the correlations that it lacks, by a covariance of low rank: a diagonal plus one column after another;
 # - write down the Gaussian process that an infinitely wide network is.
 #
-# **Time** 50 minutes · **Minutes per section** 8.1: 5 · 8.2: 5 · 8.3: 5 · 8.4: 6 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 8
+# **Time** 55 minutes · **Minutes per section** 8.1: 7 · 8.2: 5 · 8.3: 5 · 8.4: 8 · 8.5: 2 · 8.6: 4 · 8.7: 5 · 8.8: 5 · 8.9: 2 · 8.10: 3 · opening and end: 9
 #
 # **Prerequisites** The exact posterior of a linear model, from [chapter 1](01_from_mle_to_bayes.ipynb); the free energy, from [chapter 3](03_bayes_by_backprop.ipynb); the sinusoid with a gap, from [chapter 4](04_how_right_is_it.ipynb). Notation: [chapter 0](00_start_here.ipynb#Notation).
 

@@ -16,9 +16,9 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # 10 · Comparison and decisions
 #
-# *Every method of the course on one problem, and then on twenty, beside the true posterior: who is right, where, and at what price.*
+# *Every method of the course beside the true posterior: who is right, where, and at what price.*
 #
-# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap among them; on the right stands how many of 100 *new* points fall into each method's 95 % interval. One would like 95, everywhere. Where is it less?
+# **Run the cell below** (Shift+Enter), then press another method under *show*. All see the same 32 points, with a gap. On the right: how many of 100 *new* points fall into each 95 % interval. Where are they fewer than 95?
 
 # %% tags=["explorer"] slideshow={"slide_type": "fragment"}
 from bdl_teach.widgets import ComparisonExplorer
@@ -29,29 +29,28 @@ explorer
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## What you will be able to do
 #
-# - say how far a method is from the true posterior, as a number, and how far chance alone would put it;
-# - tell what the RMSE, the log score and the coverage each see, and what each is blind to;
-# - read a reliability plot, and compute one;
-# - compare two methods in pairs, over many data sets, and say when a difference is more than luck;
-# - choose between Bayes by Backprop and probabilistic backpropagation, and defend the choice;
-# - turn a posterior into decisions with Thompson sampling, also that of a network;
-# - put a band round any method whose level is guaranteed among the data, and say what the guarantee leaves out.
+# - say how far a method is from the true posterior;
+# - say what RMSE, log score and coverage each see, and what they miss;
+# - compare two methods in pairs, over many data sets;
+# - choose between BBB and PBP;
+# - act by Thompson sampling;
+# - put a band with a guaranteed level round any method.
 #
-# **Time** 74 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 7 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 6 · 10.10: 4 · opening and end: 12
+# **Time** 75 minutes · **Minutes per section** 10.1: 7 · 10.2: 3 · 10.3: 6 · 10.4: 10 · 10.5: 9 · 10.6: 2 · 10.7: 6 · 10.8: 11 · 10.9: 7 · 10.10: 4 · opening and end: 10
 #
-# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb) (free energy, the two kinds of uncertainty). Chapters 4 to 8 help, but each method is used here as a black box with one `fit` and one `predict`. Notation: [chapter 0](00_start_here.ipynb#Notation).
+# **Prerequisites** [Chapter 3](03_bayes_by_backprop.ipynb). Chapters 4 to 8 help. Notation: [chapter 0](00_start_here.ipynb#Notation).
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ## Predict first
 #
 # Write down your answers. Sections 10.3 to 10.9 test them.
 #
-# 1. Bayes by Backprop (BBB) is trained on data with a gap. In the gap, does its 95 % interval hold about 95 %, more, or far less?
-# 2. Two methods have the same root-mean-square error (RMSE). Can one of them have given the new data a hundred times the probability density?
-# 3. On your data set, method A scores two nats a point higher than method B. How many data sets would you like to see before you recommend A?
-# 4. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100, on the same 32 points. Does it become more or less sure of its weights? Should it?
-# 5. An agent always takes the action with the largest *expected* reward, and learns from what it sees. Does it find the best action in the end?
-# 6. You widen the band of a method until it holds 90 % of some points that it has not seen. Does it now hold 90 % in the gap?
+# 1. Bayes by Backprop (BBB), data with a gap: does its 95 % interval hold about 95 % there, more, or far less?
+# 2. Two methods have the same root-mean-square error (RMSE). Can one give new data a hundred times the density?
+# 3. On your data set, A scores two nats a point higher than B. How many data sets do you need to recommend A?
+# 4. You train probabilistic backpropagation (PBP) for 400 epochs instead of 100. Does it become surer of its weights? Should it?
+# 5. Does an agent that always takes the largest *expected* reward find the best action in the end?
+# 6. A band is widened until it holds 90 % of fresh points. In the gap, too?
 
 # %% slideshow={"slide_type": "skip"}
 import inspect

@@ -128,9 +128,3 @@ def test_a_missing_package_is_named(course: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_no_script_ends_the_page_early() -> None:
     assert page._inline("a('</script>', '<!--')") == "a('<\\/script>', '<\\!--')"
-
-
-def test_the_guide_tells_the_lecturer_how() -> None:
-    root = Path(__file__).resolve().parents[2]
-    for name in ("README.md", "notebooks/TEACHING.md", "notebooks/text/00_start_here.py"):
-        assert "python3 -m bdl_teach deck" in (root / name).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -135,6 +136,66 @@ def test_an_unsupported_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("platform.python_version", lambda: "3.14.0")
     with pytest.raises(Trouble, match=r"3\.14\.0, but 3\.11, 3\.12, 3\.13"):
         doctor.python()
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A package that the course requires, as it was installed."""
+    monkeypatch.setattr(doctor, "required", lambda root: {"hollow": "Hollow>=1"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    info = tmp_path / "hollow-1.0.dist-info"
+    for folder in (info, tmp_path / "hollow" / "deep"):
+        folder.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hollow\nVersion: 1.0\n")
+    (info / "RECORD").write_text("hollow/__init__.py,,0\nhollow/deep/core.py,,4\n")
+    (tmp_path / "hollow" / "__init__.py").write_text("")
+    (tmp_path / "hollow" / "deep" / "core.py").write_text("x=1\n")
+    monkeypatch.delitem(sys.modules, "hollow", raising=False)
+    return tmp_path / "hollow"
+
+
+def test_a_file_missing_deep_inside_a_package_is_named(whole: Path) -> None:
+    assert doctor.examine("files", True, doctor.files).ok
+    (whole / "deep" / "core.py").unlink()
+    finding = doctor.examine("files", True, doctor.files)
+    assert not finding.ok
+    assert "hollow/deep/core.py is not as it was installed" in finding.text
+    assert finding.text.endswith("hollow==1.0")
+
+
+def test_a_package_that_cannot_be_imported_is_named(whole: Path) -> None:
+    assert doctor.examine("packages", True, doctor.packages).ok
+    sys.modules.pop("hollow")
+    (whole / "__init__.py").write_text("from hollow import gone\n")
+    finding = doctor.examine("packages", True, doctor.packages)
+    assert not finding.ok
+    assert "hollow cannot be imported (ImportError" in finding.text
+    sys.modules.pop("hollow", None)
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [("bin/python3.11", "install bdl_teach there"), ("code", "cannot be seen")]
+)
+def test_a_server_in_another_environment_is_told_and_looked_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str
+) -> None:
+    words = [str(tmp_path / program), "-m", "jupyterhub.singleuser"]
+    monkeypatch.setitem(sys.modules, "ipykernel.kernelapp", SimpleNamespace())
+    monkeypatch.setattr(psutil, "Process", lambda pid: SimpleNamespace(cmdline=lambda: words))
+    assert said in doctor.examine("server", False, doctor.server).text
+    finding = doctor.examine("ipywidgets", True, doctor.ipywidgets)
+    assert finding.ok == (program == "code")  # of an editor, the front end is its own matter
+    settings = tmp_path / doctor.SAVED
+    settings.parent.mkdir(parents=True)
+    settings.touch()
+    assert doctor.examine("server", False, doctor.server).ok == (program != "code")
+
+
+def test_a_tensorflow_that_was_not_tried_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    tf = SimpleNamespace(__version__="2.19.1")
+    monkeypatch.setattr("bdl_teach.backend.tf", tf)
+    finding = doctor.examine("TensorFlow", True, doctor.tensorflow)
+    assert (finding.ok, finding.text[:6]) == (False, "2.19.1")
 
 
 def test_a_stranger_s_kernel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,12 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +26,7 @@ from waiting import first_line, until
 
 from bdl_teach._commands import environment, lab_settings, launcher, notebooks, python_version
 from bdl_teach._commands.environment import Trouble
+from bdl_teach._support import files
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -31,8 +34,9 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A checkout with a lock and nothing else."""
+    """A checkout with its locks and nothing else."""
     (tmp_path / environment.LOCK).write_text("numpy==2.4.6 --hash=sha256:00\n")
+    (tmp_path / environment.TEST_LOCK).write_text("numpy==2.4.6\npytest==9.2.0\n")
     return tmp_path
 
 
@@ -182,6 +186,42 @@ def test_an_environment_without_a_working_python_is_made_afresh(
     environment.ensure(root)
     assert [command[1] for command in installer.commands] == ["venv", "pip"]
     assert not (root / ".venv" / "leftover").exists()
+
+
+def test_lab_installs_less_than_test_and_takes_what_test_installed(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    environment.ensure(root, environment.TEST_LOCK)
+    environment.ensure(root)
+    locks = [command[-1] for command in installer.commands if "-r" in command]
+    assert locks == [str(root / environment.LOCK), str(root / environment.TEST_LOCK)]
+
+
+def test_a_file_that_went_from_inside_a_package_is_put_back(
+    root: Path, installer: Installer
+) -> None:
+    site = root / ".venv" / "lib" / f"python{HERE}" / "site-packages"
+    environment.ensure(root)
+    (site / "numpy" / "core.py").touch()
+    environment.stamp(root / ".venv", root / environment.LOCK)
+    (site / "numpy" / "core.py").unlink()
+    n = len(installer.commands)
+    environment.ensure(root)
+    assert "-r" in installer.commands[n]
+
+
+def test_the_small_tensorflow_stands_for_the_one_asked_for_by_name(
+    root: Path, installer: Installer
+) -> None:
+    environment.ensure(root)
+    site = environment.site_packages(root / ".venv")
+    for version in ("2.21.0", "2.22.0"):
+        (site / f"tensorflow_cpu-{version}.dist-info").mkdir()
+        environment.ensure(root)
+        (found,) = distributions(path=[str(site)], name="tensorflow")
+        assert (found.version, found.requires) == (version, [f"tensorflow-cpu=={version}"])
+        (site / f"tensorflow_cpu-{version}.dist-info").rmdir()
 
 
 def test_an_environment_that_cannot_be_replaced_is_put_back(
@@ -607,7 +647,7 @@ def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> No
 
 
 class WindowsError32(PermissionError):
-    winerror = environment.SHARING_VIOLATION
+    winerror = files.SHARING_VIOLATION
 
 
 class WindowsError5(PermissionError):
@@ -623,10 +663,10 @@ def test_on_windows_a_lock_file_that_cannot_be_made_anew_is_held(
 ) -> None:
     monkeypatch.setattr(Path, "unlink", raiser(error()))
     if waits:
-        assert environment._try_to_make_anew(tmp_path / "lock") is None
+        assert files._try_to_make_anew(tmp_path / "lock") is None
     else:
         with pytest.raises(PermissionError):
-            environment._try_to_make_anew(tmp_path / "lock")
+            files._try_to_make_anew(tmp_path / "lock")
 
 
 def test_two_launchers_at_once_build_once(
@@ -658,7 +698,7 @@ def test_jupyterlab_is_told_to_keep_widget_callbacks_on_one_thread(
     root: Path, installer: Installer
 ) -> None:
     environment.ensure(root)
-    path = root / ".venv/share/jupyter/lab/settings/overrides.json"
+    path = root / ".venv/share/jupyter/lab/settings/overrides.d/bdl_teach.json"
     settings = json.loads(path.read_text())["@jupyterlab/apputils-extension:kernels-settings"]
     assert settings == {"commsOverSubshells": "disabled"}
 
@@ -853,7 +893,7 @@ class Calls(list[list[str]]):
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     made = Calls()
     made.codes, made.beside = {}, []
-    monkeypatch.setattr(environment, "ensure", lambda root: Path("PY"))
+    monkeypatch.setattr(environment, "ensure", lambda *_: Path("PY"))
     monkeypatch.setattr(launcher, "hand_over", lambda command: made(command, cwd=ROOT))
     monkeypatch.setattr(subprocess, "call", made)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: made.beside.append(command))
@@ -910,7 +950,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "site").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(launcher, "ROOT", tmp_path / "site")
-    monkeypatch.setattr(environment, "missing", lambda: [])
+    monkeypatch.setattr(environment, "missing", lambda root: [])
     monkeypatch.setattr(launcher, "hand_over", lambda command: pytest.fail("it was started"))
     monkeypatch.setattr(launcher, "begin_first_programs", lambda python: None)
     monkeypatch.setattr(os, "environ", dict(os.environ))
@@ -933,9 +973,7 @@ def test_without_a_checkout_lab_opens_a_copy_of_the_notebooks(
     assert list(site.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "argv", [["doctor", "--json"], ["data", "--list"], ["bench", "ticks"], ["bench", "--help"]]
-)
+@pytest.mark.parametrize("argv", [["doctor", "--json"], ["data", "--list"]])
 def test_without_a_checkout_a_command_runs_in_this_very_python(
     site: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]
 ) -> None:
@@ -953,16 +991,15 @@ def test_without_a_checkout_a_command_runs_in_this_very_python(
 def test_without_a_checkout_what_is_missing_is_named_and_only_the_doctor_goes_on(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(environment, "missing", lambda: ["tf-keras==2.21.*", "pooch>=1.8"])
+    monkeypatch.setattr(environment, "missing", lambda root: ["tf-keras==2.21.*", "pooch>=1.8"])
     monkeypatch.setitem(
         sys.modules, "bdl_teach._commands.doctor", SimpleNamespace(main=lambda words: 5)
     )
     wanted = f'{sys.executable} -m pip install "tf-keras==2.21.*" "pooch>=1.8"'
-    for argv, code in ((["lab"], 1), (["data"], 1), (["bench", "live"], 1), (["doctor"], 5)):
+    for argv, code in ((["lab"], 1), (["data"], 1), (["doctor"], 5)):
         assert launcher.main(argv) == code
         said = capsys.readouterr().err
         assert said == f"bdl_teach: Packages are missing. Install them: {wanted}\n"
-    assert launcher.main(["bench", "--help"]) == 0
     assert list(Path.cwd().iterdir()) == []
 
 
@@ -998,16 +1035,49 @@ def test_without_a_checkout_commands_keep_the_callers_environment(
 
 
 def test_every_requirement_is_looked_for_under_the_name_that_is_imported(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where all is installed nothing is missing; where nothing is, all but the smaller wheel."""
+    """Where all is installed nothing is missing; where nothing is, all."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [*project["dependencies"], 'ruff>=0.14; extra == "dev"']
+    lines = [*project["dependencies"], 'distributed>=2025.1; extra == "cluster"']
     monkeypatch.setattr("importlib.metadata.requires", lambda name: lines)
-    assert environment.missing() == []
+    for root in (ROOT, tmp_path):  # a checkout, and a folder of installed packages
+        assert environment.missing(root) == []
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    plain = [line.partition(";")[0].strip() for line in project["dependencies"]]
-    assert environment.missing() == [line for line in plain if "tensorflow-cpu" not in line]
+    for root in (ROOT, tmp_path):
+        assert environment.missing(root) == project["dependencies"]
+
+
+def test_lab_pairs_no_chapter_with_its_text() -> None:
+    """Jupytext names its part of the server in a file; another name would have no effect."""
+    file = Path(sys.prefix, "etc/jupyter/jupyter_server_config.d/jupytext.json")
+    (name,) = json.loads(file.read_text())["ServerApp"]["jpserver_extensions"]
+    command = launcher.lab_command(Path("PY"), 8888, Path(), Path("a.ipynb"), browser=True)
+    assert f"--ServerApp.jpserver_extensions={name}=False" in command
+
+
+def test_jupyterlab_gets_a_folder_where_the_home_takes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix: str(tmp_path / prefix))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    launcher.find_a_home()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "nowhere")
+    launcher.find_a_home()
+    assert os.environ["JUPYTER_RUNTIME_DIR"] == str(tmp_path / "bdl_teach-")
+    assert "keeps its own files in" in capsys.readouterr().err
+
+
+def test_a_letter_that_the_output_cannot_hold_ends_no_command() -> None:
+    for words in (["claims", "--list"], ["reproduce", "--list"], ["--help"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "bdl_teach", *words],
+            cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, capture_output=True,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert len(ran.stdout.decode("cp1252")) > 500
 
 
 def test_test_runs_every_check_and_pytest_last(calls: Calls) -> None:

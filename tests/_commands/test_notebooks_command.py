@@ -1,6 +1,7 @@
 """`notebooks` copies them into a folder, and never writes over what a learner changed."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_they_go_into_a_folder_of_their_own_beside_where_we_are(
 def test_a_checkout_copies_its_own_without_an_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launcher.environment, "ensure", lambda root: pytest.fail("it was built"))
+    monkeypatch.setattr(launcher.environment, "ensure", lambda *_: pytest.fail("it was built"))
     assert launcher.main(["notebooks", str(tmp_path / "deep" / "mine")]) == 0
     ours = (launcher.ROOT / "notebooks").glob("*.ipynb")
     for path in ours:
@@ -76,6 +77,23 @@ def test_a_new_edition_replaces_what_was_not_changed_and_names_what_was(
     Path("mine/00_a.ipynb").rename("mine/my answers.ipynb")  # the remedy that it names
     assert launcher.main(["notebooks", "mine"]) == 0
     assert Path("mine/00_a.ipynb").read_text() == "second edition"
+
+
+def notebook(source: str, **rest: object) -> str:
+    cell = {"cell_type": "code", "source": source, **rest}
+    return json.dumps({"cells": [cell], "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+
+
+def test_a_chapter_that_was_only_run_follows_the_package(package: Path) -> None:
+    (package / "00_a.ipynb").write_text(notebook("x = 1"))
+    launcher.main(["notebooks", "mine"])
+    ran = notebook("x = 1", outputs=[{"output_type": "stream"}], execution_count=3)
+    Path("mine/00_a.ipynb").write_text(ran)
+    assert launcher.main(["notebooks", "mine"]) == 0
+    assert Path("mine/00_a.ipynb").read_text() == ran  # with its outputs, as long as it is the same
+    (package / "00_a.ipynb").write_text(notebook("x = 2"))
+    assert launcher.main(["notebooks", "mine"]) == 0
+    assert Path("mine/00_a.ipynb").read_text() == notebook("x = 2")
 
 
 @pytest.mark.parametrize("record", [None, "{", "[]"])

@@ -154,7 +154,7 @@ def test_each_tensorflow_processor_and_set_of_flags_has_a_folder_of_its_own(
     assert xla_cache.prepare() == folders[0]
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
     folders.append(other(monkeypatch))
-    monkeypatch.setattr(xla_cache, "_tensorflow", lambda: "9.9")
+    monkeypatch.setattr(xla_cache, "_tensorflow", lambda: ["2.20.0"])
     folders.append(other(monkeypatch))
     monkeypatch.setattr(xla_cache, "_processor", lambda: "one with wings")
     folders.append(other(monkeypatch))
@@ -196,13 +196,18 @@ def test_a_processor_is_its_model_and_its_features(tmp_path: Path) -> None:
     assert xla_cache._linux_processor(tmp_path / "none") == ""
 
 
-@pytest.mark.parametrize("case", ["not wanted", "unknown processor", "no room", "flags of my own"])
+CASES = ["not wanted", "unknown processor", "untried", "no room", "flags of my own"]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_nothing_is_kept(case: str, environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flags = "--tf_xla_persistent_cache_directory=/elsewhere"
     if case == "not wanted":
         monkeypatch.setenv(xla_cache.VARIABLE, "")
     elif case == "unknown processor":
         monkeypatch.setattr(xla_cache, "_processor", lambda: "")
+    elif case == "untried":
+        monkeypatch.setattr(xla_cache, "version", lambda name: "2.19.1")
     elif case == "no room":
         monkeypatch.setattr(xla_cache, "ROOM", 2**70)
     else:

@@ -1,6 +1,5 @@
 """`claims`: worlds share nothing, a verdict is what the worlds say, nothing runs twice."""
 
-import csv
 import itertools
 import math
 import sys
@@ -8,9 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from scipy.stats import binom
 
 from bdl_teach import claims
 from bdl_teach.claims import experiments, judge, listing, report
@@ -136,13 +133,6 @@ def test_worlds_share_no_seed_with_each_other_or_with_what_was_tuned_on() -> Non
             world.seed(k)
 
 
-def test_a_seed_for_both_would_make_the_start_the_noise() -> None:
-    """Why a world has two: what the docstring of World says."""
-    noise = np.random.default_rng(7).standard_normal((32, 1))
-    start = np.random.default_rng(7).standard_normal(481)
-    assert (noise[:, 0] == start[:32]).all()
-
-
 TIGHT, LOOSE = (-0.1, 0.1), (-3.0, 3.0)  # round a mean: 20 worlds, se 0.02 or 0.69
 
 
@@ -188,18 +178,6 @@ def test_a_finding_has_the_mean_and_its_standard_error() -> None:
     assert report.as_sentences([finding]) == (
         "A.\n    a − b: 2.62 ± 0.62 nats; asked for: > 2 nats; 3 of 4 worlds; open"
     )
-
-
-@pytest.mark.parametrize("ups", [0, 10, 13, 16, 20])
-def test_the_chance_of_a_claim_is_how_often_twenty_of_its_worlds_would_fail(ups: int) -> None:
-    """Of worlds at −1 and 3 the number of the latter in twenty is binomial."""
-    claim = Claim("a", "A.", "height", "", Rule(above=0.5))
-    finding = judge.judge(claim, [3.0] * ups + [-1.0] * (20 - ups))
-    k = np.arange(21)
-    mean = (3 * k - (20 - k)) / 20
-    error = np.sqrt((k * (3 - mean) ** 2 + (20 - k) * (1 + mean) ** 2) / 19 / 20)
-    expected = binom.pmf(k, 20, ups / 20)[mean - 2 * error <= 0.5].sum()
-    assert judge.chance(finding) == pytest.approx(expected, abs=0.04)
 
 
 # The command.
@@ -269,21 +247,6 @@ def test_a_world_that_fails_is_a_sentence_and_the_others_are_judged(
     assert result.code == 1
     assert "toy/world-0002: RuntimeError: it broke" in result.err
     assert line(result, "toy-up").endswith(" 3 of 3 holds")
-
-
-def test_the_csv_has_all_digits(here: Here, tmp_path: Path) -> None:
-    here("toy-up", "--worlds=4", f"--csv={tmp_path / 'out.csv'}")
-    (row,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
-    effects = [1.0, 2.0, 3.0, 1.0]
-    assert float(row["mean"]) == 1.75
-    assert float(row["standard_error"]) == pytest.approx(np.std(effects, ddof=1) / 2)
-    assert (row["claim"], row["worlds_met"], row["worlds"], row["verdict"]) == (
-        "toy-up",
-        "4",
-        "4",
-        "holds",
-    )
-    assert (row["unit"], row["measure"], row["sentence"]) == ("cm", "height", "It is up.")
 
 
 def test_two_claims_of_one_id_are_refused(here: Here, toy: Toy) -> None:

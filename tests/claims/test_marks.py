@@ -29,7 +29,12 @@ def stated() -> dict[str, list[str]]:
     package = [p for p in (ROOT / "bdl_teach").rglob("*.py") if "claims" not in p.parts]
     texts = sorted((ROOT / "notebooks" / "text").glob("*.py"))
     found: dict[str, list[str]] = {}
-    for path in [*texts, ROOT / "notebooks" / "TEACHING.md", ROOT / "README.md", *package]:
+    for path in [
+        *texts,
+        ROOT / "notebooks" / "TEACHING.md",
+        *(ROOT / "docs").glob("*.md"),
+        *package,
+    ]:
         for one in marked(path.read_text(encoding="utf-8")):
             found.setdefault(one, []).append(path.relative_to(ROOT).as_posix())
     return found

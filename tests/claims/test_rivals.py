@@ -1,4 +1,4 @@
-"""The table of the rivals: what is kept is what the code measures, and what the README shows."""
+"""The table of the rivals: what is kept is what the code measures, and what its page shows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bdl_teach import claims
-from bdl_teach._commands import launcher
 from bdl_teach.claims import rivals, runner
 from bdl_teach.claims.claim import World
 from bdl_teach.claims.experiments import beside_nuts, chapter10
@@ -75,10 +74,3 @@ def test_the_command_prints_the_table_and_writes_the_file(
     assert table.worlds == KEPT.worlds[2:5] and "converged in 2 of 3 worlds" in table.made
     assert "--worlds 3 --first-world 2" in table.made and table.milliseconds["mle"] == 7.0
     assert "\nmap,4,8," in made.read_text(encoding="utf-8")
-
-
-def test_the_launcher_hands_the_table_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(launcher, "run_inside", lambda *words: asked.append(words) or 0)
-    assert launcher.main(["claims", "--table", "rivals", "--worlds", "30"]) == 0
-    assert "--table=rivals" in asked[0] and "--worlds=30" in asked[0]

@@ -299,3 +299,15 @@ def test_a_split_without_both_sides_is_refused(bad):
     (name,) = bad
     with pytest.raises(ValueError, match=f"^{name}: expected.*got"):
         datasets.splits(**{"n": 10, **bad})
+
+
+def test_data_say_in_one_line_what_they_are():
+    pictures = np.zeros((700, 8, 8)), np.zeros(700, int)
+    for data, words in (
+        (datasets.sinusoid(500), ("Regression1D(", "x [500, 1]")),
+        (datasets.Images("digits", *pictures, tuple("0123456789")), ("Images(", "images [700, 8,")),
+        (datasets.Table("t", np.zeros((90, 40)), np.zeros(90), ("f",) * 40), ("Table(", "x [90,")),
+        (datasets.read_points("1 2\n3 4\n5 7"), ("Points(", "x [3]")),
+    ):
+        said = repr(data)
+        assert all(word in said for word in words) and len(said) <= 200 and "\n" not in said

@@ -108,7 +108,7 @@ READ = {
         [2018, 2020],
         [900, 950],
         ("year", "rent"),
-        ("1 of 3 rows has no number: left out, line 3 (rent empty)",),
+        ("1 of 3 rows has no number: left out, line 3 (rent is NA)",),
     ),
     "pandas frame": Read(
         "   x     y\n0  1  1.25\n1  2  2.50\n2  3   NaN",
@@ -216,7 +216,7 @@ READ = {
         ("“¥” is left out",),
     ),
     "Swiss": Read("1;1'000.50\n2;1’250", [1, 2], [1000.5, 1250]),
-    "minus": Read("−2\t1\n3\t－4", [-2, 3], [1, -4]),
+    "minus": Read("−2\t1\n3\t－4\n4\t–5", [-2, 3, 4], [1, -4, -5]),
     "minus of an accountant": Read(
         "1\t(1,234.50)\n2\t20",
         [1, 2],
@@ -230,6 +230,7 @@ READ = {
     "exponents": Read("1E+03;1,5e-3\n2e3;2,5E3", [1000, 2000], [0.0015, 2500]),
     "signs and points": Read("+.5,5.\n-0.25,6", [0.5, -0.25], [5, 6]),
     "a blank for each": Read("1 2\n1,5 3", [1, 1.5], [2, 3]),
+    "one comma each below two names": Read("x,y\n1,250\n2,300", [1, 2], [250, 300], ("x", "y")),
     "one comma each": Read(
         "1,250\n2,300",
         [1, 2],
@@ -251,7 +252,7 @@ READ = {
         notes=("3 of 5 rows have no number",),
     ),
     "empty y": Read(
-        "x\ty\n1\t2\n3\t\n5\t6", [1, 5], [2, 6], ("x", "y"), ("left out, line 3 (y empty)",)
+        "x\ty\n1\t2\n3\t\n5\t6", [1, 5], [2, 6], ("x", "y"), ("left out, line 3 (y is empty)",)
     ),
     "NULL": Read("1,NULL\n2,3\n4,5", [2, 4], [3, 5], notes=("line 1",)),
     # Columns.
@@ -288,6 +289,14 @@ READ = {
         [1, 2],
         zeros=("2018-01-31 06:00", ""),
     ),
+    "compact dates": Read(
+        "20180131,1\n20180202,2",
+        [0, 2],
+        [1, 2],
+        notes=("x: 20180131 is read as 2018-01-31",),
+        zeros=("2018-01-31", ""),
+    ),
+    "numbers of eight digits": Read("20180131;1\n20189999;2", [20180131, 20189999], [1, 2]),
     "German dates": Read("31.01.2018;1\n2.2.2018;2", [0, 2], [1, 2], zeros=("2018-01-31", "")),
     "British dates": Read("31/01/2018\t1\n02/02/2018\t2", [0, 2], [1, 2], zeros=("2018-01-31", "")),
     "American dates": Read("1/31/2018\t1\n2/2/2018\t2", [0, 2], [1, 2], zeros=("2018-01-31", "")),

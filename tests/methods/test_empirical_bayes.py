@@ -11,7 +11,6 @@ from scipy import integrate, optimize, stats
 from bdl_teach import datasets, densities
 from bdl_teach.backend import tf
 from bdl_teach.methods import empirical_bayes
-from bdl_teach.reproduce.tables import eb_alzheimers
 
 DATA = datasets.sinusoid(n=8)
 SMALL = {"hidden_units": (3,), "steps": 60}
@@ -86,40 +85,6 @@ def test_a_weak_weight_s_cost_keeps_its_digits_in_float32():
     gamma = np.full(1000, 1e-3, np.float32)
     cost = float(empirical_bayes.weight_cost(tf.constant(gamma)))
     assert cost == pytest.approx(empirical_bayes.kl(gamma), rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: empirical_bayes.kl([np.nan]), "gamma: expected finite"),
-        (lambda: empirical_bayes.optimal_prior_std(np.inf, 1.0), "mu: expected finite"),
-        (lambda: empirical_bayes.optimal_prior_std(1.0, -1.0), "sigma: expected numbers >= 0"),
-        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA, [0, 1]), "groups: expected one a"),
-        (lambda: empirical_bayes.optimal_prior_std(MU, SIGMA[:2]), "sigma: expected"),
-        (lambda: empirical_bayes.optimal_prior_std(MU[:4], [SIGMA[:4]]), "sigma: expected the sh"),
-        (lambda: empirical_bayes.tied_kl(MU, 0 * SIGMA, GROUPS), "sigma: expected numbers > 0"),
-        (
-            lambda: empirical_bayes.tied_kl(MU, SIGMA - SIGMA.min(), GROUPS),
-            "sigma: expected numbers > 0, got a smallest of 0.0",
-        ),
-        (
-            lambda: empirical_bayes.optimal_prior_std([1.0, 1.0], [1.0, -1.0]),
-            "sigma: expected numbers >= 0, got a smallest of -1.0",
-        ),
-        *(
-            (lambda g=g: empirical_bayes.optimal_prior_std(MU, SIGMA, g), "groups: expected integ")
-            for g in ([0, 0, 1, 1, -1], [0.0] * 5, [True] * 5)
-        ),
-        (
-            lambda: empirical_bayes.optimal_prior_std([MU], [SIGMA], [GROUPS]),
-            r"groups: expected one a weight, \(1, 5\), got \(1, 5\)",
-        ),
-    ],
-    ids=range(13),
-)
-def test_the_closed_forms_refuse_what_does_not_fit(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # The type-II optimum of a linear model whose weights do not interact
@@ -238,52 +203,3 @@ def test_ties_share_priors_as_they_say():
 
 
 # The table of the Alzheimer's data
-
-
-def table_results(gap: float = 0.02) -> list:
-    """Figures as the runs would give them: four widths, five splits, train against test."""
-    rng = np.random.default_rng(0)
-    results = []
-    for task in eb_alzheimers.tasks(True):
-        width = task.arguments["width"]
-        train = 0.95 - 0.1 / width + 0.004 * rng.standard_normal()
-        figures = {"train": train, "test": train - gap + 0.004 * rng.standard_normal()}
-        results.append((task.arguments, figures))
-    return results
-
-
-def test_the_table_has_every_model_at_every_width_and_both_correlations():
-    rows = eb_alzheimers.summarise(table_results())
-    assert len(rows) == 4 * 4 * 3 + 4 * 4
-    for label in eb_alzheimers.LABELS.values():
-        by_name = {(r.label, r.quantity): r for r in rows}
-        gap = by_name[f"{label}, width 60", "train − test"]
-        assert gap.n == 5
-        assert gap.ours == pytest.approx(0.02, abs=5 * 0.006 / np.sqrt(5))
-        across = by_name[f"{label}, across widths", "Pearson r"]
-        at_one = by_name[f"{label}, across splits", "Spearman r"]
-        assert (across.n, at_one.n) == (5, 4)
-        assert across.ours > 0.95
-
-
-def test_a_verdict_knows_how_well_five_splits_tell_their_own_error():
-    """Two sets of five splits of one model: 95 of 100 pairs agree, by Student's t."""
-    error, rng = 0.005, np.random.default_rng(0)
-    ours, theirs = 0.9 + np.sqrt(5) * error * rng.standard_normal((2, 2000, 5))
-    words = [
-        eb_alzheimers._verdict(a.mean() - b.mean(), a.std(ddof=1) / np.sqrt(5), 5)
-        for a, b in zip(ours, theirs, strict=True)
-    ]
-    assert 0.93 < np.mean([word.startswith("agrees") for word in words]) < 0.98
-    assert eb_alzheimers._verdict(-0.02, np.nan, 1) == "lower: -0.020"
-    assert eb_alzheimers._verdict(-0.009, np.nan, 1) == "agrees: -0.009"
-
-
-@pytest.mark.parametrize("model", ["classic", "eb_local"])
-def test_a_task_of_the_table_can_be_run_again_with_the_same_result(model, monkeypatch):
-    small = datasets.tables.Table("toy", LABEL_X, LABELS, n_splits=5, train_share=0.8)
-    monkeypatch.setattr(datasets, "alzheimers", lambda: small)
-    one, two = (eb_alzheimers.run(model, 2, 1) for _ in range(2))
-    assert one == two
-    assert {"train", "test"} <= set(one)
-    assert all(0 <= value <= 1 for value in one.values())

@@ -138,18 +138,3 @@ def test_a_capacity_changes_nothing_but_rounding_and_sizes_within_it_compile_not
     fewer = ensemble.fit(DATA.x[:5], DATA.y[:5], **SMALL | {"hidden_units": (5,)}, capacity=ROOM)
     assert fewer.predict(x).samples.shape == (3, 5)
     assert compiled.trace_count() == before
-
-
-def test_the_path_leads_from_the_starts_to_the_members():
-    x = np.linspace(-1, 1, 8)[:, None]
-    fit = ensemble.fit(x, np.sin(x), n_members=3, hidden_units=(4,), steps=60)
-    assert fit.path is not None
-    assert fit.path.steps[0] == 0 and fit.path.steps[-1] == 60
-    np.testing.assert_array_equal(fit.at(-1).weights, fit.weights)
-    alone = ensemble.fit(x, np.sin(x), n_members=1, hidden_units=(4,), steps=60)
-    for frame in (0, 20):  # a member goes its own way, whoever is beside it
-        begun = fit.at(frame).weights
-        np.testing.assert_allclose(begun[0], alone.at(frame).weights[0], rtol=1e-4, atol=1e-5)
-        assert np.abs(begun[0] - begun[1]).max() > 0.1
-    for name, values in fit.at(-1).history.items():
-        assert values[-1] == pytest.approx(fit.history[name][-1])

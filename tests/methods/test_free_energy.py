@@ -1,7 +1,6 @@
 """Where a fit starts, what it costs on all the data, and whether it has arrived."""
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,13 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
-from bdl_teach import datasets, densities, optimise
+from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, Prior, ScaleMixture
 from bdl_teach.elbo import FreeEnergy
 from bdl_teach.methods import bbb, empirical_bayes, local_reparam, low_rank
 from bdl_teach.methods._loop import Capacity
 from bdl_teach.methods._mean_field import N_LONGER, TOLERANCE, Problem
-from bdl_teach.methods._variational import TrainedOn, Variational
+from bdl_teach.methods._variational import TrainedOn
 from bdl_teach.mlp import MLP
 
 DATA = datasets.sinusoid(n=8)
@@ -60,30 +59,6 @@ def test_a_given_posterior_is_where_the_fit_starts(capacity):
     np.testing.assert_allclose(same.std, 0.25, rtol=1e-5)
     wide = frozen(initial=(0.5, 2000.0), capacity=capacity)  # e²⁰⁰⁰ is no number
     np.testing.assert_allclose(wide.std, 2000.0, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"initial": (0.0, 0.0)}, "initial std: expected numbers > 0, got"),
-        ({"initial": (MEAN, -STD)}, "initial std: expected numbers > 0, got"),
-        ({"initial": (MEAN, STD - STD[0])}, "initial std: expected numbers > 0, got a smallest of"),
-        ({"initial": (np.nan, 1.0)}, "initial mean: expected finite"),
-        ({"initial": (0.0, np.inf)}, "initial std: expected finite"),
-        ({"initial": (MEAN[:9], STD)}, r"initial mean: expected one number or \(10,\), got \(9,\)"),
-        ({"initial": (MEAN, STD[:, None])}, r"initial std: expected one number or \(10,\)"),
-        ({"initial": (MEAN,)}, r"initial: expected \(means, standard deviations\), got 1"),
-        ({"initial": (MEAN, STD, STD)}, r"initial: expected \(means, standard deviations\), got 3"),
-        ({"start_scale": -0.1}, "start_scale: expected"),
-        ({"start_scale": np.nan}, "start_scale: expected"),
-        ({"starts": 0}, "starts: expected"),
-        ({"starts": 2.5}, "starts: expected"),
-    ],
-    ids=str,
-)
-def test_a_start_that_is_none_is_refused(changes, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        frozen(**changes)
 
 
 # Several starts
@@ -245,91 +220,6 @@ def test_a_fit_that_was_cut_short_has_not_converged_and_one_that_was_not_has(kin
     assert best.refined(steps=8000).converged
 
 
-# The fits that say whether they have converged, with nothing at its default; and their tolerances
-NATS = {"bbb": 16.0, "eb": 20.0, "low rank": 20.0}
-PARTICULAR: dict[str, Any] = {
-    "likelihood": "bernoulli",
-    "noise_std": 0.7,
-    "hidden_units": (4,),
-    "capacity": ROOM,
-    "seed": 7,
-    "steps": 20,
-}
-
-
-@lru_cache
-def particular(kind: str) -> Any:
-    labels, prior = np.float64(DATA.y > 0), ScaleMixture(1.3, 0.2, 0.7)
-    if kind == "eb":
-        return empirical_bayes.fit(DATA.x, labels, tie="layer", biases=False, **PARTICULAR)
-    method, own = (bbb, {}) if kind == "bbb" else (low_rank, {"rank": 2})
-    return method.fit(DATA.x, labels, prior=prior, kl_weight=0.3, **own, **PARTICULAR)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_every_longer_run_is_of_the_same_problem_and_model(kind, monkeypatch):
-    """Only the seed is another from the second on: those of the starts of the fit's own."""
-    for module in (bbb._mean_field, empirical_bayes, low_rank):
-        monkeypatch.setattr(module, "_LONGER", 3)
-    fit = particular(kind)
-    assert fit.n_longer == {"bbb": 8, "eb": 5, "low rank": 3}[kind]
-    seeds = optimise.start_seeds(7, fit.n_longer)
-    runs = [fit.longer(k) for k in range(fit.n_longer)]
-    assert [run.history["step"][-1] for run in runs] == [3] * fit.n_longer
-    for run, seed in [(fit.refined(steps=2), 7), *zip(runs, seeds, strict=True)]:
-        assert type(run) is type(fit)
-        assert (run.network, run.noise_std, run.capacity) == (fit.network, 0.7, ROOM)
-        assert (run.likelihood, run.problem.kl_weight) == ("bernoulli", fit.problem.kl_weight)
-        for one, other in zip(run.problem, fit.problem._replace(seed=seed), strict=True):
-            np.testing.assert_array_equal(one, other)
-        if kind == "eb":
-            np.testing.assert_array_equal(run.model.groups, fit.model.groups)
-            np.testing.assert_array_equal(run.mean == 0, fit.mean == 0)
-        if kind == "low rank":
-            assert run.columns.shape == (13, 2)
-
-
-@pytest.mark.parametrize("kind", NATS)
-def test_training_on_has_the_noise_of_the_fit_s_own_seed(kind):
-    """Of labels, whose hidden units are drawn whatever the estimator is."""
-    fit = particular(kind)
-    other = replace(fit, problem=fit.problem._replace(seed=8))
-    one, again, unlike = (each.refined(steps=3).mean for each in (fit, fit, other))
-    np.testing.assert_array_equal(one, again)
-    assert (one != unlike).any()
-
-
-@dataclass(frozen=True)
-class Known(Variational):
-    """A fit whose free energy and whose longer runs are known; it counts what it is asked."""
-
-    energy: float
-    below: tuple[float, ...] = ()
-    asked: list[str | int] = field(default_factory=list)
-    tolerance = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_longer", len(self.below))
-
-    def cost(self) -> FreeEnergy:
-        self.asked.append("cost")
-        return FreeEnergy(0.0, self.energy)
-
-    def longer(self, k: int) -> "Known":
-        self.asked.append(k)
-        return Known(self.energy - self.below[k])
-
-
-def test_each_longer_run_is_asked_once_until_one_is_far_below():
-    for below, runs in (((0.5, -3.0, 0.9), [0, 1, 2]), ((0.0, 1.5, 0.0), [0, 1]), ((1.5,), [0])):
-        fit = Known(10.0, below)
-        assert fit.converged is fit.converged is (max(below) < 1.0)
-        assert fit.free_energy == fit.free_energy == 10.0
-        assert [k for k in fit.asked if k != "cost"] == runs
-        assert fit.asked.count("cost") == 1, "many draws: some hundredths of a second"
-    assert list(Known(10.0, (1.0, 2.0, 3.0)).longer_free_energies()) == [9.0, 8.0, 7.0]
-
-
 @dataclass(frozen=True)
 class Trained(TrainedOn):
     """A fit of ten points whose training on gains what is known."""
@@ -352,15 +242,6 @@ def test_a_fit_of_many_points_is_trained_on_once_and_may_gain_half_a_nat_a_point
         fit = Trained(100.0, gain)
         assert fit.converged is converged
         assert fit.asked == ["refined"]
-
-
-def test_only_a_divergence_of_a_longer_run_is_passed_over(monkeypatch):
-    def longer(self: Known, k: int) -> Known:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(Known, "longer", longer)
-    with pytest.raises(ZeroDivisionError):
-        assert Known(10.0, (0.0,)).converged
 
 
 def test_a_fit_in_a_poor_minimum_has_not_converged(monkeypatch):

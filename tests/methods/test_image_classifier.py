@@ -1,7 +1,5 @@
 """The Bayesian convolutional network: its objective, its draws, its seeds, its pruning."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +8,6 @@ from scipy.special import softmax
 
 from bdl_teach import DivergedError, datasets, densities, metrics
 from bdl_teach.backend import tf, tfd
-from bdl_teach.methods import _convnet as convnet
 from bdl_teach.methods import image_classifier
 from bdl_teach.methods._convnet import ConvNet
 
@@ -175,20 +172,6 @@ def test_draws_equal_the_network_written_by_hand(fit):
     np.testing.assert_allclose(ours, softmax(logits), rtol=1e-5)
 
 
-def test_the_draws_of_a_prediction_see_scaled_pictures_and_end_in_a_softmax(fit, monkeypatch):
-    """A stand-in for the network, whose logits are a picture's first pixels plus the draw."""
-    draw = Loop()
-    draw.assign = lambda key: setattr(draw, "key", np.float64(key) / 2**31)
-    built = fit.built._replace(
-        draw=draw, logits=lambda x: x[:, 0, :3, 0] / 255.0 + [0.0, *draw.key]
-    )
-    monkeypatch.setattr(image_classifier, "_CHUNK", 3)
-    logs = replace(fit, built=built, pixel_scale=255.0).log_predict(IMAGES[:7], 2, seed=5)
-    keys = [convnet.key(5, image_classifier._PREDICTION, i) / 2**31 for i in range(2)]
-    logits = np.stack([IMAGES[:7, 0, :3] + [0.0, *key] for key in keys])
-    np.testing.assert_allclose(logs, np.log(softmax(logits, axis=-1)), rtol=1e-5)
-
-
 def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
     built = replace(NETWORK, prior_std=0.7, random_biases=True).build()
     draws = []
@@ -212,20 +195,6 @@ def test_every_random_weight_has_the_prior_and_draws_numbers_of_its_own():
         for prior in (layer.kernel_prior, layer.bias_prior):
             np.testing.assert_allclose(prior.mean(), 0.0)
             np.testing.assert_allclose(prior.stddev(), 0.7, rtol=1e-6)
-
-
-def test_drawn_weights_are_independent_and_spread_by_sigma(fit):
-    layers = [layer for layer in fit.built.model.layers if hasattr(layer, "kernel_posterior")]
-    draws = []
-    for i in range(40):
-        fit.built.draw.assign([0, i])
-        fit.built.model(IMAGES[:1, ..., None])
-        draws.append(np.concatenate([np.ravel(x.kernel_posterior_tensor) for x in layers]))
-    eps = (np.array(draws) - fit.mean) / fit.std  # [40, n_weights]
-    assert abs(eps.mean()) < 4 / np.sqrt(eps.size)
-    assert abs(eps.std() - 1) < 4 / np.sqrt(2 * eps.size)
-    for a, b in ((eps[:20], eps[20:]), (eps[:, :36], eps[:, 36:72])):  # draws, layers
-        assert abs(np.mean(a * b)) < 4 / np.sqrt(a.size)
 
 
 # Controls: an ordinary network, and an ensemble of them
@@ -256,18 +225,6 @@ def test_an_ensemble_has_one_opinion_a_member(three):
 # Seeds
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_fit_in_another_process(fit):
-    program = (
-        "from tests.methods.test_image_classifier import IMAGES, tiny\n"
-        "print(repr(float(tiny().predict(IMAGES[:2], 2).sum(axis=(0, 1))[0])))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    ours = fit.predict(IMAGES[:2], 2).sum(axis=(0, 1))[0]
-    assert float(done.stdout.splitlines()[-1]) == pytest.approx(ours, abs=1e-5)
-
-
 # Pruning
 
 
@@ -281,50 +238,6 @@ def test_pruning_takes_the_weights_of_lowest_signal_to_noise(trained):
 
 
 # The door
-
-
-def test_pictures_need_not_be_square_nor_have_an_even_side():
-    high = IMAGES[:32, :, 1:]
-    fit = tiny(images=high)
-    assert fit.network.image_shape == (8, 7)
-    assert fit.mean.size == 3 * 3 * 4 + 4 * 4 * 4 * 3  # half a pair of columns counts as one
-    assert fit.predict(high[:5], 1).shape == (1, 5, 3)
-    for other in ((7, 8), (8, 8), (7, 7)):
-        with pytest.raises(ValueError, match=r"images: expected shape \[n, 8, 7\]"):
-            fit.predict(np.zeros((2, *other)))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"images": IMAGES[0]}, r"images: expected shape \[n, height, width\]"),
-        ({"images": IMAGES[:, :0]}, r"images: expected shape \[n, height, width\]"),
-        ({"images": np.full((2, 8, 8), np.nan)}, "images: expected finite numbers"),
-        ({"labels": LABELS[:31]}, r"labels: expected shape \(32,\)"),
-        ({"labels": LABELS[:32, None]}, r"labels: expected shape \(32,\)"),
-        ({"labels": np.where(np.arange(32) == 3, np.nan, 1.0)}, "labels: expected finite numbers"),
-        ({"labels": np.where(np.arange(32) == 3, 0.5, 1.0)}, "labels: expected whole numbers"),
-        ({"labels": LABELS[:32] + 0.5}, "labels: expected whole numbers from 0 to 2"),
-        ({"labels": LABELS[:32] + 1}, "labels: expected whole numbers from 0 to 2"),
-        ({"labels": LABELS[:32] - 1}, "labels: expected whole numbers from 0 to 2"),
-        ({"n_classes": 2}, "labels: expected whole numbers from 0 to 1"),
-        ({"labels": np.zeros(32), "n_classes": None}, "n_classes: expected an integer >= 2"),
-        ({"epochs": 0}, "epochs: expected an integer >= 1"),
-        ({"batch_size": 0}, "batch_size: expected an integer >= 1"),
-        ({"filters": 0}, "filters: expected an integer >= 1"),
-        ({"kernel_size": 2.5}, "kernel_size: expected an integer >= 1"),
-        ({"learning_rate": 0}, "learning_rate: expected a finite number > 0"),
-        ({"prior_std": -1}, "prior_std: expected a finite number > 0"),
-        ({"pixel_scale": 0}, "pixel_scale: expected a finite number > 0"),
-        ({"kl_weight": -1}, "kl_weight: expected a finite number >= 0"),
-        ({"initial_rho": np.inf}, "initial_rho: expected a finite number"),
-        ({"seed": -1}, "seed: expected an integer >= 0"),
-    ],
-)
-def test_bad_arguments_are_refused_at_the_door(change, message):
-    arguments = {"images": IMAGES[:32], "labels": LABELS[:32], **TINY, **change}
-    with pytest.raises(ValueError, match=message):
-        image_classifier.fit(**arguments)
 
 
 # The free energy, and whether training on lowers it

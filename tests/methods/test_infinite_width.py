@@ -75,21 +75,6 @@ def test_of_a_mixture_the_first_layer_s_shape_counts_and_not_its_variance_alone(
     assert abs(mean[0, 1] - same_variance[0, 1]) > 10.0 * error[0, 1]
 
 
-def test_with_their_width_the_functions_of_the_prior_become_gaussian():
-    """What is left of the kurtosis beyond 3 falls as one over the width."""
-    x, given = np.array([[0.5]]), {"prior": Gaussian(1.0), "hidden_units": (4,)}
-    excess, error = [], []
-    for times in (1, 4, 16):
-        f = infinite_width.prior_functions(x, 40_000, times=times, seed=1, **given)[:, 0]
-        batches = stats.kurtosis(f.reshape(20, -1), axis=1)
-        excess.append(batches.mean())
-        error.append(batches.std() / np.sqrt(20))
-    assert excess[0] > 10 * error[0]
-    assert excess[1] == pytest.approx(excess[0] / 4, abs=4 * error[1] + error[0])
-    assert excess[2] == pytest.approx(excess[0] / 16, abs=4 * error[2] + error[0] / 4)
-    assert excess[0] > 2 * excess[1] > 4 * excess[2]
-
-
 # Regression with it
 
 

@@ -34,41 +34,6 @@ def test_preactivation_moments_equal_the_oracle(oracle):
         np.testing.assert_allclose(var, case["delta"], rtol=truth["tol"], atol=truth["tol"])
 
 
-LAYER_X = np.random.default_rng(2).normal(size=(4, 3))
-LAYER_MU = np.random.default_rng(3).normal(size=(3, 2))
-LAYER_SIGMA = np.random.default_rng(4).uniform(0.1, 1.0, (3, 2))
-
-
-def draw_layer(kind: str, n_draws: int) -> np.ndarray:
-    """Draw b ``[draws, n, out]`` for the layer above, without biases."""
-    rng = np.random.default_rng(5)
-    eps, r, s = (rng.standard_normal((n_draws, *shape)) for shape in ((2, 3), (2, 4), (3, 4)))
-    h, none = tf.constant(LAYER_X.T), tf.zeros((2, 1), tf.float64)
-    mean = [tf.constant(LAYER_MU.T), none]
-    if kind == "local":
-        b = local_reparam._local_layer(h, mean, [tf.constant(LAYER_SIGMA.T), none], [r])
-    else:
-        change = tf.constant(LAYER_SIGMA.T * eps)
-        signs = [r, s] if kind == "flipout" else [np.ones_like(r), np.ones_like(s)]
-        b = local_reparam._flipout_layer(h, mean, [change, none], [tf.constant(z) for z in signs])
-    return np.swapaxes(b, 1, 2)
-
-
-@pytest.mark.parametrize("kind", ["shared", *BOTH])
-def test_rows_covary_only_if_they_share_one_draw_of_the_weights(kind):
-    """Cov(b_mj, b_nj) = Σ_i x_mi x_ni σ_ij² for a shared W, and 0 for a draw a row."""
-    n = 40_000
-    b = draw_layer(kind, n)
-    _, var = local_reparam.preactivation_moments(LAYER_X, LAYER_MU, LAYER_SIGMA)
-    shared = np.einsum("mi,ni,ij->mnj", LAYER_X, LAYER_X, LAYER_SIGMA**2)
-    expected = shared if kind == "shared" else shared * np.eye(4)[:, :, None]
-    centred = b - b.mean(axis=0)
-    covariance = np.einsum("smj,snj->mnj", centred, centred) / n
-    error = np.sqrt(2 * var[:, None] * var[None, :] / n)  # a product of two normals, at most
-    assert (np.abs(covariance - expected) < 6 * error).all()
-    assert (np.abs(shared) > 6 * error)[0, 1].all()  # it would be seen
-
-
 def test_the_covariance_of_rows_is_that_of_the_oracle(oracle):
     for case in oracle("local_reparam")["cases"]:
         x, sigma = np.array(case["X"]), np.array(case["sigma"])
@@ -171,16 +136,6 @@ def test_one_more_data_point_keeps_the_noise_of_the_others(chunk):
     assert len(np.unique(np.delete(used, padding, axis=0))) > 0.99 * 3 * 64 * 9
 
 
-def test_what_fewer_points_find_behind_their_own_counts_nothing():
-    """A table that another fit has drawn on leaves a fit what it was, to the last bit."""
-    room = Capacity(8, (3,), 1)
-    few = local_reparam.fit(DATA.x[:5], DATA.y[:5], **SMALL, capacity=room)
-    small(capacity=room)
-    again = local_reparam.fit(DATA.x[:5], DATA.y[:5], **SMALL, capacity=room)
-    np.testing.assert_array_equal(again.mean, few.mean)
-    np.testing.assert_array_equal(again.std, few.std)
-
-
 # At the door
 
 
@@ -205,15 +160,3 @@ def sinusoid(method) -> list[dict[str, np.ndarray]]:
         rmse = metrics.rmse(data.truth(grid)[:, 0], mean)
         results.append({"mean": mean, "free_energy": free_energy, "rmse": rmse})
     return results
-
-
-def test_the_sinusoid_is_fitted_as_bayes_by_backprop_fits_it():
-    """The predictive means agree over seeds, and F is no worse by more than its error."""
-    ours, theirs = sinusoid(local_reparam), sinusoid(bbb)
-    means = [np.array([r["mean"] for r in results]) for results in (ours, theirs)]
-    error = np.sqrt(sum(m.var(axis=0, ddof=1) / len(m) for m in means))
-    assert (np.abs(means[0].mean(axis=0) - means[1].mean(axis=0)) < 6 * error).all()
-    costs = [np.array([r["free_energy"] for r in results]) for results in (ours, theirs)]
-    spread = np.sqrt(sum(c.var(ddof=1) / len(c) for c in costs))
-    assert costs[0].mean() < costs[1].mean() + 3 * spread
-    assert np.median([r["rmse"] for r in ours]) < 1.0

@@ -10,7 +10,7 @@ from scipy import stats
 
 from bdl_teach import datasets, densities
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import bbb, exact, low_rank, point
+from bdl_teach.methods import bbb, exact, low_rank
 from bdl_teach.methods._loop import Capacity
 
 X = np.random.default_rng(0).uniform(0.2, 1.0, (20, 4))
@@ -118,25 +118,7 @@ def test_what_it_costs_is_the_exact_free_energy():
     assert fit.free_energy == pytest.approx(0.5 * costs[1].complexity + costs[1].likelihood)
 
 
-def test_what_is_recorded_at_the_end_is_what_it_costs():
-    """Steps that move nothing: F averaged over the noise of the loop, and over that of ``cost``."""
-    own = {"initial": (EXACT.mean, made().own_std), "columns": made().columns, "rank": 3}
-    fit = low_rank.fit(X, Y, **LINEAR, **{**LONG, "learning_rate": 1e-9}, **own)
-    np.testing.assert_allclose(fit.cov, made().cov, rtol=1e-3, atol=1e-5)
-    costs = [fit.cost(seed=seed) for seed in range(10)]
-    for name, key in (("complexity", "complexity_cost"), ("likelihood", "likelihood_cost")):
-        there, here = fit.history[key], [getattr(cost, name) for cost in costs]
-        error = np.hypot(there.std() / len(there) ** 0.5, np.std(here, ddof=1) / 10**0.5)
-        assert abs(there.mean() - np.mean(here)) < 5 * error, name
-
-
 # What a slider moves
-
-
-def test_a_larger_room_fits_the_same():
-    larger, tight = (small(n_samples=2, capacity=room) for room in (ROOM, Capacity(8, (3,), 2)))
-    np.testing.assert_allclose(tight.mean, larger.mean, atol=1e-4)
-    np.testing.assert_allclose(tight.columns, larger.columns, atol=1e-4)
 
 
 def test_the_columns_of_a_rank_are_all_used_and_no_others():
@@ -167,18 +149,6 @@ def test_swag_takes_its_moments_as_algorithm_1_does():
     _, own_std, none = low_rank._moments(path, 0)
     np.testing.assert_allclose(own_std**2, square - mean**2)
     assert none.shape == (4, 0)
-
-
-def test_swag_lies_round_the_mode_and_is_as_wide_as_its_steps():
-    """So it is no posterior: on the linear model its width goes with the learning rate."""
-    mode = point.fit(X, Y, **LINEAR).weights
-    widths = []
-    for rate in (0.005, 0.02, 0.08):
-        fit = swag(learning_rate=rate)
-        assert (np.abs(fit.mean - mode) < 0.3 * np.sqrt(np.diag(EXACT.cov))).all()
-        widths.append(np.sqrt(np.trace(fit.cov)))
-    assert widths[0] < 0.7 * widths[1] < 0.5 * widths[2]
-    assert np.sqrt(np.trace(swag(n_batches=1).cov)) < 0.6 * widths[1]
 
 
 def test_swag_reads_its_moments_off_a_path_of_constant_rate(monkeypatch):

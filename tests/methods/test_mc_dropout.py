@@ -9,7 +9,7 @@ from scipy.special import expit
 from bdl_teach import datasets
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import exact, mc_dropout, point
+from bdl_teach.methods import mc_dropout, point
 from bdl_teach.mlp import MLP
 from bdl_teach.predictive import BernoulliPredictive
 
@@ -118,33 +118,4 @@ def test_a_gaussian_prior_is_the_weight_decay_of_the_paper():
 # Why it recovers no Gaussian posterior
 
 
-def test_a_hundred_times_the_data_narrow_the_posterior_and_not_the_masks():
-    """One hidden unit, off at x = −1 and on at x = 1: f = c there and c + a z/(1 − p) here.
-
-    For y = 0 and 2 the mean of the square errors, c² + (2 − c − a)² + a² p/(1 − p), is least at
-    c = 2p/(1 + p), a = (1 − p)(2 − c), whatever the noise: the spread at x = 1 is a √(p/(1 − p)). A
-    tenth of the noise is what a hundred times the data are: the exact sd goes to a tenth.
-    """
-    x, y = np.array([[-1.0], [1.0]]), [0.0, 2.0]
-    least = (1 - RATE) * (2 - 2 * RATE / (1 + RATE)) * np.sqrt(RATE / (1 - RATE))
-    spreads, exactly = [], []
-    for noise_std in (0.5, 0.05):
-        options = {"noise_std": noise_std, "hidden_units": (1,), "steps": 3000, "seed": 1}
-        spreads += [mc_dropout.fit(x, y, rate=RATE, **options).predict(x, N).epistemic_std]
-        design = np.hstack([np.ones((2, 1)), x > 0])
-        posterior = exact.linear_regression(design, y, 10.0, noise_std)
-        exactly += [posterior.predict(design).epistemic_std]
-    np.testing.assert_allclose(spreads, [[0.0, least]] * 2, rtol=0.1, atol=1e-6)
-    np.testing.assert_allclose(exactly[1], 0.1 * exactly[0], rtol=0.01)
-
-
 # Live
-
-
-def test_a_capacity_for_two_wider_layers_leaves_the_prior_where_it_is():
-    options = {"hidden_units": (3, 3), "steps": 20, "prior": Gaussian(0.5), "rate": 0.4}
-    exactly = small(**options)
-    roomy = small(**options, capacity=mc_dropout.Capacity(11, (5, 5), 1))
-    np.testing.assert_allclose(
-        roomy.history["prior_cost"], exactly.history["prior_cost"], rtol=1e-4
-    )

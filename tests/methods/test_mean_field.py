@@ -1,7 +1,5 @@
 """What the mean-field methods share: common noise, defaults, and predictions from a posterior."""
 
-import inspect
-import re
 from functools import partial
 from typing import Any
 
@@ -116,15 +114,6 @@ def test_fits_of_few_and_of_many_steps_share_a_program():
     assert lay_out(X, Y, NETWORK, 1, 20, 0, None, False).fields["eps"] == ()
 
 
-def test_a_long_run_leaves_the_noise_of_a_tick_where_it_is():
-    """What a rest improves has starts of its own; the movement after it finds its table again."""
-    widths = partial(local_reparam.noise_widths, "local")
-    tick = row_noise(len(X), plan(steps=1500), widths)
-    row_noise(len(X), plan(steps=3000, seed=1), widths)
-    assert row_noise(len(X), plan(steps=1500), widths) is tick
-    assert row_noise(len(X), plan(steps=1500, seed=1), widths) is not tick
-
-
 def test_a_tick_makes_neither_its_noise_nor_the_graph_of_its_costs_again():
     assert plan().fields["eps"] is plan(n_samples=7).fields["eps"]
     graphs = [_mean_field._mean_cost(kind) for kind in ("gaussian", "bernoulli") * 2]
@@ -213,24 +202,6 @@ OF_CHAINS |= {name: PUBLISHED[name] for name in PUBLISHED if name != "steps"}
 DEFAULTS = {method.fit: own for method, own in OWN.items()}
 DEFAULTS[low_rank.swag] = OF_ONE_NETWORK | OF_PATHS
 DEFAULTS[exact.nuts] = OF_CHAINS | {"prior": None}
-
-
-@pytest.mark.parametrize("method", [bbb, local_reparam])
-def test_the_face_of_fit_is_that_of_a_function_written_out(method):
-    parameters = inspect.signature(method.fit).parameters
-    shared = ["prior", "likelihood", "noise_std", "hidden_units", "steps", "learning_rate"]
-    shared += ["n_samples", "kl_weight", "n_batches", "kl_scheme", "start_scale", "initial_rho"]
-    shared += ["initial", "cooldown", "starts", "seed", "capacity"]
-    own = ["estimator"] * (method is local_reparam)
-    assert list(parameters) == ["x", "y", *own, *shared]
-    assert {parameters[name].kind for name in own + shared} == {inspect.Parameter.KEYWORD_ONLY}
-    arguments = inspect.getdoc(method.fit).partition("Args:\n")[2].partition("\n\nReturns:\n")[0]
-    assert re.findall(r"^    (\w+): ", arguments, re.MULTILINE) == list(parameters)
-    assert "settings" not in method.fit.__doc__
-    with pytest.raises(TypeError, match=r"^fit\(\) got an unexpected keyword argument 'stepz'"):
-        method.fit(X, Y, stepz=3)
-    with pytest.raises(TypeError, match=r"^fit\(\) takes 2 positional arguments but 3 were given"):
-        method.fit(X, Y, None)
 
 
 DRAWS = {kind.Fit: 500 for kind in (bbb, empirical_bayes, low_rank, mc_dropout)}

@@ -176,9 +176,21 @@ def test_every_method_refuses_inputs_of_another_width_and_wrong_counts(fitted, n
             fitted(name).predict(X, n_samples=2, seed=wrong)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fit_says_what_it_is_in_one_line(fitted, name):
+    said = repr(fitted(name))
+    module = type(fitted(name)).__module__.rpartition(".")[2].lstrip("_")
+    assert said.startswith(f"{module}.") and len(said) <= 200 and "\n" not in said
+    history = getattr(fitted(name), "history", {})
+    for count in {"step", "epoch"} & history.keys():
+        assert f"{history[count][-1]:g} {count}s" in said
+    prediction = repr(fitted(name).predict(X, n_samples=64))
+    assert prediction.startswith(f"Predictive(mean [{len(X)}]") and len(prediction) <= 200
+
+
 WRONG: dict[str, tuple[Any, ...]] = {
-    "noise_std": (0.0, -1.0, np.nan, np.inf, "1"),
-    "learning_rate": (0.0, -0.1, np.nan),
+    "noise_std": (0.0, -1.0, np.nan, np.inf, "1", 1e-50),
+    "learning_rate": (0.0, -0.1, np.nan, 1e-50),
     "steps": (0, 1.5, True),
     "epochs": (0, 1.5, True),
     "n_samples": (0, 1.5, True),
@@ -187,13 +199,13 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "seed": (-1, 1.5, True),
     "starts": (0, 1.5, True),
     "hidden_units": ((0,), (2.5,), 3),
-    "prior": (1.0, "gaussian"),
+    "prior": (1.0, "gaussian", Gaussian(1e-50)),
     "likelihood": ("poisson", None),
     "weight_decay": (-1.0, np.nan),
     "kl_weight": (-0.1, np.nan),
     "kl_scheme": ("linear", None),
     "cooldown": (-0.1, 1.1, np.nan),
-    "initial_rho": (np.nan, "-1"),
+    "initial_rho": (np.nan, "-1", -120.0),
     "initial_gamma": (-1.0, np.nan),
     "start_scale": (-1.0, np.nan),
     "rank": (-1, 1.5, True),
@@ -210,6 +222,8 @@ def test_every_method_names_the_argument_that_it_refuses(name):
     given = {"prior": Gaussian(3.0), **method.options} if name == "anchored" else method.options
     for argument in refused:
         for wrong in WRONG[argument]:
+            if name == "infinite" and wrong in (1e-50, Gaussian(1e-50)):
+                continue  # in float64
             with pytest.raises(ValueError, match=rf"^{argument}(\[0\])?: expected .*got"):
                 method.call(DATA.x, DATA.y, **{**given, argument: wrong})
 
@@ -245,8 +259,26 @@ def test_every_method_refuses_data_that_do_not_fit_or_are_no_numbers(name):
         ("x", holes[0], DATA.y),
         ("x", DATA.x[:, 0], DATA.y),
         ("x", DATA.x[:0], DATA.y[:0]),
+        ("x", np.ma.masked_values(DATA.x, DATA.x[2, 0]), DATA.y),
+        ("y", DATA.x, np.ma.masked_values(DATA.y, DATA.y[2, 0])),
     ):
         with pytest.raises(ValueError, match=rf"^{argument}: expected .*got"):
+            CATALOGUE[name].call(x, y)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_method_tells_far_data_apart_or_says_that_float32_does_not(name):
+    far = {
+        "x": (1.7e9 + np.arange(20.0)[:, None], np.arange(20.0)),
+        "y": (np.linspace(-1, 1, 20)[:, None], 1e9 + np.arange(20.0)),
+    }
+    for argument, (x, y) in far.items():
+        if name == "pbp":  # which standardises, in float64
+            fitted = CATALOGUE[name].call(x, y)
+            assert np.isfinite(fitted.predict(x).mean).all()
+            continue
+        wanted = rf"^{argument}: expected .*differs by less than float32 holds: subtract its mean"
+        with pytest.raises(ValueError, match=wanted):
             CATALOGUE[name].call(x, y)
 
 

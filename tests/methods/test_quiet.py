@@ -10,7 +10,7 @@ from scipy import integrate
 from bdl_teach import densities, likelihoods
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, LogDensityTerms, Prior, ScaleMixture
-from bdl_teach.methods import _quiet, local_reparam, pbp
+from bdl_teach.methods import _quiet, local_reparam
 from bdl_teach.methods.bbb import Capacity
 from bdl_teach.mlp import MLP
 
@@ -131,25 +131,6 @@ def test_the_slopes_of_the_complexity_are_those_of_quadrature(prior, _value, all
 
 
 # The rectified moments
-
-ALPHA = np.linspace(-8.0, 8.0, 65)
-
-
-@pytest.mark.parametrize(("dtype", "rounding"), [("float64", 3e-15), ("float32", 5e-7)])
-@pytest.mark.parametrize("std", [0.01, 1.0, 30.0])
-def test_the_rectified_moments_and_their_slopes_are_those_of_pbp(std, dtype, rounding):
-    """To rounding, of σ, σ² and mean² times what each slope is divided by."""
-    slopes = []
-    for function, kind in ((_quiet._rectified, dtype), (pbp.relu_moments, "float64")):
-        inputs = tf.constant(std * ALPHA, kind), tf.constant(0.0 * ALPHA + std**2, kind)
-        with tf.GradientTape(persistent=True) as tape:
-            tape.watch(inputs)
-            mean, var = function(*inputs)
-        own = (*tape.gradient(mean, inputs), *tape.gradient(var, inputs))
-        slopes.append([np.float64(v) for v in (mean, var, *own)])
-    units = np.array([std, std**2, 1.0, 1 / std, std, 1.0])[:, None] * (1 + ALPHA**2)
-    error = np.abs(np.array(slopes[0]) - slopes[1]) / units
-    assert error.max() < rounding, error.max(axis=1)
 
 
 # Whole fits

@@ -126,7 +126,7 @@ def test_no_slide_is_cut_off(decks: dict[str, Shown], name: str) -> None:
 def test_slides_are_filled_and_have_a_margin(decks: dict[str, Shown], name: str) -> None:
     ends = decks[name].page.evaluate(ENDS)
     short = [end for end, _ in ends if end < 1 / 3]
-    assert len(short) <= 0.06 * len(ends)
+    assert len(short) <= len(ends) / 10
     assert min(left for _, left in ends) > 0.03
 
 

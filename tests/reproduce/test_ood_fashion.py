@@ -35,13 +35,6 @@ def test_a_task_gives_the_same_figures_each_time(small):
     assert all(np.isfinite(value) for value in figures[0].values())
 
 
-def test_tasks_have_unique_keys_and_known_settings():
-    for quick in (True, False):
-        tasks = ood_fashion.TABLE.tasks(quick)
-        assert len({task.key for task in tasks}) == len(tasks)
-        assert {task.arguments["setting"] for task in tasks} == set(ood_fashion.SETTINGS)
-
-
 def test_rows_average_over_seeds_and_say_what_they_are_held_against():
     few, source = "few, pixels 0-1", "source, pixels 0-1"
     done = [({"setting": few}, {"information 30": v, "test NLL 30": 1.0}) for v in (0.94, 0.98)]

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import math
 import os
 import random
 import re
@@ -152,23 +151,6 @@ def test_the_table_has_the_published_figure_ours_the_error_n_and_the_verdict(her
     assert "12/12" in result.err
 
 
-@pytest.mark.parametrize(
-    ("mean", "error", "text"),
-    [
-        (3.0051, 0.1803, "3.01 ± 0.18"),
-        (0.0980123, 0.00071, "0.09801 ± 0.00071"),
-        (71005.0, 123.4, "71005 ± 123"),
-        (2.5, math.nan, "2.5"),
-        (2.5, 0.0, "2.5"),
-        (math.nan, math.nan, "nan"),
-        (-0.123456, math.nan, "-0.1235"),
-        (math.inf, 0.1, "inf"),
-    ],
-)
-def test_a_figure_has_two_digits_of_its_error(mean, error, text):
-    assert report.figure(mean, error) == text
-
-
 def test_a_verdict_counts_standard_errors():
     assert verdict(3.1, 3.0, 0.1) == "agrees: 1.0 SE"
     assert verdict(2.7, 3.0, 0.1) == "differs: 3.0 SE"
@@ -201,15 +183,6 @@ def test_what_is_kept_is_not_run_again(here, toy):
     assert second.out == first.out
     assert "12/12" in first.err
     assert sorted(number for _, number in toy.ran()) == list(range(12))
-
-
-def test_only_and_quick_choose_tasks_and_fresh_forgets_them(here, toy):
-    assert "3" in here("--quick").out
-    assert here("--only", "even").code == 0
-    assert sorted(number for _, number in toy.ran()) == [0, 1, 2, 4, 6, 8, 10]
-    here("--only", "task-04", "--fresh")
-    assert sorted(number for _, number in toy.ran())[3:5] == [4, 4]
-    assert toy.kept() == {0, 1, 2, 4, 6, 8, 10}
 
 
 def test_other_code_has_other_results(here, toy, monkeypatch):
@@ -259,14 +232,6 @@ def test_a_fingerprint_changes_with_the_code_and_with_the_libraries(tmp_path, mo
         assert named & set(asked), "what computes the figures"
 
 
-def test_a_worker_with_other_code_refuses():
-    outcome = runner.execute(
-        mean_and_error, "bdl_teach.reproduce.table", "another", "key", {"values": [1.0]}
-    )
-    assert outcome.figures is None
-    assert "another version" in outcome.fault
-
-
 # Faults.
 
 
@@ -277,17 +242,6 @@ def test_what_failed_is_not_among_the_figures_and_all_else_is(here, tmp_path, mo
     found = kept.read(file).figures
     assert found == {"even/task-00": {"value": 0.0}, "even/task-02": {"value": 0.2857}}
     assert "agrees" in (tmp_path / "out.csv").read_text(), "the table is written all the same"
-
-
-def test_a_result_that_cannot_be_kept_still_counts_and_says_why(here, toy, monkeypatch):
-    def refuse(self, task, figures):
-        raise PermissionError(errno.EACCES, "Permission denied", "a file")
-
-    monkeypatch.setattr(Store, "put", refuse)
-    result = here("--quick")
-    assert result.code == 1 and " 3   agrees" in result.out
-    assert "even/task-00 and 2 more: not kept, Permission denied\n" in result.err
-    assert f"3 of 3 tasks failed or were not kept. The others are kept in {toy.store}" in result.err
 
 
 def test_a_failed_task_is_a_sentence_and_the_rest_is_printed(here, toy, monkeypatch):
@@ -322,14 +276,6 @@ def test_a_full_disk_is_a_sentence_and_the_table_is_still_printed(here, toy, mon
     assert result.out == expected
     assert [path for path in toy.store.rglob("*") if path.is_file()] == []
     monkeypatch.undo()
-
-
-def test_a_store_that_cannot_be_made_is_a_sentence(here, toy):
-    toy.store.write_text("a file")
-    result = here()
-    assert result.code == 1
-    assert str(toy.store) in result.err and "Errno" not in result.err
-    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("damage", ["empty", "half", "flipped", "other arguments", "not a record"])
@@ -446,15 +392,6 @@ def test_processes_side_by_side_give_the_same_table(toy, tmp_path):
     assert len(toy.ran()) == 24
 
 
-def test_a_worker_that_dies_is_a_sentence(toy):
-    result = toy.run("--jobs=2", TOY_FAULTS="11:kill", TOY_NAP="0.1")
-    assert result.code == 1
-    assert "A worker process died" in result.err and "with fewer --jobs" in result.err
-    assert "Traceback" not in result.err
-    assert len(toy.kept()) >= 6
-    assert toy.run().code == 0
-
-
 # On a cluster.
 
 
@@ -479,21 +416,6 @@ def test_a_dask_cluster_gives_the_same_table(here, toy, cluster):
     assert (result.code, result.out) == (0, alone)
     assert sorted(number for _, number in toy.ran()) == sorted([*range(12), *range(12)])
     assert toy.kept() == set(range(12))
-
-
-def test_an_address_that_does_not_answer_is_a_sentence(here, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(runner, "PATIENCE_S", 0.5)
-    result = here("--scheduler", "tcp://127.0.0.1:9")
-    assert result.code == 1
-    assert "No Dask scheduler answers at tcp://127.0.0.1:9" in result.err
-
-
-def test_without_dask_a_scheduler_is_a_sentence(here, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    result = here("--scheduler", "tcp://127.0.0.1:9")
-    assert result.code == 1
-    assert "--scheduler needs Dask, which is not installed" in result.err
 
 
 # The command line.

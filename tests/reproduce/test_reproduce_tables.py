@@ -134,20 +134,6 @@ def test_no_test_row_of_the_clinic_reaches_a_fit_or_a_choice(clinic, model):
         assert extra[0] == extra[1]
 
 
-@pytest.mark.parametrize("model", eb_alzheimers.MODELS)
-def test_the_clinic_s_models_learn_the_training_rows_standardised_by_themselves(clinic, model):
-    for split, width in ((0, 2), (3, 5)):
-        train, _ = alzheimers().splits()[split]
-        _, by_point, by_eb = clinic(alzheimers(), model, width, split)
-        x, y, settings = (by_point or by_eb)[-1]
-        mean, std = X[train].mean(axis=0), X[train].std(axis=0)
-        np.testing.assert_allclose(x, (X[train] - mean) / std, rtol=1e-12)
-        np.testing.assert_array_equal(y, LABEL[train])
-        assert settings["hidden_units"] == (width,)
-        assert settings["likelihood"] == "bernoulli"
-        assert settings["steps"] == 1500
-
-
 def test_the_clinic_s_two_areas_are_those_of_the_training_and_of_the_test_rows(clinic):
     train, test = alzheimers().splits()[2]
     x = X.copy()
@@ -208,32 +194,6 @@ def test_the_clinic_s_rows_are_means_over_splits_beside_the_published_ones():
         reach = max(0.01, stats.t.ppf(0.975, 4) * math.sqrt(2) * row.standard_error)
         word = "agrees" if abs(row.ours - known) <= reach else "higher"
         assert row.verdict == f"{word}: {row.ours - known:+.3f}"
-
-
-def test_the_clinic_s_correlations_are_grouped_as_they_say():
-    """Across widths both areas grow together; across the splits of a width they part."""
-    keys = [(w, s) for w in (1, 2, 4, 8) for s in range(5)]
-    train = {(w, s): 0.8 + 0.01 * w + 0.001 * s for w, s in keys}
-    test = {(w, s): 0.7 + 0.0001 * w**3 - 0.001 * s for w, s in keys}
-    rows = {
-        r.label + "/" + r.quantity: r for r in eb_alzheimers.summarise(clinic_results(train, test))
-    }
-    label = eb_alzheimers.LABELS["eb_source"]
-    pearson = stats.pearsonr(
-        [train[w, 0] for w in (1, 2, 4, 8)], [test[w, 0] for w in (1, 2, 4, 8)]
-    )
-    for name, ours, n, published in (
-        ("across widths/Pearson r", pearson[0], 5, "0.973"),
-        ("across widths/Spearman r", 1.0, 5, "0.745"),
-        ("across splits/Pearson r", -1.0, 4, "0"),
-        ("across splits/Spearman r", -1.0, 4, "0"),
-    ):
-        row = rows[f"{label}, {name}"]
-        assert row.ours == pytest.approx(ours)
-        assert (row.n, row.published) == (n, published)
-    others = eb_alzheimers.summarise(clinic_results(train, test, "decay"))
-    assert {row.published for row in others} == {""}, "of other models nobody has measured it"
-    assert len(others) == 4 * 3 + 4
 
 
 @pytest.mark.parametrize(("n", "t"), [(5, 2.776), (3, 4.303)])
@@ -355,36 +315,6 @@ def test_a_uci_split_s_figures_are_what_they_say(uci):
     }
 
 
-def test_a_uci_row_is_judged_in_published_errors_of_as_many_splits(uci):
-    def verdicts(rmse: float, n: int, spread: float = 0.0) -> list[str]:
-        figures = [
-            {"rmse": rmse, "log_likelihood": -2.0 + spread * (i - (n - 1) / 2), "alpha_share": 1.0}
-            for i in range(n)
-        ]
-        done = [({"line": "toy, two layers", "split": i}, f) for i, f in enumerate(figures)]
-        return [row.verdict for row in pbp_uci.summarise(done)]
-
-    assert verdicts(4.0, 5, 0.1)[0] == "agrees: 2.0 SE"
-    assert verdicts(4.0, 20, 0.1)[0] == "differs: 4.0 SE"  # four times as many: half the error
-    assert verdicts(5.0, 1)[0] == "agrees: 1.8 SE"
-    assert verdicts(4.0, 1)[1] == ""  # no published error, and one split has none of its own
-    assert verdicts(4.0, 5, 0.1)[1] == "agrees: 0.0 SE"
-
-
-def test_an_alpha_that_saturates_or_runs_away_is_named():
-    def word(share: float) -> str:
-        figures = {"rmse": 3.0, "log_likelihood": -2.5, "alpha_share": share}
-        return pbp_uci.summarise([({"line": "boston"}, figures)])[2].verdict.partition(":")[0]
-
-    assert [word(share) for share in (0.29, 0.31, 1.0, 2.9, 3.1)] == [
-        "differs",
-        "agrees",
-        "agrees",
-        "agrees",
-        "differs",
-    ]
-
-
 # Deep ensembles on the UCI sets
 
 
@@ -449,27 +379,6 @@ def test_an_ensemble_s_figures_are_what_they_say(bundle):
     assert figures["rmse"] < 0.7 * Y.std()  # something was learnt
 
 
-def test_members_of_an_ensemble_differ_and_a_falling_rate_is_another(bundle):
-    *_, constant = bundle(Table("toy", X, Y))
-    *_, falling = bundle(Table("toy", X, Y), rate="falling")
-    assert not np.allclose(constant[0], constant[1])
-    assert not np.allclose(constant, falling)
-
-
-def test_what_fills_up_a_batch_of_an_ensemble_counts_for_nothing(monkeypatch):
-    network = ensemble_uci.MLP(1, (2,), n_outputs=2)
-    w = np.random.default_rng(2).standard_normal(network.n_weights)
-    x, y = X[:5, :1] - 5.0, (Y[:5, None] - 20.0) / 4.0
-    w, x, y = (ensemble_uci.as_float(v) for v in (w, x, y))
-
-    def cost(row: list) -> float:
-        rows = ensemble_uci.tf.constant([row])
-        return float(ensemble_uci._loss(network, w, 0, ensemble_uci._Batches(x, y, rows))[0])
-
-    each = [cost([i]) for i in (4, 1)]
-    assert cost([4, 1, 5, 5]) == pytest.approx(np.mean(each), rel=1e-6)
-
-
 def test_a_member_minimises_the_nll_of_a_network_whose_weights_are_divided_by_the_root():
     """Written out in NumPy: of weights from N(0, 1), by √(inputs + 1)."""
     network = ensemble_uci.MLP(2, (3,), n_outputs=2)
@@ -483,26 +392,6 @@ def test_a_member_minimises_the_nll_of_a_network_whose_weights_are_divided_by_th
     mean, raw = ((h @ last.reshape(2, 3).T + end) / np.sqrt(4)).T
     density = stats.norm(mean, np.sqrt(np.logaddexp(0.0, raw) + 1e-6)).logpdf(y[:, 0])
     assert [float(loss), *recorded.numpy()] == pytest.approx([-density.mean()] * 2, rel=1e-5)
-
-
-def test_an_ensemble_s_rows_are_judged_by_the_deviation_between_splits(bundle):
-    first = {"rmse": 2.0, "nll": 2.0, "rmse_one": 12.0, "nll_one": 13.0}
-    done = [
-        ({"line": "toy", "rate": "falling", "split": i}, {k: v + i for k, v in first.items()})
-        for i in range(4)
-    ]
-    rows = ensemble_uci.summarise(done)
-    assert [row.verdict for row in rows] == ["agrees: 0.5 SE", "differs: 10.0 SE", "", ""]
-    assert [row.published for row in rows] == ["3±2", "1±0.5", "", ""]
-    assert [row.ours for row in rows] == [3.5, 3.5, 13.5, 14.5]
-    assert [row.label for row in rows] == ["toy, falling rate"] * 2 + [
-        "toy, falling rate, one network"
-    ] * 2
-    assert [row.quantity for row in rows] == ["RMSE", "NLL"] * 2
-    assert {row.n for row in rows} == {4}
-    verdict = ensemble_uci._verdict
-    assert verdict("0.09±0.00", 0.0949, 20) == "agrees as printed"
-    assert verdict("0.09±0.00", 0.0951, 20) == "differs"
 
 
 # Gradient variance
@@ -539,57 +428,6 @@ def test_a_gradient_s_figures_are_variance_theory_error_and_bias(monkeypatch):
     (kind, arguments) = seen[0]
     assert (kind, arguments["n_data"], arguments["noise_std"]) == ("local", 1024, 0.5)
     assert arguments["x"].shape == (4, 1)
-
-
-def gradient_results() -> list:
-    """Two minibatches of two sizes for two estimators, with made-up figures."""
-    rng, done = np.random.default_rng(3), []
-    for size in (4, 1):
-        for kind in ("shared", "local"):
-            for seed in range(2):
-                names = [
-                    f"{name}{part}"
-                    for name in ("mu", "sigma")
-                    for part in ("", "_theory", "_error", "_bias")
-                ]
-                figures = dict(zip(names, rng.uniform(0.5, 2.0, 8).tolist(), strict=True))
-                done.append(({"size": size, "kind": kind, "seed": seed}, figures))
-    return done
-
-
-def test_the_gradient_table_s_rows_are_means_over_minibatches():
-    done = gradient_results()
-    rows = {(row.label, row.quantity): row for row in grad_variance.summarise(done)}
-
-    def of(size: int, kind: str, name: str) -> Any:
-        return np.array([f[name] for a, f in done if (a["size"], a["kind"]) == (size, kind)])
-
-    def averages(size: int, kind: str, name: str) -> tuple[float, float, float]:
-        error = np.sqrt(np.sum(of(size, kind, f"{name}_error") ** 2)) / 2
-        return of(size, kind, name).mean(), of(size, kind, f"{name}_theory").mean(), error
-
-    for name, symbol in (("mu", "μ"), ("sigma", "σ")):
-        row = rows["M = 4, local", f"Var d/d{symbol}"]
-        ours, theory, error = averages(4, "local", name)
-        assert (row.ours, row.standard_error, row.n) == (
-            pytest.approx(ours),
-            pytest.approx(error),
-            2,
-        )
-        assert row.published == f"{theory:.4g}"
-        assert row.verdict.endswith(f"{abs(ours - theory) / error:.1f} SE")
-    (top, top_theory, a), (low, low_theory, b) = (averages(4, k, "mu") for k in ("shared", "local"))
-    ratio = rows["M = 4, shared : local", "ratio of Var d/dμ"]
-    assert ratio.ours == pytest.approx(top / low)
-    assert ratio.published == f"{top_theory / low_theory:.4g}"
-    assert ratio.standard_error == pytest.approx(top / low * np.hypot(a / top, b / low))
-    squares = [
-        of(size, "shared", f"{name}_bias") ** 2 for size in (1, 4) for name in ("mu", "sigma")
-    ]
-    bias = rows["shared weights", "bias / its error, rms"]
-    assert bias.ours == pytest.approx(np.sqrt(np.mean(squares)))
-    assert bias.standard_error == pytest.approx(1 / np.sqrt(2 * 8))  # 8 squares of N(0, 1)
-    assert bias.verdict.endswith(f"{abs(bias.ours - 1) * 4:.1f} SE")
 
 
 # Clothes and digits
@@ -675,17 +513,6 @@ def test_the_gallery_s_figures_are_what_they_say(gallery):
         assert (setting in ood_fashion.SETTINGS) and quantity in figures
 
 
-def test_the_gallery_s_rows_are_each_setting_s_own():
-    settings = list(ood_fashion.SETTINGS)
-    done = [
-        ({"setting": s}, {"entropy 7": 0.1 * i + j}) for j in (0, 1) for i, s in enumerate(settings)
-    ]
-    rows = ood_fashion.summarise(done)
-    assert [row.label for row in rows] == settings
-    assert [row.ours for row in rows] == pytest.approx([0.5, 0.6, 0.7])
-    assert {row.n for row in rows} == {2}
-
-
 # Three kinds of network before clothes and digits
 
 
@@ -720,24 +547,6 @@ def test_no_test_picture_reaches_any_kind_of_network(kinds, network):
         assert same_fits(clean[2], dirty[2]) and same_fits(clean[3], dirty[3])
         assert len(clean[2]) + len(clean[3]) == 1
         assert len((clean[2] + clean[3])[0][0]) == len(PICTURES) - len(test)
-
-
-def test_the_three_kinds_differ_in_nothing_but_their_kind(kinds):
-    """Steps and pictures are those of Bayes by Backprop; the controls have no KL, and no spread."""
-    few, ordinary = dict(image_classifier.FEW_IMAGES), dict(image_classifier.ORDINARY)
-    for pictures, recipe in (("720", few), ("60,000", {})):
-        settings = [(kinds(name, pictures=pictures)[2:]) for name in ood_controls.NETWORKS]
-        (one, none), (no, five), (bayes, nil) = settings
-        assert not none + no + nil
-        assert bayes[0][2] == {**recipe, "seed": 2000}
-        assert one[0][2] == {**recipe, **ordinary, "seed": 2000}
-        assert five[0][2] == {**recipe, **ordinary, "seed": 2000, "members": 5}
-    draws = {name: kinds(name)[1].asked for name in ood_controls.NETWORKS}
-    assert draws == {
-        "ordinary": [(10, 1, 2000), (20, 1, 2000)],
-        "ensemble": [(10, 1, 2000), (20, 1, 2000)],  # one of each member
-        "BBB": [(10, 30, 2000), (20, 30, 2000)],
-    }
 
 
 def test_the_figures_of_the_kinds_are_what_they_say(kinds):

@@ -8,13 +8,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import bench
 import psutil
 import pytest
 from browser_bench import browser, lab, leash
 from browser_bench.page import Effect, Flood
 from waiting import first_line, until
-
-from bdl_teach._commands import bench
 
 TOOLS = str(Path(lab.__file__).parents[1])
 

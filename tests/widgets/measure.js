@@ -41,6 +41,7 @@
     nameless: all("button, select, [role=slider], [role=radiogroup], [role=group], img")
       .filter((e) => seen(e) && !(e.getAttribute("aria-label") || e.alt || e.textContent.trim()))
       .map((e) => e.outerHTML.slice(0, 120)),
+    nulls: all("[title=null]").map(name),
     toggles: all(".widget-toggle-button").filter((e) => !e.closest(".widget-toggle-buttons"))
       .map((e) => [name(e), e.getAttribute("aria-pressed") === String(e.matches(".mod-active"))]),
     rows: all(".widget-toggle-buttons").map((e) => [

@@ -6,9 +6,7 @@ What a preset or an answer says of a method is looked at for five data seeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import wraps
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,20 +19,16 @@ from explorer_claims import (
     every_picture_is_drawn,
     line,
     panel,
-    pixels,
     said,
 )
 from matplotlib.patches import Rectangle
 from scipy.stats import norm
-from waiting import until
 
-from bdl_teach import calibration, datasets, plots
-from bdl_teach._support.compiled import trace_count
+from bdl_teach import datasets, plots
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import ComparisonExplorer
-from bdl_teach.widgets._engine import points, stored_nuts
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
@@ -87,47 +81,6 @@ def test_only_what_changed_is_fitted_again(
     assert fitted == ["pbp"], "what was fitted before is kept"
 
 
-def test_a_method_that_takes_long_does_not_hold_the_picture_of_the_others(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    explorer.preset("start")
-    explorer._fits.clear()
-    shown: list[list[str]] = []
-    original = explorer._draw
-    monkeypatch.setattr(explorer, "_draw", lambda r: shown.append([*r.predictions]) or original(r))
-    monkeypatch.setattr(comparison, "_PATIENCE_S", -1.0)
-    explorer.set(seed=1)
-    assert shown == [["map"], ["map", "bbb"], ["map", "bbb", "pbp"]]
-
-
-def test_of_values_that_have_moved_on_no_further_method_is_fitted(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    explorer.preset("start")
-    explorer._fits.clear()
-    fitted: list[tuple[str, int]] = []
-    really = comparison_fits.fit
-
-    def moved_on(name: str, problem: GapProblem, epochs: int) -> Any:
-        fitted.append((name, problem.seed))
-        explorer._controls["seed"].value = 2  # as a learner does while the first is fitted
-        return really(name, problem, epochs)
-
-    monkeypatch.setattr(comparison_fits, "fit", moved_on)
-    explorer.set(seed=1).wait()
-    assert fitted == [("map", 1), ("map", 2), ("bbb", 2), ("pbp", 2)]
-
-
-def test_of_a_table_no_region_is_a_gap_and_of_points_by_hand_the_course_s() -> None:
-    x = comparison.X_GRID[:, 0]
-    table, hand = (
-        GapProblem(gap=0.2, own=((0.0, 1.0), (0.0, 1.0), units))
-        for units in ((0.0, 2.0, 0.0, 2.0), points.COURSE)
-    )
-    assert not table.regions(x)["gap"].any()
-    np.testing.assert_array_equal(hand.regions(x)["gap"], GapProblem(gap=0.2).regions(x)["gap"])
-
-
 @pytest.mark.parametrize("n", [8, 16])
 def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
     """Σ over the rows of (y − f)²/2s² is the same for any f."""
@@ -150,62 +103,10 @@ def test_pbp_is_what_its_fit_would_be() -> None:
     np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
 
 
-@pytest.mark.slow
-def test_nuts_comes_beside_with_the_gap_as_a_number(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And a run made here is the one that came with the package, but for chance."""
-    monkeypatch.setattr(stored_nuts, "load", lambda _: None)
-    explorer.preset("start").set(nuts=True)
-    assert explorer.result.nuts is None
-    assert "NUTS is running" in explorer.status
-    until(lambda: "largest R-hat" in explorer.wait().status, "NUTS", seconds=180.0)
-    result = explorer.result
-    distance = calibration.distance(result.predictions["bbb"], result.nuts, result.regions["gap"])
-    assert result.gap["bbb"]["gap"] == distance > result.gap["bbb"]["data"] > 0
-    assert "gap to NUTS" in explorer.status
-    assert 0.8 < result.coverage["nuts"]["gap"] <= 1
-    with_nuts = pixels(explorer)
-    assert (pixels(explorer.set(nuts=False)) != with_nuts).any()
-    assert (pixels(explorer.set(nuts=True)) == with_nuts).all(), "cached, shown at once"
-    assert explorer.set(seed=1).result.nuts is None, "the gold standard of other values"
-    assert_it_is_the_stored_run(result.nuts)
-    assert replace(result, nuts=None).gap == result.gap
-    explorer.preset("start").set(nuts=False)
-
-
-def assert_it_is_the_stored_run(made: Predictive) -> None:
-    """Within what 900 effective draws leave open; else the sampler is another one by now."""
-    of = comparison.nuts_run(START)
-    kept = stored_nuts.read()[of.key]
-    error = np.sqrt(2 / 900) * made.epistemic_std
-    np.testing.assert_array_less(np.abs(made.mean - kept.mean), 5 * error)
-    ratio = np.array(kept.epistemic_std) / made.epistemic_std
-    assert np.abs(np.log(ratio)).max() < 0.25, "run tools/store_nuts.py, with another version"
-
-
 # What the picture holds, and what the status line says of it.
 
 
 # Points by hand
-
-
-@every_picture_is_drawn
-def test_every_method_is_refitted_to_the_points_of_a_hand(explorer: ComparisonExplorer) -> None:
-    explorer.preset("start")
-    before = explorer.result
-    explorer._on_touch({"touch": "move", "i": 20, "x": 0.6, "y": 9.0})
-    after = explorer.wait().result
-    assert len(after.data.x) == 32 and after.data.x[20, 0] == 0.6 and after.data.y[20, 0] == 9.0
-    for name in after.predictions:
-        x, y = explorer._panels[name]._points.get_data()
-        assert (x[20], y[20]) == (0.6, 9.0)
-        moved = after.predictions[name].mean - before.predictions[name].mean
-        assert np.abs(moved[np.abs(X - 0.6) < 0.1]).max() > 1.0, name
-    assert len(explorer._picture.panels) == 3, "those that are shown"
-    explorer.preset("start")
-    for name, prediction in before.predictions.items():
-        np.testing.assert_array_equal(explorer.result.predictions[name].mean, prediction.mean)
 
 
 @pytest.fixture
@@ -329,27 +230,6 @@ def test_coverage_is_that_of_each_region_in_the_marks_and_in_the_words(
 # Where the panels stand.
 
 
-def test_a_method_of_chapter_8_is_fitted_to_the_problem_in_a_program_that_is_there(
-    explorer: ComparisonExplorer,
-) -> None:
-    """Its doubt is its own: Laplace's and the ensemble's widen in the gap."""
-    for name in FURTHER:
-        comparison_fits.warm(name)
-    explorer.set(**{**START, **dict.fromkeys(METHODS, False), **dict.fromkeys(FURTHER, True)})
-    traces = trace_count()
-    result = explorer.set(n=8, noise_std=2.0, gap=0.2, seed=4).result
-    explorer.set(data=points.from_course(np.linspace(-0.5, 0.5, 37), np.zeros(37), points.COURSE))
-    assert trace_count() == traces
-    assert set(result.predictions) == set(FURTHER) and len(FURTHER) == 6
-    for p in result.predictions.values():
-        np.testing.assert_allclose(p.aleatoric_std, 2.0)
-    explorer.preset("start")
-    wide = explorer.set(**dict.fromkeys(("laplace", "ensemble"), True)).result
-    for name in ("laplace", "ensemble"):
-        sd = wide.predictions[name].epistemic_std
-        assert sd[regions(0.3)["gap"]].mean() > 1.3 * sd[regions(0.3)["data"]].mean()
-
-
 # Conformal bands.
 
 
@@ -403,15 +283,6 @@ def is_end(drawn: Any) -> bool:
     return bool(drawn.get_visible() and drawn.get_color() == plots.PURPLE)
 
 
-def test_the_points_kept_apart_are_like_the_data_and_share_no_noise_with_them() -> None:
-    one, other = (GapProblem(noise_std=0.7, gap=0.2, seed=seed) for seed in (0, 1))
-    apart = one.kept_apart
-    assert apart is not None and len(apart.x) == 99 and apart.noise_std == 0.7
-    assert not one.regions(apart.x[:, 0])["gap"].any() and np.abs(apart.x).max() <= 0.5
-    noises = [(p.y - p.truth(p.x))[:9, 0] for p in (one.data, apart, other.kept_apart)]
-    assert np.abs(np.diff([noises[i] for i in (0, 1, 2, 0)], axis=0)).min() > 1e-3
-
-
 def percents(shares: Mapping[str, float]) -> str:
     return "/".join("–" if np.isnan(s) else f"{100 * s:.0f}" for s in shares.values()) + "%"
 
@@ -441,57 +312,6 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
 
 
 # Which have converged.
-
-
-@pytest.mark.usefixtures("improved_at_rest")
-def test_once_the_sliders_rest_the_status_says_which_methods_have_converged(
-    explorer: ComparisonExplorer,
-) -> None:
-    explorer._fits.clear()
-    chosen = {"bbb": True, "local": True, "eb": True}
-    shown = explorer.set(**{**START, **chosen}).result
-    assert [*shown.arrivals] == [*chosen], "MAP and PBP have no free energy to be lower"
-    kept = {key[0]: one.fit for key, one in explorer._fits.items()}
-    result = rested(explorer)
-    words = explorer._describe(result)
-    for name in chosen:
-        assert result.arrivals[name].converged is kept[name].converged
-    names = [LABELS[name] for name in chosen if kept[name].converged]
-    assert f"Converged: {', '.join(names)}." in words
-    assert result.predictions == shown.predictions, "the picture stays that of the fits"
-    assert explorer.set(map=False).result.arrivals == result.arrivals, "found once, and kept"
-
-
-def rested(explorer: ComparisonExplorer) -> ComparisonResult:
-    """What is shown when nothing has moved for so long that nothing is left to find."""
-    until(
-        lambda: all(found.over for found in explorer.result.arrivals.values()),
-        "the last of the longer runs",
-    )
-    return explorer.result
-
-
-@pytest.mark.usefixtures("improved_at_rest")
-def test_a_fit_that_a_longer_run_leaves_behind_is_named_with_the_nats(
-    explorer: ComparisonExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    below = {"bbb": 34.4, "local": 3.0, "eb": 21.0}
-
-    def fit(name: str, problem: GapProblem, epochs: int) -> Any:
-        found = really(name, problem, epochs)
-        if name in below:
-            vars(found)["free_energy"] = 400.0
-            vars(found)["longer"] = lambda k: SimpleNamespace(free_energy=400.0 - below[name])
-        return found
-
-    really = comparison_fits.fit
-    monkeypatch.setattr(comparison_fits, "fit", fit)
-    explorer._fits.clear()
-    words = explorer._describe(explorer.set(**{**START, "local": True, "eb": True}).result)
-    late = "Not converged, a longer run ends lower: BBB by 34, emp. Bayes by 21 nats."
-    said = f"{words} {late} Converged: local, quiet."
-    assert explorer._describe(rested(explorer)) == said
-    explorer._fits.clear()
 
 
 # What is fitted.

@@ -23,7 +23,13 @@ from bdl_teach.widgets.vae import trainer
 
 # A control that is heeded only beside another one's value.
 BESIDE: dict[str, dict[str, dict[str, Any]]] = {
-    "RivalsExplorer": {"rate": {"second": "dropout"}, "rank": {"second": "low_rank"}},
+    "RivalsExplorer": {
+        "rate": {"second": "dropout"},
+        "rank": {"second": "low_rank"},
+        "temperature": {"second": "sghmc"},
+        "structure": {"second": "laplace"},
+        "linearised": {"second": "laplace"},
+    },
 }
 SLOW = {"nuts", "play"}  # what comes beside, or goes on by itself: tests of their own
 
@@ -69,6 +75,7 @@ def test_every_control_changes_what_is_shown_and_back_again_nothing(live: Explor
         live.reset()
         live.wait()
         live.set(**BESIDE.get(type(live).__name__, {}).get(name, {}))
+        assert not control.disabled, f"{name} does nothing here: say in BESIDE where it does"
         before, value = seen(live), control.value
         live.set(**{name: elsewhere(control)})
         assert seen(live) != before, name

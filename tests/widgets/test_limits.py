@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -14,7 +13,6 @@ import pytest
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
-from bdl_teach.predictive import Predictive
 from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
@@ -31,10 +29,6 @@ PANELS: dict[str, Callable[[Any], Axes]] = {
     "PBPStepper": lambda e: e._room._ax,
     "TruthExplorer": lambda e: e._functions.axes,
     "RivalsExplorer": lambda e: e._panels["first"].axes,
-}
-WITH_NUTS: dict[str, Callable[[Any], Axes]] = {
-    **{name: PANELS[name] for name in ("SinusoidExplorer", "TruthExplorer", "RivalsExplorer")},
-    "ComparisonExplorer": lambda e: e._panels["map"].axes,
 }
 SLOW = {"n_samples": 1, "starts": 1, "play": False, "nuts": False}  # what only costs time
 
@@ -94,20 +88,6 @@ def test_mean_and_band_are_inside_the_frame_or_the_edge_says_so(explorer: Explor
     assert hidden == []
 
 
-@pytest.mark.parametrize("name", list(WITH_NUTS))
-def test_nuts_has_room_or_the_edge_says_that_it_leaves(name: str) -> None:
-    explorer = getattr(widgets, name)().wait()
-    ax, m = WITH_NUTS[name](explorer), len(explorer._doubt(explorer.result)[0])
-    assert ax.get_ylim()[1] < 60
-    for far, words in ((60.0, []), (999.0, ["▼ NUTS leaves, to −999"])):
-        nuts = Predictive(np.zeros(m), np.full(m, far / 2), np.ones(m), None)
-        with RENDER_LOCK:
-            explorer._draw(replace(explorer.result, nuts=nuts))
-        assert ax.get_ylim()[1] > 60
-        assert [t.get_text() for t in ax.texts if "leaves" in t.get_text()] == words
-    explorer.close()
-
-
 @pytest.fixture
 def room() -> plots.Room:
     return plots.Room(matplotlib.figure.Figure().add_subplot(), (10.0, 20.0, 40.0))
@@ -132,19 +112,3 @@ def test_the_height_is_the_first_step_that_holds_all(
     assert room._ax.get_ylim() == (-limit, limit)
     assert room._words.get_text() == words
     assert not room.hold({"mean": [reach]}), "it stays where it is"
-
-
-def test_the_gold_standard_s_noise_needs_no_room(room: plots.Room) -> None:
-    """What lies over the curves is its epistemic band."""
-    nuts = Predictive(np.zeros(2), np.full(2, 4.0), np.full(2, 30.0), None)
-    assert not room.hold({"mean": [1.0]}, nuts=nuts)
-    assert (room._ax.get_ylim(), room._words.get_text()) == ((-10.0, 10.0), "")
-
-
-def test_the_height_comes_back_and_follows_its_neighbours(room: plots.Room) -> None:
-    assert room.hold({"mean": [99.0]})
-    assert room.hold({"mean": [1.0]}), "down again"
-    assert (room._ax.get_ylim(), room._words.get_text()) == ((-10.0, 10.0), "")
-    assert room.hold({"mean": [1.0]}, at_least=15.0)
-    assert room._ax.get_ylim() == (-20.0, 20.0)
-    assert room._words.get_text() == ""

@@ -20,8 +20,6 @@ from scipy.stats import multivariate_normal
 from bdl_teach import datasets, features
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import LinearRegressionExplorer, linear
-from bdl_teach.widgets._engine.link import STEPS
-from bdl_teach.widgets._engine.points import COURSE
 from bdl_teach.widgets.linear import _DEFAULTS as HOME
 
 MOVES: dict[str, Any] = {
@@ -126,7 +124,7 @@ def test_the_weights_panel_holds_their_posterior(moved: LinearRegressionExplorer
     np.testing.assert_allclose(line(ax, "mean")[:, 0], mean, atol=1e-9)
     np.testing.assert_allclose(line(ax, "draws").T, moved.result.weights[:, pair] / scale)
     shown = [text.get_text() for text in ax.texts]
-    assert shown == [f"weights {pair[0]} and {pair[1]}"]
+    assert shown == [f"●: weights {pair[0]}, {pair[1]}"]
     for (low, high), values in zip((ax.get_xlim(), ax.get_ylim()), (edge + mean).T, strict=True):
         assert low <= values.min() and values.max() <= high  # nothing is out of sight
         assert low == -high and high in 3.5 * 2.0 ** np.arange(8)  # it moves in steps
@@ -183,18 +181,6 @@ def test_the_status_has_the_figures_of_the_posterior(moved: LinearRegressionExpl
         *(v["n"], len(cov), *(figures or [0.0])),
         *(sd[INSIDE].mean(), sd[0], sd[-1], v["noise_std"]),
     )
-
-
-@pytest.mark.parametrize(
-    ("x", "n_features", "shared"), [(0.0, 2, False), (0.0, 3, True), (0.3, 14, True)]
-)
-def test_the_correlation_says_whether_other_weights_share_the_point(
-    explorer: LinearRegressionExplorer, x: float, n_features: int, shared: bool
-) -> None:
-    explorer.set(n_features=n_features, data=((x,), (3.0,), COURSE), pair=(0, 1)).wait()
-    (mission,) = (m for m in explorer.MISSIONS if m.id == "linear-two-weights-on-a-line")
-    *_, said = mission.check(explorer.state(), explorer.result)
-    assert ("other weights share" in said.now) is shared
 
 
 # What presets promise, and the question.
@@ -311,78 +297,4 @@ def test_every_point_of_the_evidence_plots_is_the_marginal_density(
     assert result.log_evidence == pytest.approx(marginal_log_density(result, kind, 6, 10.0))
 
 
-def test_points_that_a_slider_took_away_are_said_to_come_back_by_undo(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    own, words = ((-1.0, 1.0), (2.0, 3.0), COURSE), "Your points are gone: “undo” brings them back."
-    explorer.set(data=own).wait()
-    assert words not in explorer.status
-    for n in (9, 10):  # a slider on its way
-        explorer._controls["n"].value = n
-    explorer.wait()
-    assert explorer.status.startswith("10 points, ") and words in explorer.status
-    explorer.undo()
-    explorer.wait()
-    assert explorer.state()["data"] == own and words not in explorer.status
-    explorer.redo()
-    explorer.set(noise_std=2.0).wait()
-    assert words not in explorer.status
-
-
 # What is marked, of what one points at.
-
-
-def test_a_marked_weight_stands_at_its_mean_and_so_many_sds_from_it(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    result = explorer.result
-    i = result.pair[0]
-    mark = linear._mark(result, "weight", i)
-    sd = result.posterior.cov[i, i] ** 0.5
-    expected = result.posterior.mean[i] + STEPS * sd
-    np.testing.assert_allclose(mark.weights[:, 0] * result.prior_std, expected)
-
-
-def test_a_draw_is_pointed_at_by_its_dot(explorer: LinearRegressionExplorer) -> None:
-    result = explorer.result
-    for k in (0, 7):
-        x, y = result.weights[k, list(result.pair)] / result.prior_std
-        assert explorer._linked(result, 1, x, y) == ("draw", k)
-
-
-def test_a_click_takes_no_weight_that_is_shown_already_and_a_drag_over_the_dots_none(
-    explorer: LinearRegressionExplorer,
-) -> None:
-    result, reach = explorer.set(seed=3).result, explorer._ellipses.reach
-    dots = (2 * explorer._ellipses._all.get_xdata() - 1) * reach
-    first, second = result.pair
-    other = next(k for k in range(10) if k not in result.pair)
-    explorer._point_at(1, dots[first], 0.99 * reach, True)
-    explorer._point_at(1, dots[other], 0.99 * reach, False)
-    explorer._point_at(1, dots[other], 0.5 * reach, True)
-    assert "pair" not in explorer.wait().state()
-    explorer._point_at(1, dots[other], 0.99 * reach, True)
-    assert explorer.wait().state()["pair"] == (second, other)
-
-
-@pytest.mark.parametrize("kind", features.KINDS)
-def test_a_mark_has_its_functions_its_weights_and_its_words(
-    explorer: LinearRegressionExplorer, kind: str
-) -> None:
-    result = explorer.set(kind=kind, n_features=6, prior_std=10**0.5).result
-    mean, cov = posterior(explorer.state(), result.data)
-    pair, phi = list(result.pair), features.design(kind, X[:, None], 6)
-    mark = linear._mark(result, "draw", 4)
-    np.testing.assert_allclose(mark.functions, result.weights[4:5] @ phi.T)
-    np.testing.assert_allclose(mark.weights, result.weights[4:5, pair] / 10**0.5)
-    assert mark.words == "draw 5"
-    sd = np.sqrt(cov[2, 2])
-    along = mean + STEPS[:, None] * cov[2] / sd  # the others at what they are then expected to be
-    mark = linear._mark(result, "weight", 2)
-    np.testing.assert_allclose(mark.functions, along @ phi.T, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(mark.weights, along[:, pair] / 10**0.5, rtol=1e-6, atol=1e-6)
-    assert mark.words.startswith(f"weight 2: {mean[2]:.1f} ± {sd:.1f}; here from −2 to 2 sd")
-    explorer._mark(result, ("weight", 2))
-    assert explorer._links._lines.axes is panel(explorer, "What the model believes about y")
-    assert explorer._links._dots.axes is panel(explorer, "Two weights, ±2 sd")
-    explorer._mark(result, None)

@@ -73,6 +73,9 @@ def notebook(server: Server) -> Iterator[Notebook]:
         made.page.evaluate(ALL_AT_ONCE)
         made.start_all()
         made.await_all()
+        for button in made.page.locator(".bdl-more").all():
+            button.click()
+        made.page.evaluate("() => document.activeElement.blur()")  # in use, it keeps no still
         made.page.wait_for_function(
             "([where, n]) => document.querySelectorAll(where).length === n",
             arg=[f"{ALL_BOXES} .bdl-status [aria-live]", len(NAMES)],
@@ -156,7 +159,7 @@ def test_no_control_lies_on_another(seen: dict[str, Any], size: str, name: str) 
 @each
 def test_every_control_says_its_name_and_its_value(seen: dict[str, Any], name: str) -> None:
     found = seen["a laptop"][name]
-    assert found["nameless"] == []
+    assert found["nameless"] == [] == found["nulls"]
     for slider in found["sliders"]:
         assert slider["name"], slider
         assert slider["value"] == slider["shown"] != "", "0.100, and not the exponent −1"
@@ -408,6 +411,89 @@ def test_a_table_is_pasted_and_what_is_none_is_refused_where_it_stands(hand: Han
     hand.says(f"200 points {OWN}")
     assert not dialog.is_visible()
     assert len(hand.dots()) == 200
+
+
+TICKS = """box => {
+    const image = box.querySelector("img.bdl-picture");
+    const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const scale = image.naturalWidth / box.querySelector(".bdl-hand").getBoundingClientRect().width;
+    const isDark = (x, y) => {
+        const pixel = context.getImageData(Math.round(x * scale), Math.round(y * scale), 1, 1);
+        return Math.max(...pixel.data.slice(0, 3)) < 110;
+    };
+    const ground = box.querySelector(".bdl-main .bdl-ground");
+    const place = ["x", "y", "width", "height"].map((name) => +ground.getAttribute(name));
+    const [left, top, width, height] = place;
+    const ticks = [];
+    for (let x = left; x < left + width; x += 0.5)
+        if (isDark(x, top + height + 3)) {
+            if (x - (ticks.at(-1)?.at(-1) ?? -9) < 1) ticks.at(-1).push(x);
+            else ticks.push([x]);
+        }
+    const dots = [...box.querySelectorAll(".bdl-main .bdl-dot")];
+    const at = dots.map((d) => [+d.getAttribute("cx"), +d.getAttribute("cy")]);
+    return {
+        ticks: ticks.map((xs) => (xs[0] + xs.at(-1)) / 2),
+        dots: at.map(([x]) => x),
+        crosses: at.filter(([x, y]) => isDark(x, y)).length,
+    };
+}"""
+
+
+def paste(hand: Hand, text: str) -> Any:
+    """Paste a table into the dialog and press "use it"; returns the dialog."""
+    hand.box.get_by_role("button", name="my data").click()
+    dialog = hand.box.locator("dialog.bdl-table")
+    dialog.locator("textarea").fill(text)
+    dialog.get_by_role("button", name="use it").click()
+    return dialog
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        [str(2018 + k) for k in range(6)],
+        [str(1_700_000_000 + 100 * k) for k in range(12)],
+        [f"{k}e9" for k in range(1, 13)],
+        [f"{k}e-12" for k in range(12)],
+        [f"2023-{month:02d}-01" for month in range(1, 13)],
+    ],
+    ids=["years", "Unix seconds", "1e9", "1e-12", "dates"],
+)
+def test_cross_of_own_data_stands_at_its_tick(hand: Hand, x: list[str]) -> None:
+    """Every tick among these values is one of them: a cross must stand over it."""
+    rows = "\n".join(f"{value};{k % 3}" for k, value in enumerate(x))
+    paste(hand, f"when;what\n{rows}")
+    hand.says(f"{len(x)} points {OWN}")
+    hand.has_points(len(x))
+    hand.page.wait_for_timeout(2 * SETTLE_MS)
+    found = hand.box.evaluate(TICKS)
+    assert found["crosses"] == len(x), "a handle lies on each cross"
+    low, high = min(found["dots"]), max(found["dots"])
+    among = [tick for tick in found["ticks"] if low - 2 < tick < high + 2]
+    assert len(among) >= 2, found
+    for tick in among:
+        assert min(abs(dot - tick) for dot in found["dots"]) < 1.5, found
+
+
+def test_dialog_asks_for_columns_and_for_marks_and_says_what_it_did(hand: Hand) -> None:
+    dialog = paste(hand, "rooms\tsize\trent\n1\t20\t900\n2\t31\t1,250\n3\t50\t1,700\n4\t60\t")
+    y = dialog.get_by_label("y:")
+    y.select_option(label="rent", timeout=PATIENCE_MS)
+    dialog.get_by_role("button", name="use it").click()
+    dialog.get_by_role("button", name="1250", exact=True).click(timeout=PATIENCE_MS)
+    hand.says(f"3 points {OWN}")
+    hand.says(
+        "1 of 4 rows has no number: left out, line 5 (rent is empty); rent: 1,250 is read as 1250"
+    )
+    assert not dialog.is_visible()
+    slider = hand.box.get_by_role("slider", name="points N", exact=True)
+    assert slider.get_attribute("aria-disabled") == "true"
+    hand.page.keyboard.press("Control+z")
+    hand.says("8 points,")
+    assert slider.get_attribute("aria-disabled") is None
 
 
 def test_a_click_chooses_the_weights_that_are_drawn(hand: Hand) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from artists import assert_says
 from explorer_claims import (
-    artist,
     line,
     panel,
 )
@@ -102,25 +101,6 @@ def test_the_curves_and_the_columns_are_those_of_the_tempered_mean(
         np.testing.assert_array_equal(mosaic[:, 9 * k : 9 * k + 8], result.shown[k])
 
 
-def test_each_kind_has_its_own_curves_and_the_chosen_ones_are_strong(
-    explorer: PicturesExplorer,
-) -> None:
-    result = explorer.set(kind="ensemble", temperature=1.0, seed=3).result
-    for kind, own in result.kinds.items():
-        strong = 1.0 if kind == "ensemble" else 0.35
-        bins = calibration.reliability(own.known, result.labels, 5)
-        full = bins.size > 0
-        held = {
-            "How often right": (bins.confidence[full], bins.accuracy[full]),
-            "Wrong among": metrics.risk_coverage(own.known, result.labels),
-        }
-        for title, expected in held.items():
-            ax = panel(explorer, title)
-            np.testing.assert_allclose(line(ax, kind), expected)
-            assert artist(ax, kind).get_alpha() == strong
-    assert len({own.known.tobytes() for own in result.kinds.values()}) == 3
-
-
 def test_the_status_says_what_was_counted(explorer: PicturesExplorer) -> None:
     result = explorer.set(kind="BBB", answered=0.6).result
     surest = np.argsort(-result.said.known.max(axis=1), kind="stable")[:120]
@@ -201,32 +181,6 @@ def test_the_answer_to_the_question_is_true(explorer: PicturesExplorer) -> None:
     before = [kind.scores["accuracy"] for kind in explorer.result.kinds.values()]
     after = explorer.set(temperature=10**0.5).result.kinds.values()
     assert [kind.scores["accuracy"] for kind in after] == before
-
-
-def test_the_missions_say_what_was_counted_on_the_known_pictures(
-    explorer: PicturesExplorer,
-) -> None:
-    result = explorer.set(kind="ordinary", temperature=10**0.5, answered=0.4, seed=4).result
-    right = result.said.scores["accuracy"]
-    below = right - result.said.known.max(axis=1).mean()
-    humble, errors, strangers = (
-        [condition.now for condition in mission.check(explorer.state(), result)]
-        for mission in explorer.MISSIONS
-    )
-    assert humble == [
-        "the network shown is no ensemble",
-        f"the accuracy is {right:.3g}",
-        f"how far its confidence lies below its accuracy is {below:.3g}",
-    ]
-    assert errors[1:] == [
-        "the share of known pictures answered is 0.4",
-        f"the share of its answers that err is {result.risk:.3g}",
-    ]
-    assert strangers == [
-        "the share of known pictures answered is 0.4",
-        f"the share of strange ones answered is {result.strangers:.3g}",
-    ]
-    assert below > 0.2
 
 
 def test_the_risk_is_the_share_wrong_among_the_surest(explorer: PicturesExplorer) -> None:

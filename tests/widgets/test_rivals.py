@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,8 @@ from explorer_claims import (
     panel,
     said,
 )
-from waiting import successive
 
 from bdl_teach import calibration, datasets
-from bdl_teach.densities import Gaussian
-from bdl_teach.methods import laplace, point
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import RivalsExplorer
 from bdl_teach.widgets._engine import points
@@ -44,7 +40,6 @@ X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
 PLACES = ("first", "second")
 DATA = datasets.sinusoid(gap=(0.1, 0.4))
-GIVEN: dict[str, Any] = {"prior": Gaussian(3.0), "noise_std": 1.0, "hidden_units": (20,)}
 
 
 @pytest.fixture(scope="module")
@@ -154,19 +149,6 @@ ALWAYS = {"±2 sd total", "±2 sd epistemic", "draws or members", "mean", "data"
 GOLD = {"NUTS mean", "NUTS ±2 sd"}
 
 
-def test_of_a_table_in_other_units_there_is_no_truth(explorer: RivalsExplorer) -> None:
-    rng = np.random.default_rng(0)
-    explorer.set(data=(rng.normal(50, 10, 40), rng.normal(5, 2, 40)))
-    for place in PLACES:
-        ax = panel(explorer, place)
-        assert not artist(ax, "truth").get_visible() and len(line(ax, "data")[0]) == 40
-        x = [float(t.get_text().replace("−", "-")) for t in ax.get_xticklabels()]
-        assert min(x) > 0 and max(x) > 60, "ten about fifty, as in the table"
-    assert names_over_the_panels(explorer) == ALWAYS
-    explorer.set(data=None)
-    assert artist(panel(explorer, "first"), "truth").get_visible()
-
-
 # What is fitted: the methods themselves, asked for in another way.
 
 
@@ -206,52 +188,12 @@ def test_every_method_hears_the_noise_the_prior_the_width_and_the_seed(what: str
         assert found.fit.columns.shape == (10, 10), "no more columns than weights"
 
 
-@pytest.mark.parametrize("structure", laplace.STRUCTURES)
-@pytest.mark.parametrize("linearised", [True, False])
-def test_laplace_predicts_as_the_package_s_does(structure: str, linearised: bool) -> None:
-    found = shown("laplace", structure=structure, linearised=linearised)
-    expected = found.fit.predict(X[:, None], 500)
-    np.testing.assert_allclose(found.prediction.mean, expected.mean, rtol=1e-3, atol=1e-3)
-    std = expected.epistemic_std
-    np.testing.assert_allclose(found.prediction.epistemic_std, std, rtol=1e-3)
-    problem = found.fit.problem
-    assert (problem.structure, problem.linearised) == (structure, linearised)
-    mode = point.fit(DATA.x, DATA.y, **GIVEN)
-    kept = slice(40 if structure == "last_layer" else 61)  # its own layer is solved exactly
-    np.testing.assert_allclose(found.fit.mean[kept], mode.weights[kept], rtol=0.02, atol=0.02)
-
-
-def test_a_last_layer_keeps_its_network_while_the_prior_moves() -> None:
-    """And is exact for it: the same features, the prior of the slider."""
-    wide, narrow = (
-        fits.fit("laplace", Model(GapProblem(), std), Options(structure="last_layer")).shown.fit
-        for std in (3.0, 0.5)
-    )
-    assert isinstance(wide, laplace.Fit) and isinstance(narrow, laplace.Fit)
-    np.testing.assert_array_equal(wide.mean[:40], narrow.mean[:40])
-    assert wide.problem.mode is narrow.problem.mode
-    assert np.abs(narrow.mean[40:]).sum() < np.abs(wide.mean[40:]).sum()
-    assert narrow.prior == Gaussian(0.5)
-
-
 def test_drawn_functions_have_the_spread_of_the_band() -> None:
     """Twenty of them: their sd is known to a sixth, and its mean over x better than to a third."""
     for method in ("laplace", "infinite"):
         found = shown(method)
         ratio = found.functions.std(axis=0, ddof=1) / found.prediction.epistemic_std
         assert 0.67 < ratio.mean() < 1.33, method
-
-
-def test_while_all_rests_the_chains_run_on(explorer: RivalsExplorer) -> None:
-    explorer.set(first="sghmc", second="sghmc")
-    steps = []
-    assert "SGHMC, 300 steps" in explorer.status
-    for result in successive(partial(explorer._improve, explorer.state()), explorer.result):
-        assert result.rivals["first"].shown is result.rivals["second"].shown
-        steps.append(result.fit.history["step"][-1])
-    assert steps == [1300, 2300, 3300, 4300, 5300, 6300]
-    assert explorer.set(first="map", second="infinite").result is not None
-    assert explorer._improve(explorer.state(), explorer.result) is None
 
 
 # How it moves.
@@ -290,18 +232,3 @@ def test_the_answer_is_seen_where_the_question_leads(explorer: RivalsExplorer) -
     before = spread(explorer.set(**dict(asked.before)), "first", "data")
     explorer.set(**{asked.control: asked.target})
     assert spread(explorer, "first", "data") > 20 * before
-
-
-def test_the_replay_leads_to_the_fit_and_says_what_stands_still(explorer: RivalsExplorer) -> None:
-    explorer.preset("start").set(second="infinite").replay(0)
-    panel(explorer, "second: infinite width, which stands still")
-    fit: Any = explorer.result.fit
-    steps = fits.steps_of(explorer.result.rivals["first"])
-    assert steps[0] == 0 and steps[-1] == 1500
-    begun = fits.at_share(explorer.result.rivals["first"], 0.0, explorer.result.model)
-    np.testing.assert_array_equal(begun.shown.fit.weights, fit.at(0).weights)
-    explorer.set(first="infinite", second="map")  # now the first stands still
-    steps = fits.steps_of(explorer.result.rivals["second"])
-    assert explorer._frames(explorer.result) == steps and steps[-1] == 1500
-    explorer.set(second="infinite")
-    assert explorer._frames(explorer.result) == ()

@@ -23,16 +23,15 @@ from explorer_claims import (
     said,
 )
 
-from bdl_teach import calibration, datasets
+from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture, gaussian_kl
 from bdl_teach.methods import bbb, local_reparam
-from bdl_teach.mlp import MLP
 from bdl_teach.predictive import Predictive
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 from bdl_teach.widgets.sinusoid.explorer import _DEFAULTS as ARTICLE
-from bdl_teach.widgets.sinusoid.fits import INSIDE, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
@@ -70,35 +69,6 @@ def nuts(explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch) -> dict[st
 
 
 # The replay
-
-
-@pytest.mark.parametrize("frame", [0, 12])
-def test_a_frame_shows_and_says_what_the_fit_was_then(
-    explorer: SinusoidExplorer, nuts: dict[str, Any], frame: int
-) -> None:
-    explorer.preset("article").set(n_predictions=10**1.5, nuts=True)
-    whole = explorer.result.fit
-    then, step = whole.at(frame), whole.path.steps[frame]
-    told = then.predict(X[:, None], 32)
-    explorer.replay(step)
-    ax = panel(explorer, "What the network believes")
-    np.testing.assert_array_equal(line(ax, "mean")[1], told.mean)
-    _, low, high = band(ax, "±2 sd epistemic")
-    np.testing.assert_allclose(high - low, 4 * told.epistemic_std, atol=1e-9)
-    steps, f = line(panel(explorer, "How the free energy"), "F")
-    assert steps[-1] == step and len(f) == len(then.history["step"])
-    heights, _ = bars(panel(explorer, "Prior and fitted"), "fitted μ")
-    inside = np.histogram(np.clip(then.mean, -5, 5), np.linspace(-5, 5, 61), density=True)[0]
-    np.testing.assert_allclose(heights, np.maximum(inside, 1e-4))
-    cost, gold = then.cost(100), nuts["gold"].prediction
-    total, kl, nll = said(explorer.status, "free energy # nats = # (complexity) + # (likelihood)")
-    assert (kl, nll) == (as_printed(cost.complexity, 0), as_printed(cost.likelihood, 0))
-    assert total == kl + nll
-    assert explorer.status.startswith(f"Step {step} of 1500: in training, 32 points: ")
-    gaps = [calibration.distance(told, gold, mask) for mask in (INSIDE, ~INSIDE)]
-    shown = said(explorer.status, "gap to NUTS # among the data, # outside")
-    assert shown == [as_printed(gap, 2) for gap in gaps]
-    assert "below the quick fit" not in explorer.status
 
 
 def outputs(weights: Any, width: int, x: Any) -> Any:
@@ -140,14 +110,14 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     explorer: SinusoidExplorer, values: dict[str, Any]
 ) -> None:
     fit = explorer.preset("article").set(**values).result.fit
-    ax = panel(explorer, "How the free energy F fell")
+    ax = panel(explorer, "Free energy F")
     for label, name in (
         ("F", "free_energy"),
         ("complexity", "complexity_cost"),
         ("likelihood", "likelihood_cost"),
     ):
         np.testing.assert_array_equal(line(ax, label), [fit.history["step"], fit.history[name]])
-    ax = panel(explorer, "Prior and fitted weights")
+    ax = panel(explorer, "Prior and weights")
     w, density = line(ax, "prior")
     state = explorer.state()
     prior = ScaleMixture(state["sigma1"], state["sigma2"], state["pi"])
@@ -162,6 +132,35 @@ def test_the_other_panels_hold_the_history_the_prior_and_the_weights(
     marginal = np.mean(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * fit.std[:, None]), axis=0)
     np.testing.assert_allclose(q, np.maximum(marginal, q.min()), rtol=1e-3)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("weight w", "density (log)")
+
+
+def test_question_compares_with_its_start_at_one_scale(explorer: SinusoidExplorer) -> None:
+    """From elsewhere, too: the start is shown and pinned first. A preset ends the comparison."""
+    explorer.preset("article")
+    height = panel(explorer, "What the network believes").get_ylim()
+    explorer.preset("few points")
+    explorer._asks._choices.index = 1
+    explorer._asks._there.click()
+    explorer.wait()
+    pinned = explorer._pin._pinned.values
+    assert (pinned["kl_weight"], pinned["n"], explorer.state()["kl_weight"]) == (1.0, 32, 0.01)
+    assert panel(explorer, "What the network believes").get_ylim() == height
+    ax = panel(explorer, "How unsure")
+    ghosts = [artist.get_ydata() for artist in ax.lines if artist.get_label() == "_ghost"]
+    before = next(ghost for ghost in ghosts if np.isfinite(ghost).all() and len(ghost))
+    np.testing.assert_allclose(line(ax, "fit")[1], explorer.result.prediction.epistemic_std)
+    assert line(ax, "fit")[1][AMONG].mean() < 0.5 * before[AMONG].mean()
+    assert "bdl-pinned" not in explorer._pin.box._dom_classes, "the verdict stays in sight"
+    explorer.preset("article")
+    assert explorer._pin._pinned is None and not explorer._touched[0].room.held
+    explorer.reset()
+
+
+def test_more_says_which_folded_controls_have_moved(explorer: SinusoidExplorer) -> None:
+    explorer.set(nuts=False).preset("cold posterior")
+    assert explorer._more.description == "more (KL weight 0.0100)"
+    explorer.preset("article")
+    assert explorer._more.description == "more"
 
 
 @every_picture_is_drawn
@@ -193,29 +192,6 @@ def test_a_marked_draw_has_the_weights_of_its_function(explorer: SinusoidExplore
     mark = sinusoid_fits.mark(result, "draw", 3)
     drawn = result.fit.evaluate(mark.weights[None], result.x_grid)
     np.testing.assert_allclose(drawn, mark.functions, rtol=1e-4, atol=1e-4)
-
-
-def test_of_the_weights_at_a_place_the_least_certain_is_named(explorer: SinusoidExplorer) -> None:
-    result = explorer.preset("article").result
-    near = np.abs(result.fit.mean) < 0.02
-    kind, i = explorer._linked(result, 1, 0.0, 1.0)  # type: ignore[misc]
-    assert kind == "weight" and result.fit.std[i] >= result.fit.std[near].max()
-
-
-def test_a_weight_is_named_from_its_unit_to_the_next() -> None:
-    names = [sinusoid_fits._name(MLP(1, (3, 3)), i) for i in range(22)]
-    assert names[:6] == [
-        *(f"layer 1, weight from unit 1 to {k}" for k in (1, 2, 3)),
-        *(f"layer 1, bias of {k}" for k in (1, 2, 3)),
-    ]
-    assert names[6:15] == [
-        f"layer 2, weight from unit {k} to {j}" for j in (1, 2, 3) for k in (1, 2, 3)
-    ]
-    assert names[15:18] == [f"layer 2, bias of {k}" for k in (1, 2, 3)]
-    assert names[18:] == [
-        *(f"layer 3, weight from unit {k} to 1" for k in (1, 2, 3)),
-        "layer 3, bias of 1",
-    ]
 
 
 # What is fitted.
@@ -358,9 +334,10 @@ FIT = {name: v for name, v in ARTICLE.items() if name not in ("prior_functions",
 @pytest.fixture(scope="module")
 def fits() -> dict[str, list[SinusoidResult]]:
     """The fit of each preset for five seeds."""
+    asked = {name: {k: values[k] for k in FIT} for name, values in PRESETS.items()}
     return {
-        name: [sinusoid_fits.refit(**{**FIT, **values, "seed": seed}) for seed in SEEDS]
-        for name, values in PRESETS.items()
+        name: [sinusoid_fits.refit(**{**values, "seed": seed}) for seed in SEEDS]
+        for name, values in asked.items()
     }
 
 

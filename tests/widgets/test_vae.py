@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from artists import artist, assert_says, line, panel
-from waiting import until
+from artists import assert_says, panel
 
 from bdl_teach import DivergedError, datasets
 from bdl_teach.methods import vae
 from bdl_teach.widgets import VAEExplorer
-from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets.vae import trainer as vae_trainer
 from bdl_teach.widgets.vae.explorer import _DEFAULTS as HOME
-from bdl_teach.widgets.vae.trainer import Order, Trainer
+from bdl_teach.widgets.vae.trainer import Trainer
 
 SETTINGS = (
     {"z1": -0.7, "z2": 1.2},
@@ -28,7 +25,6 @@ SETTINGS = (
     {"beta": 0.1, "z2": -1.0, "seed": 1},
 )
 SEEDS = (0, 1)  # of the promises; a training takes a second
-SHORT = 25  # steps of a stage where it does not matter how well a model is trained
 
 
 @pytest.fixture(scope="module")
@@ -37,26 +33,6 @@ def explorer() -> Iterator[VAEExplorer]:
     made._trainer.look_further = lambda order: None  # seconds, in the midst of other tests
     yield made
     made.close()
-
-
-@pytest.fixture
-def short(explorer: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
-    """Train hardly at all, and forget these models afterwards."""
-    explorer.preset("VAE")
-    monkeypatch.setattr(vae_trainer, "STEPS", SHORT)
-    monkeypatch.setattr(explorer._trainer, "_finished", {})
-    yield explorer
-    explorer.wait()
-
-
-@pytest.fixture
-def looking(short: VAEExplorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[VAEExplorer]:
-    """Find out of these models whether they have converged."""
-    trainer = short._trainer
-    with monkeypatch.context() as patch:
-        patch.setattr(trainer, "look_further", Trainer.look_further.__get__(trainer))
-        yield short
-    until(lambda: not trainer._looking, "the end of the look further")
 
 
 @pytest.fixture(params=SETTINGS, ids=("VAE", "plain", "little KL"))
@@ -87,17 +63,6 @@ def test_the_map_holds_each_digit_where_it_is_encoded(moved: VAEExplorer) -> Non
         assert np.abs(shown.T[~inside]).min(initial=3.6) > 3.5
         low, high = ax.get_xlim()
         assert low < shown.min() and shown.max() < high == ax.get_ylim()[1]
-
-
-def test_the_circles_are_those_of_the_prior_and_the_ring_your_z(moved: VAEExplorer) -> None:
-    v, ax = moved.state(), panel(moved, "Where the encoder puts each digit")
-    rings = [np.hypot(*other.get_data()) for other in ax.get_lines() if other.get_ls() == "--"]
-    np.testing.assert_allclose([ring.mean() for ring in rings], [1, 2])
-    assert max(np.ptp(ring) for ring in rings) < 1e-9
-    np.testing.assert_array_equal(line(ax, "your z").ravel(), [v["z1"], v["z2"]])
-    moving = moved._canvas._moving  # in the order in which they are drawn
-    digits_first = [moving.index(o) for o in ax.get_lines() if o.get_marker().startswith("$")]
-    assert moving.index(artist(ax, "your z")) > max(digits_first)
 
 
 def test_the_pictures_are_decoded_from_z_and_from_the_prior(moved: VAEExplorer) -> None:
@@ -145,40 +110,6 @@ def test_the_status_has_the_figures_of_the_held_out_digits(moved: VAEExplorer) -
     )
 
 
-def test_a_place_that_is_pointed_at_is_decoded_as_far_as_the_sliders_go(
-    explorer: VAEExplorer,
-) -> None:
-    explorer.preset("VAE")
-    for place, z in (((1.24, -0.56), (1.2, -0.6)), ((9.0, -9.0), (3.5, -3.5))):
-        explorer._point_at(0, *place, True)
-        np.testing.assert_allclose(explorer.wait().result.z, z)
-
-
-@pytest.mark.usefixtures("improved_at_rest")
-def test_once_the_sliders_rest_the_status_says_whether_the_vae_has_converged(
-    looking: VAEExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def status_when_known() -> str:
-        until(lambda: "onverged" in looking.status, "what the look further finds")
-        return looking.status
-
-    gains = {
-        0.72: "Not converged: trained on, it gains 0.72 nats a digit.",
-        0.48: "Converged: trained on, it gains at most 0.5 nats a digit.",
-    }
-    for seed, (gain, words) in enumerate(gains.items()):
-        below = 1500 * gain  # nats by which a stand-in for the longer run ends lower
-
-        def longer(fit: Any, k: int, below: float = below) -> Any:
-            return SimpleNamespace(free_energy=fit.free_energy - below)
-
-        monkeypatch.setattr(vae.Fit, "longer", longer)
-        before = looking.set(seed=seed + 3)
-        assert "onverged" not in before._describe(before.result)
-        assert f"outside the map. {words} · decoded in" in status_when_known()
-        assert words in looking.set(z1=0.1 * seed + 0.5).status, "found once, and kept"
-
-
 # How it is trained.
 
 
@@ -218,58 +149,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
 
     monkeypatch.setattr(vae_trainer, "_stage", stage)
     return begun, go_on
-
-
-def test_a_model_that_is_no_longer_asked_for_is_neither_shown_nor_trained_to_its_end(
-    trainer: Any, gate: Any
-) -> None:
-    (made, asked), (begun, go_on) = trainer, gate
-    finished, dropped = Order(True, 1.0, 0), Order(True, 0.5, 0)
-    go_on.set()
-    made.get(finished)
-    made.wait(60)
-    begun.clear()
-    go_on.clear()
-    made.get(dropped)
-    assert begun.wait(60)
-    assert made.get(finished).order == finished  # back, while the other's first stage runs
-    go_on.set()
-    until(lambda: made.bar.layout.visibility == "hidden", "the end of the training")
-    assert made.newest.order == finished
-    assert len(asked) == 8 + 1
-
-
-def test_an_order_that_comes_while_another_is_trained_is_not_forgotten(
-    trainer: Any, gate: Any
-) -> None:
-    (made, asked), (begun, go_on) = trainer, gate
-    older, newer = Order(True, 1.0, 0), Order(True, 0.5, 0)
-    made.get(older)
-    assert begun.wait(60)
-    made.get(newer)
-    go_on.set()
-    made.wait(60)
-    assert made.get(newer).finished and made.newest.order == newer
-    assert len(asked) == 1 + 8
-
-
-def test_what_failed_is_trained_when_it_is_asked_for_again(
-    trainer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, order = trainer[0], Order(True, 1.0, 0)
-
-    def diverge(*_: Any) -> Any:
-        raise DivergedError(3, "lower the learning rate")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(vae_trainer, "_stage", diverge)
-        made.get(order)
-        made.wait(60)
-        with pytest.raises(DivergedError):
-            made.get(order)
-    made.get(order)
-    made.wait(60)
-    assert made.get(order).finished
 
 
 # What presets promise, and the question.
@@ -347,31 +226,6 @@ def test_off_the_map_the_decoder_answers_where_no_digit_is(explorer) -> None:
 
 
 # What is live.
-
-
-def test_a_frame_is_the_model_after_its_steps(explorer: VAEExplorer) -> None:
-    """Early ones from the first stage's way, the later ones the stages' ends."""
-    explorer.set(z1=1.2, z2=-0.4, kind="VAE", beta=1.0, seed=0)
-    trained = explorer.result.trained
-    assert [step for step in trained.film if step >= 250] == list(range(250, 2001, 250))
-    few = [step for step in trained.film if step < 250]
-    assert all(frame.path is None for frame in trained.film.values()), "megabytes each"
-    assert few == pytest.approx([0, 5, 10, 25, 50, 100], abs=2)
-    begun = vae.starting_weights(trained.fit.model, 0)  # of the first stage's seed
-    np.testing.assert_array_equal(trained.film[0].encoder_weights, np.float32(begun[0]))
-    step = few[3]
-    early = vae.fit(digits()[0][:1500], steps=250, learning_rate=0.004, cooldown=0.0, seed=0)
-    then = early.at(list(early.path.steps).index(step))
-    explorer.replay(step)
-    shown = np.asarray(panel(explorer, "Your z, decoded").images[0].get_array())
-    np.testing.assert_allclose(shown, then.decode([[1.2, -0.4]]).reshape(8, 8), atol=1e-6)
-    elbo, _, _ = then.elbo(digits()[0][1500:], n_samples=5)
-    figure = f"{elbo.mean():.1f}".replace("-", "−")
-    said = f"Step {step} of 2000: VAE, β = 1: for a held-out digit, ELBO {figure} nats"
-    assert said in explorer.status
-    explorer.replay(2000)
-    arrived = replace(trained, arrival=Arrival(over=True))
-    assert arrived.at(step).arrival == arrived.at(0).arrival == Arrival(), "not yet asked"
 
 
 def test_while_a_model_trains_z_moves_on_the_one_before_it(explorer, gate) -> None:

@@ -26,7 +26,6 @@ from waiting import until
 from bdl_teach import DivergedError
 from bdl_teach.widgets import KLBudgetLab, SinusoidExplorer
 from bdl_teach.widgets._engine.latest import LatestValue
-from bdl_teach.widgets._engine.live import WAIT_VARIABLE
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
 
@@ -35,11 +34,6 @@ def explorer() -> Iterator[SinusoidExplorer]:
     made = SinusoidExplorer().warm()
     yield made
     made.close()
-
-
-def test_noise_widens_the_aleatoric_band_exactly(explorer: SinusoidExplorer) -> None:
-    explorer.preset("article").set(noise_std=2.5)
-    assert (explorer.result.prediction.aleatoric_std == 2.5).all()
 
 
 def test_resample_changes_data_and_noise(explorer: SinusoidExplorer) -> None:
@@ -150,16 +144,6 @@ def test_creating_an_explorer_closes_the_one_before_it() -> None:
     assert len(ipywidgets.widgets.widget._instances) < alive
 
 
-def test_the_output_holds_the_view_a_picture_and_a_sentence(
-    explorer: SinusoidExplorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(WAIT_VARIABLE, "1")
-    bundle = explorer.preset("article")._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).width > 900
-    assert "free energy" in bundle["text/plain"]
-
-
 @every_picture_is_drawn
 def test_the_live_picture_is_a_jpeg_that_a_browser_needs_no_second_look_up_for() -> None:
     explorer = KLBudgetLab().wait()
@@ -190,32 +174,6 @@ def test_a_newer_value_replaces_an_older_one_and_the_last_is_never_lost() -> Non
     slot.close()
     worker.join(120)
     assert not worker.is_alive()
-
-
-def test_what_the_worker_raised_is_raised_to_whoever_waits() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
-    with pytest.raises(KeyError, match="inside"):
-        slot.wait(1)
-    slot.wait(1)  # said once
-
-
-def test_an_error_is_not_forgotten_because_the_page_has_another_size() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    slot.done(slot.take()[0], KeyError("inside"))  # type: ignore[index]
-    slot.put(1)
-    slot.shown_again(slot.take()[0])  # type: ignore[index]
-    with pytest.raises(KeyError, match="inside"):
-        slot.wait(1)
-
-
-def test_waiting_for_a_picture_that_does_not_come_says_so() -> None:
-    slot = LatestValue()
-    slot.put(1)
-    with pytest.raises(TimeoutError, match="expected a picture within"):
-        slot.wait(0.01)
 
 
 def test_two_explorers_render_at_the_same_time(explorer: SinusoidExplorer) -> None:

@@ -4,8 +4,8 @@
   const ROOM = HEIGHT - 36; // below it stand the arrows and the number
   const SHORT = HEIGHT / 3, TOP = 28; // the padding above a slide
   const LEGIBLE = 0.7; // of the letters' size, for what belongs together
-  const SMALL = 0.6; // of a picture's size, for the same
-  const DENSE = 0.85; // of the letters' size, for a short slide and the next
+  const SMALL = 0.55; // of a picture's size, for the same
+  const DENSE = 0.8; // of the letters' size, for a short slide and the next
   const PARTS = [
     ".jp-RenderedMarkdown > *", ".jp-RenderedMarkdown li", ".jp-RenderedMarkdown tbody tr",
     ".jp-Cell-inputWrapper", ".jp-OutputArea-child",

@@ -13,8 +13,9 @@ from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._mean_field import ARRIVED
 from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, X_GRID, refit
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, refit
 
+_ROOM = (64, (20, 20), 1)  # what long runs are compiled for
 N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
 # Other kinds of start: the scale of the means, ρ. From these some minima are found, 10 to 1000 nats
 # lower, that none of those finds.
@@ -69,7 +70,7 @@ def unlike_runs(data: datasets.Regression1D, world: World, **problem: Any) -> li
 
 
 def _long_run(data: datasets.Regression1D, seed: int, **given: Any) -> float:
-    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*LONG_ROOM)}
+    plan = {**local_reparam.QUIET, "steps": 10_000, "capacity": bbb.Capacity(*_ROOM)}
     return local_reparam.fit(data.x, data.y, seed=seed, **given, **plan).free_energy
 
 
@@ -101,7 +102,7 @@ def _arrives_and_says_so(world: World, rng: np.random.Generator) -> tuple[bool, 
         "hidden_units": (width, width),
     }  # fmt: skip
     fit = local_reparam.fit(
-        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*LONG_ROOM), **problem,
+        data.x, data.y, seed=world.start_seed, capacity=bbb.Capacity(*_ROOM), **problem,
         **local_reparam.QUIET,
     )  # fmt: skip
     long = long_runs(data, world, **problem) + unlike_runs(data, world, **problem)

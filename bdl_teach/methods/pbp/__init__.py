@@ -28,6 +28,7 @@ from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import room
 from bdl_teach._support.errors import DivergedError
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods.pbp import _loop
 from bdl_teach.methods.pbp._loop import Scaling, State, forward, initial_state
@@ -244,6 +245,7 @@ def _history(records: list[tuple[float, ...]], y_std: float) -> dict[str, Array]
     return {**columns, "noise_std": noise_std}
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit:
     """A fitted posterior over weights and noise.

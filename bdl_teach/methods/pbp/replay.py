@@ -13,6 +13,7 @@ from bdl_teach import optimise
 from bdl_teach._support import checks
 from bdl_teach._support.checks import Array
 from bdl_teach._support.compiled import Compiled
+from bdl_teach._support.one_line import one_line
 from bdl_teach.backend import Tensor, tf
 from bdl_teach.methods import pbp
 from bdl_teach.methods.pbp import _loop as pbp_loop
@@ -24,6 +25,7 @@ CHUNK = 256  # steps between the states that a trail keeps
 _REFINE = -1  # in a schedule, where a point's row would stand
 
 
+@one_line
 @dataclass(frozen=True)
 class Replay:
     """Where the method is after some steps, and how it came there.
@@ -180,6 +182,7 @@ def fit(
     return Fit(**vars(trail.at(n_steps).fit), trail=trail, n_steps=n_steps)
 
 
+@one_line
 @dataclass(frozen=True)
 class Fit(pbp.Fit):
     """A fit that knows what it was on its way.

@@ -20,3 +20,11 @@ A tick: a control moves; ``Explorer`` puts the values of all controls into ``Lat
 worker takes the newest, computes and draws; ``Canvas`` renders; the picture goes to the browser.
 Panels that several explorers and the notebooks share are in ``bdl_teach/plots.py``.
 """
+
+from ipywidgets import __version__ as _found
+
+if int(_found.split(".")[0]) < 8:
+    raise ImportError(
+        f"ipywidgets: expected version 8, got {_found}. Install it and restart the kernel: "
+        '%pip install "ipywidgets>=8.1,<9"'
+    )

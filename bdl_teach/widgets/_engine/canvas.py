@@ -13,7 +13,9 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,6 +23,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 from PIL import Image
 
+from bdl_teach.plots import LETTERS, rewrap_legend
 from bdl_teach.widgets._engine.ghost import Ghost
 from bdl_teach.widgets._engine.picture import Place
 
@@ -199,19 +202,26 @@ class Canvas:
                 if (cell := panel.get_subplotspec()) is not None:
                     panel.set_subplotspec(cell)
             self._arranger.execute(self.figure)
+            shown = filter(Axes.get_visible, self.figure.axes)
+            if any([rewrap_legend(panel) for panel in shown]):
+                self._arranger.execute(self.figure)
             self._arranged = size
 
-    def still(self) -> bytes:
+    def still(self, note: str = "") -> bytes:
         """Encode the picture at the size of the design, whatever the page's; keep the page's.
 
         The panels are placed for what they hold now, so that a state has one still, whatever was
         shown before it.
+
+        Args:
+            note: What is said over it.
         """
         shown = self._place
         self.fit(self._still)
         self.redraw_background(arrange=True)
         try:
-            return as_png(self.render())
+            picture = self.render()
+            return as_png(_noted(picture, note, self.figure.dpi) if note else picture)
         finally:
             self.fit(shown)
 
@@ -245,6 +255,20 @@ def _write_powers_plainly(axis: Axis) -> None:
 
 def _power(value: float, _position: int | None = None) -> str:
     return "10" + str(round(math.log10(value))).translate(_RAISED)
+
+
+def _noted(picture: Image.Image, note: str, dpi: float) -> Image.Image:
+    """Put a sentence over a picture, in a strip of its own."""
+    size = picture.width / dpi, 0.26
+    strip = Figure(figsize=size, dpi=dpi, facecolor="#FFF4CC")
+    strip.text(0.5, 0.5, note, ha="center", va="center", fontsize=LETTERS)
+    agg: Any = FigureCanvasAgg(strip)
+    agg.draw()
+    over = Image.fromarray(np.asarray(agg.buffer_rgba())).convert("RGB")
+    whole = Image.new("RGB", (picture.width, over.height + picture.height))
+    whole.paste(over, (0, 0))
+    whole.paste(picture.convert("RGB"), (0, over.height))
+    return whole
 
 
 def as_png(picture: Image.Image) -> bytes:

@@ -61,6 +61,13 @@ def menu(label: str, value: object, options: Iterable[object], hint: str) -> Wid
     )  # fmt: skip
 
 
+def choices(label: str, value: object, options: Iterable[object], hints: Iterable[str]) -> Widget:
+    """A row of buttons of which one is down: of given values, or of (words, value)."""
+    return ipywidgets.ToggleButtons(
+        options=list(options), value=value, description=label, tooltips=list(hints)
+    )
+
+
 def toggle(label: str, hint: str) -> Widget:
     """A button that stays down."""
     return ipywidgets.ToggleButton(description=label, tooltip=hint, layout=_WIDE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import ipywidgets
@@ -82,10 +82,22 @@ def head(title: str, start: Start | None, acts: Iterable[Widget]) -> Widget:
 
 
 def body(
-    picture: Widget, groups: Mapping[str, Iterable[Widget]], film: Widget | None = None
+    picture: Widget,
+    groups: Mapping[str, Iterable[Widget]],
+    film: Widget | None = None,
+    folded: Collection[str] = (),
+    more: Widget | None = None,
 ) -> Widget:
-    """The picture, under it what replays a training, and the controls in their groups."""
+    """The picture, under it what replays a training, and the controls in their groups.
+
+    The groups called ``folded`` stand behind the button ``more``.
+    """
     panels = [controls.group(name, widgets) for name, widgets in groups.items()]
+    if more is not None:
+        behind = [panel for name, panel in zip(groups, panels, strict=True) if name in folded]
+        for panel in behind:
+            panel.add_class("bdl-folded")
+        panels = [*(panel for panel in panels if panel not in behind), more, *behind]
     stage = controls.box("bdl-stage", [picture])
     shown = stage if film is None else controls.box("bdl-shown", [stage, film])
     return controls.box("bdl-body", [shown, controls.box("bdl-controls", panels)])

@@ -7,6 +7,7 @@ picture then marks or hides.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.picture import Picture
 from bdl_teach.widgets._engine.pin import Pin
-from bdl_teach.widgets._engine.sketch import ASKS, PLACES, Sketch
+from bdl_teach.widgets._engine.sketch import ASKS, Sketch
+
+_WHILE_OWN = "draws other points: undo or reset takes your own away first"
 
 
 class Touched:
@@ -37,6 +40,8 @@ class Touched:
     _sketch: Sketch | None  # edges that are drawn by hand
     _pointed: object  # what a hand points at
     _heard: int  # number of the page's last message about points
+    _painted: Values  # the values that the picture is of
+    _hints: dict[str, str]  # tooltips of controls that are dimmed
 
     if TYPE_CHECKING:
 
@@ -119,7 +124,11 @@ class Touched:
             return
         with RENDER_LOCK:
             sketch.uncover()
+            room = self._touched[0].room
+            if not sketch.stage and room is not None and room.conceal():
+                self._canvas.redraw_background()
             sketch.advance()
+            self._hold_axes()
             if sketch.drawing:
                 self._pin.unset()  # its ghost would give the band away
                 sketch.hide(self._canvas.moving)
@@ -154,6 +163,25 @@ class Touched:
             return ASKS
         x, prediction = self._doubt(self._shown)[0], self._shown.prediction
         return f"{sketch.score(x, prediction.mean, prediction.epistemic_std)}; {said}"
+
+    def _notes_on_points(self) -> str:
+        """Say how the points that are shown have been read from a table."""
+        data = self._controls.get("data")
+        return data.notes(self._painted.get("data")) if isinstance(data, points.Points) else ""
+
+    def _dim_what_draws(self, names: Sequence[str]) -> None:
+        """Dim the controls that draw points, while the points are the learner's own."""
+        if "data" not in self._controls:
+            return
+        own = self._controls["data"].value is not None
+        for name in names:
+            control = self._controls.get(name)
+            if control is None or control.disabled == own:
+                continue
+            if name not in self._hints:
+                self._hints[name] = control.tooltip
+            control.disabled = own
+            control.tooltip = _WHILE_OWN if own else self._hints[name]
 
     def _lost_points(self) -> str:
         """Say it where the last movement has taken the learner's points away."""
@@ -197,10 +225,10 @@ class Touched:
             x, y = float(did.get("x", 0.0)), float(did.get("y", 0.0))
             self._point_at(int(did["panel"]), x, y, act == "down")
         elif act == "table":
-            self._picture.refuse(self._take_table(str(did.get("text"))))
+            self._picture.answer_table(**self._take_table(did))
         elif (sketch := self._drawing) is not None:
             if act == "move" and math.isfinite(y := float(did.get("y", math.nan))):
-                sketch.move(min(max(int(did.get("i", 0)), 0), 2 * PLACES - 1), y)
+                sketch.move(int(did.get("i", 0)), y)
                 self._show_points()
         elif now is not None:
             self._edit_points(did, now)
@@ -237,18 +265,31 @@ class Touched:
         """Keep limits still while a hand holds a point, and take its way for one movement."""
         self._past.end_movement()
         self._past.held = held
-        for panel in self._touched:
-            panel.hold(held)
+        self._hold_axes(held)
         if not held and self._drawing is None:
             self._request()
 
-    def _take_table(self, text: str) -> str:
-        """Take a table that was pasted, or return what is wrong with it."""
+    def _hold_axes(self, held: bool = False) -> None:
+        """Keep heights while a hand holds a point or draws, or a question compares two pictures."""
+        held = held or self._drawing is not None or self._pin.compares
+        for panel in self._touched:
+            panel.hold(held)
+
+    def _take_table(self, did: dict[str, Any]) -> dict[str, Any]:
+        """Take a table that was pasted, or return what is wrong with it, or to be chosen."""
+        chosen = {name: did[name] for name in ("columns", "decimal", "day_first") if name in did}
         try:
-            self._go({"data": points.parse(text)})
+            self._go({"data": datasets.read_points(str(did.get("text")), **chosen)})
+        except datasets.ChooseColumns as error:
+            return {"refused": "Which columns are x and y?", "columns": list(error.names)}
+        except datasets.Ambiguous as error:
+            ways = [[value, words] for value, words in error.readings.items()]
+            return {"refused": error.question, "argument": error.argument, "readings": ways}
         except ValueError as error:
-            return str(error).removeprefix("data: ")
-        return ""
+            return {"refused": str(error).removeprefix("data: ")}
+        except Exception as error:  # a paste must not be without an answer
+            return {"refused": f"this table cannot be used: {type(error).__name__}: {error}"}
+        return {"refused": ""}
 
     def _ask_for_point(self) -> None:
         """Add a point where the model is least sure; the truth answers, with its noise."""
@@ -260,8 +301,11 @@ class Touched:
         at = touch.least_sure(x_grid, spread, data.x[:, 0])
         y = float(data.truth(at))
         if math.isnan(y):
-            x = f"{now[2][0] + now[2][1] * at:.3g}"
-            self._say(f"The model is least sure at x = {x}: measure y there and add the point.")
+            place = f"{points.x_name(data)} = {points.at(data, at)}"
+            self._say(
+                f"No truth is known behind your own points: measure {points.y_name(data)} at "
+                f"{place}, and add the point."
+            )
             return
         rng = np.random.default_rng([self.state().get("seed", 0), len(now[0])])
         y += data.noise_std * rng.standard_normal()

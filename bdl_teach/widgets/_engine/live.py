@@ -42,12 +42,14 @@ from bdl_teach.widgets._engine.replay import PACE, Film
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
+STILL = "still picture: run this cell to move it"
 REST = 0.8  # seconds without a movement before a result is improved
 SHARPEN = 0.2  # the same before its picture has all the pixels that the page can show
 
 
 Result = TypeVar("Result")  # what a tick computes
 _BELOW_ZERO = re.compile(r"(?<![\w.])-(?=\d)")  # a sign, which no exponent or word has
+_NO_LESS = re.compile(r"(?<![\w.])-(?=0(?:\.0+)?(?!\.?\d))")  # the sign of what is rounded to 0
 _Job = tuple[int, Values]  # number of a request, which another size of the place leaves as it is
 
 
@@ -77,6 +79,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         WIDE: Whether the picture needs the whole width, and the controls stand under it.
         STAYS: Toggles of what takes long to come beside the picture. A preset switches them on at
             most; undo, redo and reset leave them as they are.
+        FOLDED: Groups of controls that stand behind *more*, so that a first look meets few.
 
     It defines, in the order in which they are called:
         ``_make_controls() -> {name: widget}``: Once. The name is the keyword of the constructor and
@@ -96,6 +99,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     It may define:
         ``_check(values, state)``: Where values are set, before anything moves. Raises
             ``ValueError`` for values that each control takes but that do not go together.
+        ``_idle(values) -> names``: On the kernel's own thread: the controls that would change
+            nothing, as the others stand. They are dimmed.
         ``_improve(values, result) -> Result | None``: On the worker, while nothing moves, again and
             again until it returns ``None``: a better result for the same values, such as a fit that
             was trained on. A movement waits for it, so that it must not take longer than a tick.
@@ -139,6 +144,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     WORK: ClassVar[str] = "refit"
     WIDE: ClassVar[bool] = False
     STAYS: ClassVar[frozenset[str]] = frozenset()
+    FOLDED: ClassVar[frozenset[str]] = frozenset()
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
@@ -168,6 +174,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._asking = threading.Lock()  # a gold standard asks from a thread of its own
         self._pointed: object = None  # what a hand points at
         self._heard = 0  # number of the page's last message about points
+        self._hints: dict[str, str] = {}  # tooltips of controls that are dimmed
         self._asked = self._answered = 0  # number of the newest request, and of that shown
         self._warmed, self._chores_begun, self._quiet = threading.Event(), False, False
         self._controls: dict[str, Widget] = self._make_controls()
@@ -180,7 +187,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._picture = Picture(alt=self.ALT)
         self._painted: Values = {}  # the values that the picture is of
         self._said = "", ""  # of the last picture: the status line, and how long it took
-        self._pin = Pin(self._canvas, self._controls, self._draw_again)
+        self._compared: Values | None = None  # what is to be pinned before the next picture
+        self._pin = Pin(self._canvas, self._controls, self._draw_again, self._hold_axes)
         self._missions = (
             MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
         )
@@ -204,6 +212,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._picture.on_place(self._on_place)
         self._picture.on_call({"undo": self.undo, "redo": self.redo})
         self._picture.on_touch(self._on_touch)
+        self._picture.observe(self._on_use, names="in_use")
         self._replace_the_one_before()
         self._say("Loading TensorFlow …")
         background.start(self._work)
@@ -237,6 +246,10 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _check(self, values: Values, state: Values) -> None:
         """Refuse values that each control takes but that do not go with the state they make."""
+
+    def _idle(self, values: Values) -> set[str]:
+        """Name the controls that would change nothing, as the others stand."""
+        return set()
 
     def _improve(self, values: Values, result: Result) -> Result | None:
         """Return a better result for values that rest, or ``None`` when this one is good."""
@@ -478,6 +491,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         A drawing is taken away, and the question is asked again.
         """
         self._end_drawing()
+        self._pin.unset_for_question()
         self._go_back(self._past.first)
         if self._asks is not None:
             self._asks.ask()
@@ -506,7 +520,9 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             bundle = super()._repr_mimebundle_(**options)
         if self.result is not None:
             said = f"{bundle['text/plain']} It showed: " if self._slot.closed else ""
-            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
+            with RENDER_LOCK:
+                still = self._canvas.still(STILL)
+            bundle["image/png"] = base64.b64encode(still).decode("ascii")
             bundle["text/plain"] = f"{said}{self.ALT} {self._pin.marked(self._in_words())}"
         return bundle
 
@@ -525,13 +541,18 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     # The engine.
 
     def _keep_stills(self) -> None:
-        """Add the picture to the views that were shown before there was one."""
-        while self._without_still:
+        """Add the picture to the views that were shown before there was one.
+
+        The page builds these views anew then: not while somebody uses one of them.
+        """
+        while self._without_still and not self._picture.in_use:
             self._without_still.pop().update(self._repr_mimebundle_(), raw=True)
 
     def _replace_the_one_before(self) -> None:
         previous = Explorer._newest.pop(type(self), None)
         if previous is not None and previous._process == self._process:
+            if self._more is not None and previous._more is not None:
+                self._more.value = previous._more.value
             previous.close()
         Explorer._newest[type(self)] = self
 
@@ -604,6 +625,13 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         }
         acts["full screen"].add_class("bdl-full")
         acts["share"].add_class("bdl-share")
+        groups = self._make_groups()
+        self._more: Widget | None = None
+        if self.FOLDED:
+            self._more = controls.toggle("more", "all other controls, and what else there is to do")
+            self._more.add_class("bdl-more")
+        behind = [widget for name in self.FOLDED for widget in groups[name]]
+        self._behind = {n: control for n, control in self._controls.items() if control in behind}
         asked = self.QUESTION
         self._asks = None if asked is None else self._ask(asked)
         question = [] if self._asks is None else [self._asks]
@@ -611,6 +639,9 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         if self._missions is not None:
             toggles.append(self._missions.toggle)
             boxes.append(self._missions.box)
+        if self._more is not None:
+            for act in (*toggles, acts["save picture"], acts["share"]):
+                act.add_class("bdl-folded")
         place = controls.box("bdl-place-of-question", [*question, *boxes])
         trains = type(self)._frames is not Explorer._frames
         film = self._film.row if trains else None
@@ -618,19 +649,35 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             frame.head(self.TITLE, self._start, [*toggles, *acts.values()]),
             *([] if self._start is None else [self._start.look]),
             place,
-            frame.body(self._picture, self._make_groups(), film),
+            frame.body(self._picture, groups, film, self.FOLDED, self._more),
             self._status,
         ]
 
     def _ask(self, asked: Question) -> QuestionBox:
-        return QuestionBox(asked, self._controls[asked.control], self._go_from_the_start)
+        control, compare = self._controls[asked.control], self._pin.set_for_question
+        return QuestionBox(asked, control, self._go_from_the_start, compare)
 
     def _go_from_the_start(self, values: Values) -> None:
         """Take some controls to ``values``, the others to where they began: a question is of them.
 
-        From elsewhere the picture might contradict the verdict.
+        From elsewhere the picture might contradict the verdict. What it was there is pinned.
         """
+        assert self.QUESTION is not None
+        first = {**self._past.first, **dict(self.QUESTION.before)}
+        stays = {name: value for name, value in self.state().items() if name in self.STAYS}
+        self._compared = {**stays, **first}
         self._go({**self._whole(self._past.first), **values})
+
+    def _pin_before(self) -> None:
+        """Pin where a question begins, if the next picture is to be compared with that."""
+        before, self._compared = self._compared, None
+        if before is None:
+            return
+        if not controls.same(before, self._painted):
+            self._tick(before)
+        with RENDER_LOCK:
+            self._pin.set_for_question()
+            self._pin.settle()
 
     def _presets_as_set(self) -> Presets:
         """The presets with the values that choosing them sets."""
@@ -641,6 +688,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     def _choose(self, name: str) -> None:
         """Answer the choice of a preset."""
+        self._pin.unset_for_question()
         self._go(self._whole(self._presets_as_set()[name][1]))
 
     def _undoable(self) -> Values:
@@ -693,11 +741,25 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._show_state()
 
     def _show_state(self) -> None:
-        """Say in the head what state this is, and whether there is a way back."""
+        """Say what state this is, whether there is a way back, and which controls do nothing."""
+        state = self.state()
         if self._start is not None:
-            self._start.show(self.state())
+            self._start.show(state)
+        idle = self._idle(state)
+        for name, control in self._controls.items():
+            if (name in idle) != ("bdl-idle" in getattr(control, "_dom_classes", ())):
+                control.disabled = name in idle
+                (control.add_class if name in idle else control.remove_class)("bdl-idle")
+        if self._more is not None:
+            moved = ", ".join(
+                f"{control.description} {controls.written(control, control.value)}"
+                for name, control in self._behind.items()
+                if not controls.same({name: state[name]}, {name: self._defaults[name]})
+            )
+            self._more.description = f"more ({moved})" if moved else "more"
         self._acts["undo"].disabled = not self._past.behind
         self._acts["redo"].disabled = not self._past.ahead
+        self._dim_what_draws((*self._DRAWN_BY, "seed"))
         self._picture.line = f"from bdl_teach import widgets; {self.code()}"
 
     def _on_place(self, place: Place) -> None:
@@ -705,6 +767,11 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         self._shown_at = place
         self._draw_again()
         self._begin_chores()
+
+    def _on_use(self, change: Any) -> None:
+        """Have stills kept that waited for nobody to use the explorer."""
+        if not change["new"] and self._without_still:
+            self._draw_again()
 
     def _draw_again(self) -> None:
         """Have the worker draw the same again, and pin or unpin it where that was asked for."""
@@ -727,6 +794,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             return self._rest(values)
         self._answered, self._pointed = asked, None
         try:
+            self._pin_before()
             self._tick(values)
         except BaseException as raised:  # handed to whoever waits, and said in the status
             error = raised
@@ -848,7 +916,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _say_what_is_shown(self) -> None:
         said, spent = self._said
         words = self._beside_drawing(self._pin.marked(said))
-        self._say(f"{words}{self._lost_points()}{spent}")
+        self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{spent}")
 
     def _in_words(self) -> str:
         """What is shown, in words."""
@@ -858,7 +926,7 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _words_of(self, shown: Result) -> str:
         """What a result, or a moment of its training, shows; and in which units that is said."""
         said = f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
-        return _BELOW_ZERO.sub("−", said)
+        return _BELOW_ZERO.sub("−", _NO_LESS.sub("", said))
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.

@@ -50,9 +50,7 @@ class MissionBox:
         self._tried: tuple[Mission, Values, _Tried] | None = None
         self._quiet = False
         self.toggle = controls.toggle("missions", "something to bring about, with two hints")
-        self._row = ipywidgets.ToggleButtons(
-            options=self._options(), value=0, description="mission"
-        )
+        self._row = controls.choices("mission", 0, self._options(), [])
         self._hints = [
             controls.toggle("hint 1", "where to look"),
             controls.toggle("hint 2", "which control to take where; after the first hint"),

@@ -94,6 +94,7 @@ function arrows(event) {
 }
 
 function dress(root) {
+  for (const element of root.querySelectorAll("[title=null]")) element.removeAttribute("title");
   for (const box of root.querySelectorAll(".widget-slider")) dressSlider(box);
   for (const box of root.querySelectorAll(".widget-toggle-buttons")) dressChoices(box);
   for (const button of root.querySelectorAll(".widget-toggle-button"))
@@ -113,11 +114,52 @@ function dress(root) {
     set(bar, { role: "progressbar", "aria-label": nameOf(bar.closest(".widget-inline-hbox") ?? bar) || "progress" });
 }
 
-// Keys: undo and redo, kept from the notebook round it.
+// The notebook builds these views anew when it keeps their still. The explorer says when it is in
+// use, so that this waits; and if it comes all the same, the keyboard is given back.
+
+const STOPS = "button, select, input, textarea, [role=slider], [role=textbox], .bdl-hand";
+let keyboard = null; // which of an explorer's stops has it
+
+function watchUse(model, root) {
+  const stops = () => [...root.querySelectorAll(STOPS)];
+  let down = false;
+  const tell = () => {
+    const within = root.contains(document.activeElement);
+    if (root.isConnected) keyboard = within ? stops().indexOf(document.activeElement) : null;
+    if ((within || down) === model.get("in_use")) return;
+    model.set("in_use", within || down);
+    model.save_changes();
+  };
+  const later = () => setTimeout(tell);
+  const pointer = (event) => {
+    down = event.type === "pointerdown" && root.contains(event.target);
+    tell();
+  };
+  root.addEventListener("focusin", tell);
+  root.addEventListener("focusout", later);
+  for (const kind of ["pointerdown", "pointerup", "pointercancel"])
+    document.addEventListener(kind, pointer, true);
+  return {
+    giveBack() {
+      if (keyboard === null || document.activeElement !== document.body) return;
+      stops()[keyboard]?.focus({ preventScroll: true });
+    },
+    close() {
+      for (const kind of ["pointerdown", "pointerup", "pointercancel"])
+        document.removeEventListener(kind, pointer, true);
+    },
+  };
+}
+
+// Keys: save; undo and redo, kept from the notebook round it.
 function keys(event, model) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-  if (event.target.matches("input, textarea, [contenteditable=true]")) return;
   const key = event.key.toLowerCase();
+  if (key === "s") { // what is saved is to have its still
+    model.set("in_use", false);
+    model.save_changes();
+  }
+  if (event.target.matches("input, textarea, [contenteditable=true]")) return;
   const call = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
   if (!call) return;
   event.preventDefault();
@@ -171,7 +213,7 @@ export default {
     const message = (content, buffers) => {
       const mine = !pressed || pressed === el.closest(".bdl-explorer");
       if (content.save && mine) save(content.save, content.kind, buffers[0]);
-      if ("refused" in content) answerTable(el.closest(".bdl-explorer"), content.refused);
+      if ("refused" in content) answerTable(model, el.closest(".bdl-explorer"), content);
     };
     model.on("msg:custom", message);
     update();
@@ -198,9 +240,13 @@ export default {
       };
       ratio();
       window.addEventListener("resize", ratio);
-      const watch = new MutationObserver(() => dress(root));
+      const use = watchUse(model, root);
+      const watch = new MutationObserver(() => {
+        dress(root);
+        use.giveBack();
+      });
       const what = { subtree: true, childList: true, characterData: true };
-      watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled"] });
+      watch.observe(root, { ...what, attributes: true, attributeFilter: ["class", "disabled", "title"] });
       const onKey = (event) => {
         keys(event, model);
         arrows(event);
@@ -210,7 +256,9 @@ export default {
       root.addEventListener("click", onClick);
       dress(root);
       comeBack(model, root);
+      use.giveBack();
       undo.push(() => {
+        use.close();
         sizes.disconnect();
         watch.disconnect();
         window.removeEventListener("resize", ratio);

@@ -40,6 +40,7 @@ class Picture(anywidget.AnyWidget):
         panels: Where the panels are that can be touched, as ``touch.Panel.place`` says it.
         points: Those points, ``at`` ``[n][2]`` in data coordinates, and which message of the page
             they ``answer``: one that moved on meanwhile does not take them.
+        in_use: Whether the keyboard or a pointer is at work in the explorer.
     """
 
     # One module: what is served from a widget cannot import its neighbour.
@@ -51,6 +52,7 @@ class Picture(anywidget.AnyWidget):
     place = traitlets.Dict({}).tag(sync=True)
     panels: Any = traitlets.List([]).tag(sync=True)
     points = traitlets.Dict({}).tag(sync=True)
+    in_use = traitlets.Bool(False).tag(sync=True)
 
     def on_place(self, act: Callable[[Place], object]) -> None:
         """Call ``act`` with each place that the page gives the picture."""
@@ -81,9 +83,15 @@ class Picture(anywidget.AnyWidget):
 
         self.on_msg(answer)
 
-    def refuse(self, sentence: str) -> None:
-        """Say in the page why a table was refused; with no words, that it was taken."""
-        self.send({"refused": sentence})
+    def answer_table(self, refused: str, **choice: Any) -> None:
+        """Say in the page why a table was refused; with no words, that it was taken.
+
+        Args:
+            refused: The sentence.
+            **choice: ``columns``, of which two are to be chosen, or the ``readings`` of an
+                ``argument``: pairs of its value and what a cell then says.
+        """
+        self.send({"refused": refused, **choice})
 
     def offer(self, name: str, kind: str, content: bytes) -> None:
         """Have the page save ``content`` of MIME type ``kind`` as a file called ``name``."""

@@ -36,6 +36,7 @@ class Pin:
         canvas: The explorer's; what is pinned stays in it as ghosts.
         known: The explorer's controls, by name.
         ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
+        hold: Called when ``compares`` changes.
 
     Attributes:
         toggle: The button that asks for it.
@@ -43,9 +44,14 @@ class Pin:
     """
 
     def __init__(
-        self, canvas: Canvas, known: Mapping[str, Widget], ask: Callable[[], object]
+        self,
+        canvas: Canvas,
+        known: Mapping[str, Widget],
+        ask: Callable[[], object],
+        hold: Callable[[], object],
     ) -> None:
-        self._canvas, self._controls, self._ask = canvas, known, ask
+        self._canvas, self._controls, self._ask, self._hold = canvas, known, ask, hold
+        self._of_question = False  # which then stays in its place
         self._seen: Seen | None = None
         self._pinned: Seen | None = None
         self.toggle = controls.toggle("pin A", "keep this in grey, to compare with what comes")
@@ -54,6 +60,11 @@ class Pin:
         self._answer.observe(lambda _: self._say(), names="value")
         self._words = ipywidgets.HTML(_ASKED)
         self.box = controls.box("bdl-pin", [self._answer, self._words])
+
+    @property
+    def compares(self) -> bool:
+        """Whether a question compares what is pinned with what is shown: at one scale."""
+        return self._of_question and self._pinned is not None
 
     def set(self) -> None:
         """Ask for what is shown to be pinned, whatever was before."""
@@ -65,6 +76,16 @@ class Pin:
     def unset(self) -> None:
         """Ask for it to be taken away."""
         self.toggle.value = False
+
+    def set_for_question(self) -> None:
+        """Ask for what is shown to be pinned as what a question compares with."""
+        self._of_question = True
+        self.set()
+
+    def unset_for_question(self) -> None:
+        """Ask for it to be taken away, if a question pinned it."""
+        if self._of_question:
+            self.unset()
 
     def note(self, values: Values, said: str, *, better: bool = False) -> None:
         """Take note of what is shown now; call with ``RENDER_LOCK`` held.
@@ -88,11 +109,13 @@ class Pin:
         self._pinned = wanted
         if wanted is None:
             self._canvas.unpin()
-            self._answer.value = False
+            self._answer.value = self._of_question = False
             self.box.remove_class("bdl-pinned")
         else:
             self._canvas.pin()
-            self.box.add_class("bdl-pinned")
+            if not self._of_question:
+                self.box.add_class("bdl-pinned")
+        self._hold()
         self._say()
         return True
 

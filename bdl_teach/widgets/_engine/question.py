@@ -24,7 +24,7 @@ class Question:
         because: Why it is so, in a sentence or two; shown when the control has got there.
         control: Name of the control to move.
         target: The value that the question speaks of, or ``None`` for one step from where it is.
-        before: Values of other controls that the question takes for granted.
+        before: Values of controls that the question takes for granted, where it begins.
     """
 
     text: str
@@ -43,12 +43,18 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         question: What to ask.
         control: The control that must reach the target after a choice has been made.
         take: Called with values to set: what "take me there" does.
+        compare: Called when a choice is made where the question begins: keeps it to compare with.
     """
 
     def __init__(
-        self, question: Question, control: Widget, take: Callable[[dict[str, Any]], object]
+        self,
+        question: Question,
+        control: Widget,
+        take: Callable[[dict[str, Any]], object],
+        compare: Callable[[], object] = lambda: None,
     ) -> None:
         self._question, self._control, self._take = question, control, take
+        self._pin_here = compare
         self._said = ipywidgets.HTML()
         self._said.add_class("bdl-asked")
         self._choices = ipywidgets.RadioButtons(
@@ -89,6 +95,8 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
             return
         self._from = self._control.value
         self._there.disabled = False
+        if not self._question.before:
+            self._pin_here()
 
     def _on_move(self) -> None:
         if not self._locked and self._choices.value is not None and self._reached():
@@ -100,6 +108,8 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         if isinstance(target, bool | str) or isinstance(value, bool | str):
             return bool(value == target)
         near = abs(value - target) <= 1e-6 * max(1.0, abs(target))
+        if self._question.control in dict(self._question.before):  # it begins elsewhere
+            return bool(near)
         return bool(near or min(self._from, value) < target < max(self._from, value))
 
     def _go(self) -> None:
@@ -112,7 +122,7 @@ class QuestionBox(ipywidgets.VBox):  # type: ignore[misc]
         self._locked = self._choices.disabled = self._there.disabled = True
         right = self._choices.index == self._question.answer
         expected = self._question.choices[self._question.answer]
-        verdict = "As you said" if right else f"You said something else. The answer is: {expected}"
+        verdict = "As you said" if right else f"The answer is “{expected}”"
         mark = "✓" if right else "✗"
         said = f"{verdict}. {self._question.because}"
         self._said.value = f"<b>{mark}</b> {html.escape(said)}"

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
-PLACES = 13  # of each edge, that a hand can move: at a sine's peaks, too
-FIRST = 3.0  # their height before a hand has moved them
+_AMONG = (-0.5, -0.25, 0.0, 0.25, 0.5)  # among the data: ends, peaks and zero of the sine
+FIRST = 0.3  # height of an edge before a hand has moved it, as a share of the panel's
 ASKS = (
     "Draw the band: drag the points of its two edges to where you expect ±2 sd of what the model "
     "is unsure about (epistemic); then press “show the fit”."
@@ -38,8 +38,9 @@ class Sketch:
     def __init__(self, axes: Axes, stays: Sequence[Artist]) -> None:
         self._axes, self._stays = axes, stays
         low, high = axes.get_xlim()
-        self._x = np.linspace(low, high, PLACES)
-        self._edges = np.zeros((2, PLACES))
+        far = [end / 2 + np.sign(end) / 4 for end in (low, high) if abs(end) > 1.0]
+        self._x = np.array(sorted({low, high, *far, *_AMONG}))
+        self._edges = np.zeros((2, len(self._x)))
         self._hidden: list[Artist] = []
         style: dict[str, Any] = {"color": plots.BLACK, "lw": 1.8, "ls": (0, (5, 2)), "zorder": 6}
         self._lines = [axes.plot([], [], **style)[0] for _ in range(2)]
@@ -61,14 +62,15 @@ class Sketch:
         """From nothing to drawing, to both, to nothing."""
         self.stage = {"": "drawing", "drawing": "shown", "shown": ""}[self.stage]
         if self.drawing:
-            self._edges[:] = [[-FIRST], [FIRST]]
+            high = FIRST * self._axes.get_ylim()[1]
+            self._edges[:] = [[-high], [high]]
         for line, edge in zip(self._lines, self._edges, strict=True):
             shown = self.stage == "shown"
             line.set_data((self._x, edge) if shown else ([], []))
 
     def move(self, i: int, y: float) -> None:
-        """Take the i-th place to a height; an edge takes the other along."""
-        side, place = divmod(i, PLACES)
+        """Take the i-th place, if there is one, to a height; an edge takes the other along."""
+        side, place = divmod(min(max(i, 0), self._edges.size - 1), len(self._x))
         self._edges[side, place] = y
         if side:
             self._edges[0, place] = min(self._edges[0, place], y)

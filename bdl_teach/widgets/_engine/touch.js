@@ -21,6 +21,16 @@ const make = (kind, attributes = {}) => {
   return element;
 };
 
+// A place in the learner's units, as exactly as a picture shows it: a date, if 0 is one.
+function written(place, scale, zero) {
+  if (zero.includes("-")) {
+    const start = Date.parse(`${zero.replace(" ", "T")}${zero.includes(" ") ? "Z" : ""}`);
+    return new Date(start + 864e5 * place).toISOString().slice(0, scale > 3 ? 10 : 16).replace("T", " ");
+  }
+  const digits = Math.floor(Math.log10(Math.max(Math.abs(place), scale))) - Math.floor(Math.log10(scale)) + 3;
+  return String(Number(place.toPrecision(Math.min(Math.max(digits, 3), 17))));
+}
+
 const within = (value, [low, high]) => Math.min(Math.max(value, low), high);
 
 class Hand {
@@ -190,12 +200,11 @@ class Hand {
 
   tell() {
     if (this.chosen < 0 || !this.main) return;
-    const [x0, x1, y0, y1] = this.main.panel.units;
+    const { units: [x0, x1, y0, y1], zeros } = this.main.panel;
     const [x, y] = this.points[this.chosen];
-    const short = (number) => Number(number.toPrecision(3));
     this.said.textContent =
       `point ${this.chosen + 1} of ${this.points.length}: ` +
-      `x ${short(x0 + x1 * x)}, y ${short(y0 + y1 * y)}`;
+      `x ${written(x0 + x1 * x, x1, zeros[0])}, y ${written(y0 + y1 * y, y1, zeros[1])}`;
   }
 
   send(touch, more = {}) {
@@ -387,6 +396,21 @@ class Hand {
 
 // A table of one's own: a dialog that takes what is pasted, typed or dropped.
 
+const MOST = 4000000; // characters
+
+// The text of a file, whatever a spreadsheet wrote it in.
+async function textOf(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const [a, b] = bytes;
+  if ((a === 255 && b === 254) || (a === 254 && b === 255))
+    return new TextDecoder(a === 255 ? "utf-16le" : "utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
 function askForTable(model, root) {
   let dialog = root.querySelector("dialog.bdl-table");
   if (!dialog) {
@@ -395,41 +419,80 @@ function askForTable(model, root) {
     dialog.setAttribute("data-lm-suppress-shortcuts", "true");
     dialog.setAttribute("aria-label", "my data");
     dialog.innerHTML =
-      '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet or a CSV file; ' +
-      "at most 200 lines. " +
-      "The model gets x stretched to ±½, and y to mean 0 and sd 5: sliders, sentences and " +
-      "missions speak of these, the axes of your units.</p>" +
+      '<p><b>My data</b>: two columns, x and y, as they come from a spreadsheet, a web page or a ' +
+      "CSV file; of very many rows some are taken at random, and it says how many. " +
+      "The model sees x stretched to ±½, and y to mean 0 and sd 5: the sliders speak of these, " +
+      "axes and figures of your units.</p>" +
       '<textarea rows="9" aria-label="two columns, x and y" spellcheck="false" ' +
       'placeholder="1.2, 30.5&#10;1.9, 28.1&#10;…"></textarea>' +
-      '<p class="bdl-refused" role="alert"></p>' +
+      '<p class="bdl-refused" role="alert"></p><p class="bdl-choice"></p>' +
       '<p><input type="file" accept=".csv,.txt,.tsv" aria-label="a file"> ' +
       '<button class="jupyter-button bdl-use">use it</button> ' +
       '<button class="jupyter-button bdl-leave">cancel</button></p>';
     root.append(dialog);
     const area = dialog.querySelector("textarea");
     const read = async (file) => {
-      if (file) area.value = await file.text();
+      if (!file) return;
+      area.value = await textOf(file);
+      clearAnswer(dialog);
     };
     dialog.querySelector("input").addEventListener("change", (event) => read(event.target.files[0]));
+    area.addEventListener("input", () => clearAnswer(dialog));
     area.addEventListener("drop", (event) => {
       if (!event.dataTransfer.files.length) return;
       event.preventDefault();
       read(event.dataTransfer.files[0]);
     });
     dialog.addEventListener("keydown", (event) => event.stopPropagation());
-    dialog.querySelector(".bdl-use").addEventListener("click", () => {
-      model.send({ touch: "table", text: area.value.slice(0, 200000) });
-    });
+    dialog.querySelector(".bdl-use").addEventListener("click", () => sendTable(model, dialog));
     dialog.querySelector(".bdl-leave").addEventListener("click", () => dialog.close());
   }
-  dialog.querySelector(".bdl-refused").textContent = "";
+  clearAnswer(dialog);
   dialog.showModal();
 }
 
-// What became of the table: a sentence that refuses it, or nothing.
-function answerTable(root, refused) {
+function clearAnswer(dialog) {
+  dialog.querySelector(".bdl-refused").textContent = "";
+  dialog.querySelector(".bdl-choice").replaceChildren();
+  dialog.chosen = {};
+}
+
+function sendTable(model, dialog) {
+  const text = dialog.querySelector("textarea").value;
+  const menus = [...dialog.querySelectorAll(".bdl-choice select")];
+  const chosen = { ...dialog.chosen };
+  if (menus.length) chosen.columns = menus.map((menu) => Number(menu.value));
+  clearAnswer(dialog);
+  dialog.chosen = chosen;
+  if (text.length > MOST)
+    dialog.querySelector(".bdl-refused").textContent = "more than 4 million characters: paste a part";
+  else model.send({ touch: "table", text, ...chosen });
+}
+
+// What became of the table: a sentence that refuses it or asks for a choice, or nothing.
+function answerTable(model, root, { refused, columns = [], argument, readings = [] }) {
   const dialog = root?.querySelector("dialog.bdl-table");
   if (!dialog) return;
   dialog.querySelector(".bdl-refused").textContent = refused;
+  const choice = dialog.querySelector(".bdl-choice");
+  choice.replaceChildren();
+  if (columns.length)
+    ["x", "y"].forEach((axis, i) => {
+      const menu = document.createElement("select");
+      menu.append(...columns.map((name, k) => new Option(name, k, k === i, k === i)));
+      const label = document.createElement("label");
+      label.append(`${axis}: `, menu, " ");
+      choice.append(label);
+    });
+  for (const [value, words] of readings) {
+    const button = document.createElement("button");
+    button.className = "jupyter-button";
+    button.textContent = words;
+    button.addEventListener("click", () => {
+      dialog.chosen = { ...dialog.chosen, [argument]: value };
+      sendTable(model, dialog);
+    });
+    choice.append(button, " ");
+  }
   if (!refused) dialog.close();
 }

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib import dates as matplotlib_dates
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import AutoLocator, FuncFormatter, MaxNLocator, ScalarFormatter
+from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, ScalarFormatter
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import points
-from bdl_teach.widgets._engine.points import COURSE, Units, Value
+from bdl_teach.widgets._engine.points import COURSE, PLAIN, Labels, Units, Value
+
+_DATES: Any = matplotlib_dates  # it has no types
 
 
 @dataclass
@@ -36,6 +39,7 @@ class Panel:
         most: How many points there may be.
         kind: "points", or "at" where a place is all that is pointed at.
         units: In which its axes are labelled.
+        labels: The names and dates that they have.
     """
 
     axes: Axes
@@ -47,6 +51,10 @@ class Panel:
     most: int = points.MOST
     kind: str = "points"
     units: Units = COURSE
+    labels: Labels = PLAIN
+
+    def __post_init__(self) -> None:
+        self._names = self.axes.get_xlabel(), self.axes.get_ylabel()
 
     def hold(self, held: bool) -> None:
         """Keep the height while a point is held: it would slip from under the hand."""
@@ -55,17 +63,26 @@ class Panel:
 
     def label(self, data: datasets.Regression1D) -> bool:
         """Label the axes in the units of ``data``; says whether that changed anything."""
-        units = points.units_of(data) if self.kind == "points" else COURSE
-        if units == self.units:
+        units, labels = COURSE, PLAIN
+        if self.kind == "points":
+            units, labels = points.units_of(data), points.labels_of(data)
+        if (units, labels) == (self.units, self.labels):
             return False
-        self.units = units
+        self.units, self.labels = units, labels
         if self.truth is not None:
             self.truth.set_visible(units == COURSE)
             if self.columns:
                 plots.legend_above(self.axes, self.columns)
-        x0, x1, y0, y1 = units
-        _label(self.axes.xaxis, x0, x1)
-        _label(self.axes.yaxis, y0, y1)
+        if self.room is not None:
+            self.room.scale = units[3]
+            self.room.start = units[2]
+        for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
+            name = labels[i] or self._names[i]
+            axis.set_label_text(name)
+            start, scale = units[2 * i : 2 * i + 2]
+            values = start + scale * (data.x, data.y)[i]
+            whole = bool((np.abs(values - np.round(values)) < 1e-5 * scale).all())
+            _label(axis, name, start, scale, labels[2 + i], whole)
         return True
 
     def place(self) -> dict[str, Any]:
@@ -82,6 +99,7 @@ class Panel:
             "x": list(map(float, self.axes.get_xlim())),
             "y": list(map(float, self.axes.get_ylim())),
             "units": list(self.units),
+            "zeros": list(self.labels[2:]),
         }
 
 
@@ -94,25 +112,77 @@ def _share(part: float, whole: float) -> float:
     return round(float(part / whole), 5)
 
 
-class _OwnTicks(MaxNLocator):
-    """Ticks at round numbers of the learner's units."""
+class _OwnTicks(Locator):
+    """Ticks where another locator has them in the learner's units."""
 
-    def __init__(self, start: float, scale: float) -> None:
-        super().__init__(nbins=7, steps=[1, 2, 2.5, 5, 10])
-        self._start, self._scale = start, scale
+    def __init__(self, inner: Locator, own: _Own) -> None:
+        self._inner, self._own = inner, own
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        ends = (self._start + self._scale * end for end in (vmin, vmax))
-        return (np.asarray(super().tick_values(*ends)) - self._start) / self._scale
+        ends: Any = self._own.of_learner(np.array([vmin, vmax]))
+        if isinstance(self._inner, _DATES.AutoDateLocator):
+            ends = _DATES.num2date(ends)
+        return self._own.of_course(np.asarray(self._inner.tick_values(*ends), float))
+
+    def __call__(self) -> Any:
+        assert self.axis is not None
+        return self.tick_values(*self.axis.get_view_interval())
 
 
-def _label(axis: Any, start: float, scale: float) -> None:
+class _OwnFormatter(Formatter):
+    """What another formatter writes in the learner's units; its offset joins the axis' label."""
+
+    def __init__(self, inner: Formatter, own: _Own, name: str) -> None:
+        self._inner, self._own, self._name = inner, own, name
+        inner.create_dummy_axis()
+
+    def format_ticks(self, values: Any) -> list[str]:
+        axis: Any = self.axis
+        assert self._inner.axis is not None
+        low, high = self._own.of_learner(np.array(axis.get_view_interval()))
+        self._inner.axis.set_view_interval(low, high)
+        words = self._inner.format_ticks(self._own.of_learner(np.asarray(values, float)).tolist())
+        offset = self._inner.get_offset()
+        axis.set_label_text(f"{self._name} ({offset})" if offset else self._name)
+        return words
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return self.format_ticks([x])[0]
+
+
+@dataclass(frozen=True)
+class _Own:
+    """Places of an axis in the learner's units, dates as matplotlib counts them."""
+
+    start: float
+    scale: float
+
+    def of_learner(self, places: Array) -> Array:
+        return self.start + self.scale * places
+
+    def of_course(self, places: Array) -> Array:
+        return (places - self.start) / self.scale
+
+
+def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: bool) -> None:
+    """Have an axis of the course's units show the learner's, as matplotlib writes them."""
     if (start, scale) == (0.0, 1.0):
         axis.set_major_locator(AutoLocator())
         axis.set_major_formatter(ScalarFormatter())
+        return
+    ticks: Locator
+    words: Formatter
+    if "-" in zero:
+        start += float(_DATES.date2num(np.datetime64(zero.replace(" ", "T"))))
+        ticks = _DATES.AutoDateLocator(maxticks=7)
+        words = _DATES.ConciseDateFormatter(ticks)
     else:
-        axis.set_major_locator(_OwnTicks(start, scale))
-        axis.set_major_formatter(FuncFormatter(lambda at, _: f"{start + scale * at:.4g}"))
+        ticks = MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10], integer=whole)
+        words = ScalarFormatter()
+        name = f"{name}, hours after {zero}" if zero else name
+    own = _Own(start, scale)
+    axis.set_major_locator(_OwnTicks(ticks, own))
+    axis.set_major_formatter(_OwnFormatter(words, own, name))
 
 
 def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value | None:
@@ -140,7 +210,7 @@ def after(did: Mapping[str, Any], now: Value, most: int = points.MOST) -> Value 
         x, y = np.delete(x, i), np.delete(y, i)
     else:
         return None
-    return points.from_course(x, y, now[2])
+    return points.from_course(x, y, *now[2:])
 
 
 def least_sure(x_grid: Array, spread: Array, taken: Array) -> float:

@@ -466,7 +466,11 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         if points.units_of(result.data) != points.COURSE:
             sentence = f"{points.count(result.data)}. No truth of a table to hold intervals against"
         if result.gap:
-            gaps = [f"{METHODS[name].label} {_three(g, '.1f')}" for name, g in result.gap.items()]
+            scale = points.units_of(result.data)[3]
+            form = ".1f" if scale == 1.0 else ".3g"
+            gaps = [
+                f"{METHODS[name].label} {_three(g, form, scale)}" for name, g in result.gap.items()
+            ]
             sentence += f"; gap to NUTS: {', '.join(gaps)}"
         if result.share < 1:
             sentence += _in_replay(result)

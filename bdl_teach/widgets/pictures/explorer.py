@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Text
@@ -214,11 +213,11 @@ class PicturesExplorer(Explorer[PicturesResult]):
             "seed": controls.count_slider(
                 "pictures", d["seed"], 0, 99, "which of those left out of training are counted"
             ),
-            "kind": ipywidgets.ToggleButtons(
-                options=list(fits.KINDS),
-                value=d["kind"],
-                description="networks",
-                tooltips=["one", "five from five starts", "thirty drawn from one posterior"],
+            "kind": controls.choices(
+                "networks",
+                d["kind"],
+                list(fits.KINDS),
+                ["one", "five from five starts", "thirty drawn from one posterior"],
             ),
         }
 
@@ -264,7 +263,7 @@ class PicturesExplorer(Explorer[PicturesResult]):
 
     def _make_columns(self, canvas: Canvas, ax: Axes) -> None:
         self._columns_axes = ax
-        plots.tidy(ax, "Class probabilities, and the largest", "", "digit")
+        plots.tidy(ax, "Probability of each digit, and the largest", "", "")
         self._columns = ax.imshow(
             np.zeros((8, 2 * _EACH)), cmap="gray_r", vmin=0, vmax=1, aspect="auto"
         )

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-import ipywidgets
-
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, touch
@@ -26,7 +24,6 @@ from bdl_teach.widgets.rivals.fits import METHODS, N_FUNCTIONS, Options, Rival, 
 from bdl_teach.widgets.rivals.panels import RivalPanel, height_of
 from bdl_teach.widgets.truth.explorer import model_of, nuts_run
 from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model
-from bdl_teach.widgets.truth.panels import SpreadPanel
 
 _Key = tuple[str, Model, tuple[object, ...]]  # method, model, the options that it heeds
 
@@ -211,7 +208,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
     )
 
     def _make_controls(self) -> dict[str, controls.Widget]:
-        made = {
+        return {
             **self._make_choices(),
             **self._make_options(),
             **self._make_problem(),
@@ -220,10 +217,6 @@ class RivalsExplorer(Explorer[RivalsResult]):
                 "NUTS", "the true posterior: of a preset at once, else in ten seconds or more"
             ),
         }
-        for place in _PLACES:
-            made[place].observe(lambda _: self._disable_what_does_nothing(made), names="value")
-        self._disable_what_does_nothing(made)
-        return made
 
     def _make_choices(self) -> dict[str, controls.Widget]:
         """The menus of the two methods."""
@@ -251,11 +244,11 @@ class RivalsExplorer(Explorer[RivalsResult]):
             "rank": controls.count_slider(
                 "rank", d["rank"], 0, 20, "columns of a covariance of low rank; 0 is a diagonal"
             ),
-            "structure": ipywidgets.ToggleButtons(
-                options=[("full", "full"), ("diagonal", "diagonal"), ("last layer", "last_layer")],
-                value=d["structure"],
-                description="Laplace",
-                tooltips=[
+            "structure": controls.choices(
+                "Laplace",
+                d["structure"],
+                [("full", "full"), ("diagonal", "diagonal"), ("last layer", "last_layer")],
+                [
                     "all weights, with their covariance",
                     "all weights, each for itself",
                     "the last layer of a network trained at σ_p = 3: exact for it",
@@ -288,12 +281,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, starts and noise"),
         }
 
-    def _disable_what_does_nothing(self, made: Mapping[str, controls.Widget]) -> None:
-        """Disable the options that neither of the two methods is told."""
-        told = {name for place in _PLACES for name in METHODS[made[place].value].heeds}
-        for name in Options._fields:
-            made[name].disabled = name not in told
-            (made[name].remove_class if name in told else made[name].add_class)("bdl-idle")
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name the options that neither of the two methods is told."""
+        return {*Options._fields}.difference(*(METHODS[values[p]].heeds for p in _PLACES))
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
@@ -319,7 +309,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             for i, place in enumerate(_PLACES)
         }
         self._legend = plots.FigureLegend(self._panels["first"].axes, _ALWAYS, in_a_row=4)
-        self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, :]), X_GRID, _STYLES)
+        self._spread = plots.SpreadPanel(canvas.figure.add_subplot(grid[1, :]), X_GRID, _STYLES)
         for panel in (*self._panels.values(), self._spread):
             canvas.animate(panel.artists)
         return canvas
@@ -384,7 +374,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
             )
             for place, rival in result.rivals.items()
         ]
-        changed.append(self._spread.update(gap, {**shown, "NUTS": result.nuts}))
+        changed.append(self._spread.update({**shown, "NUTS": result.nuts}, gap))
         of_course = points.units_of(data) == points.COURSE
         changed.append(self._legend.show(truth=of_course, nuts=result.nuts is not None))
         if any(changed):
@@ -393,6 +383,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
     def _describe(self, result: RivalsResult) -> str:
         from bdl_teach import calibration
 
+        data = self._data(result)
         spreads = {
             place: {
                 region: calibration.average(rival.prediction.epistemic_std, mask)
@@ -403,9 +394,9 @@ class RivalsExplorer(Explorer[RivalsResult]):
         for by_region in spreads.values():
             among = by_region["data"] or math.nan  # one network has none
             by_region["gap/data"] = by_region["gap"] / among
-        said = [f"Epistemic sd of {_each(result.rivals, spreads)}."]
+        said = [f"Epistemic sd of {_each(result.rivals, spreads, data)}."]
         if result.distances:
-            said.append(f"Distance to NUTS of {_each(result.rivals, result.distances)}.")
+            said.append(f"Distance to NUTS of {_each(result.rivals, result.distances, data)}.")
         return " ".join([*said, result.nuts_report]).strip()
 
     def _shares(self, result: RivalsResult) -> str:
@@ -450,10 +441,20 @@ def _name(rival: Rival) -> str:
     return f"{label}, {fit.history['step'][-1]} steps"
 
 
-def _each(rivals: Mapping[str, Rival], figures: Mapping[str, Mapping[str, float]]) -> str:
+def _figure(data: datasets.Regression1D, region: str, value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.2f}" if "/" in region else points.sd(data, value, 2)  # a ratio has no unit
+
+
+def _each(
+    rivals: Mapping[str, Rival],
+    figures: Mapping[str, Mapping[str, float]],
+    data: datasets.Regression1D,
+) -> str:
     """Write figures by region of both, a dash where a region is empty."""
     return "; ".join(
         f"the {place} ({_name(rivals[place])}): "
-        + ", ".join(f"{r} {'–' if v != v else f'{v:.2f}'}" for r, v in by_region.items())
+        + ", ".join(f"{r} {_figure(data, r, v)}" for r, v in by_region.items())
         for place, by_region in figures.items()
     )

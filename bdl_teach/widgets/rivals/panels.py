@@ -12,7 +12,6 @@ from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import points
 from bdl_teach.widgets.rivals.fits import N_FUNCTIONS, Rival
-from bdl_teach.widgets.truth.panels import GapStripe
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
@@ -38,7 +37,7 @@ class RivalPanel(plots.Artists):
         ax.set_xlim(x[0, 0], x[-1, 0])
         ax.locator_params(axis="x", nbins=5)
         self.room = plots.Room(ax)
-        self._gap = GapStripe(ax)
+        self._gap = plots.GapStripe(ax)
         self._band = plots.PredictiveArtists(ax, self._x, n_functions=N_FUNCTIONS)
         self._band.artists[2].set_label("draws or members")
         self._truth = plots.draw_truth(ax, self._x, truth)

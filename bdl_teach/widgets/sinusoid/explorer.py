@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -29,7 +29,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, LONG_ROOM, TABLE_ROOM, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -48,6 +48,7 @@ _DEFAULTS: controls.Values = {
 }
 
 
+_SPREADS = {"fit": ("-", plots.BLUE), "NUTS": ("-.", plots.GREEN)}
 _NEAR = 0.1  # so near to its mean on the axis of weights a weight is meant
 _PAPER: controls.Values = {"estimator": "weights"}
 
@@ -92,10 +93,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     TITLE: ClassVar[str] = "Bayes by Backprop, refitted live"
     ALT: ClassVar[str] = (
-        "Three plots: points of a sine with the network's mean and its ±2 sd bands; the free "
-        "energy by training step; the prior against the fitted weights."
+        "Four plots: points of a sine with the network's mean and its ±2 sd bands; the epistemic "
+        "sd along x; the free energy by training step; the prior against the fitted weights."
     )
     STAYS: ClassVar[frozenset[str]] = frozenset({"nuts"})
+    FOLDED: ClassVar[frozenset[str]] = frozenset({"NETWORK AND TRAINING", "DATA", "SHOW"})
     # claim: cold-shrinks-among-the-data, cold-does-not-vanish, cold-shrinks-less-outside
     # claim: cold-may-widen-the-ends
     QUESTION: ClassVar[Question] = Question(
@@ -173,8 +175,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             (
                 "No point lies at x = 1: there the prior decides. Which of its halves holds most "
                 "weights near 0?",
-                "Take “σ₂” to 1.000: the narrow half no longer holds weights near 0, and the "
-                "free energy falls.",
+                "Take “σ₂ narrow part” to 1.000: the narrow half no longer holds weights near 0, "
+                "and the free energy falls.",
             ),
             _is_wide_and_cheap,
             {"sigma2": 1.0},
@@ -187,8 +189,8 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             (
                 "The noise is not alone to blame: beside it the likelihood says less than the "
                 "prior, which wants the weights at 0.",
-                "Take “noise σ” to 3.00 and “π” to 1.00: no half of the prior holds the weights "
-                "at 0 any more.",
+                "Take “noise σ” to 3.00 and “π wide share” to 1.00: no half of the prior holds "
+                "the weights at 0 any more.",
             ),
             _finds_it_in_noise,
             {"noise_std": 3.0, "pi": 1.0},
@@ -214,15 +216,17 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_controls(self) -> dict[str, controls.Widget]:
         d = _DEFAULTS
-        return {
+        made = {
             # What the model assumes, and how much of its posterior is drawn.
             "sigma1": controls.slider(
-                "σ₁", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
+                "σ₁ wide part", d["sigma1"], 0.1, 5.0, 0.05, "sd of the wide half of the prior"
             ),
             "sigma2": controls.log_slider(
-                "σ₂", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
+                "σ₂ narrow part", d["sigma2"], -2, 1, ".3f", "sd of the narrow half of the prior"
             ),
-            "pi": controls.slider("π", d["pi"], 0.0, 1.0, 0.05, "weight of the σ₁ half"),
+            "pi": controls.slider(
+                "π wide share", d["pi"], 0.0, 1.0, 0.05, "how much of the prior is its wide half"
+            ),
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
             ),
@@ -230,7 +234,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "KL weight", d["kl_weight"], -3, 1, ".3g", "factor on the complexity cost"
             ),
             "n_predictions": controls.log_slider(
-                "draws", d["n_predictions"], 0, 3, ".0f", "networks in the average", step=0.2
+                "networks", d["n_predictions"], 0, 3, ".0f", "drawn for the picture", step=0.2
             ),
             # Which data, how many, how large a network, how calm its gradients.
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
@@ -239,23 +243,19 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "width", d["width"], 2, 20, "units in each of the two hidden layers"
             ),
             "n_samples": controls.count_slider(
-                "samples", d["n_samples"], 1, 10, "weight draws in each gradient"
+                "samples/step", d["n_samples"], 1, 10, "weight draws in each gradient"
             ),
             "data": Points(),
             # How it is fitted, and what may be drawn beside it.
-            "estimator": ipywidgets.ToggleButtons(
-                options=[
-                    ("quiet", "quiet"),
-                    ("weights drawn", "weights"),
-                    ("article", "article"),
+            "estimator": controls.menu(
+                "fit",
+                d["estimator"],
+                [
+                    ("quiet gradients", "quiet"),
+                    ("weights drawn, as in the paper", "weights"),
+                    ("the article's recipe", "article"),
                 ],
-                value=d["estimator"],
-                description="fit",
-                tooltips=[
-                    "pre-activations drawn, the rest averaged in closed form (chapter 5)",
-                    "Bayes by Backprop as in the paper: all weights drawn at each step",
-                    "the same from the article's start, at its fixed learning rate",
-                ],
+                "how gradients are drawn; the quiet ones are those of chapter 5",
             ),
             "prior_functions": controls.toggle(
                 "prior functions", "ten networks drawn from the prior, before any data"
@@ -265,15 +265,22 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
                 "the true posterior: of a preset at once, else in under a minute",
             ),
         }
+        for name in ("sigma1", "sigma2", "pi", "noise_std", "n_samples"):
+            made[name].style.description_width = "7.4em"
+        return made
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name a half of the prior without weight, and the weight of two equal halves."""
+        idle = {name for name, none in (("sigma1", 0.0), ("sigma2", 1.0)) if values["pi"] == none}
+        return idle | ({"pi"} if math.isclose(values["sigma1"], values["sigma2"]) else set())
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._nuts = NutsRunner(self._request, lambda: self._go({"nuts": False}))
         c = self._controls
         resample = controls.button("resample", "next seed: other data and noise", self._resample)
         return {
-            "PRIOR": [c["sigma1"], c["sigma2"], c["pi"]],
-            "MODEL": [c["noise_std"], c["width"]],
-            "TRAIN": [c["estimator"], c["kl_weight"], c["n_samples"]],
+            "PRIOR AND FIT": [c["sigma1"], c["sigma2"], c["pi"], c["noise_std"], c["n_samples"]],
+            "NETWORK AND TRAINING": [c["width"], c["estimator"], c["kl_weight"]],
             "DATA": [c["n"], c["seed"], resample, *self._hand_buttons()],
             "SHOW": [
                 c["n_predictions"],
@@ -286,11 +293,14 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
     def _make_canvas(self) -> Canvas:
         canvas = Canvas()
-        grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
+        grid = canvas.figure.add_gridspec(2, 3, height_ratios=(1.4, 1), width_ratios=(1, 1.2, 1.1))
         self._make_function_panel(canvas, canvas.figure.add_subplot(grid[0, :]))
-        self._history = plots.history_panel(canvas.figure.add_subplot(grid[1, 0]), trained_on=True)
-        canvas.animate(self._history.artists)
-        self._make_weight_panel(canvas, canvas.figure.add_subplot(grid[1, 1]))
+        spread, history, weights = (canvas.figure.add_subplot(grid[1, i]) for i in range(3))
+        self._spread = plots.SpreadPanel(spread, X_GRID, _SPREADS, "How unsure, by x", (4, 12, 40))
+        self._history = plots.history_panel(history, trained_on=True)
+        canvas.animate([*self._spread.artists, *self._history.artists])
+        canvas.settle(self._spread.frame)
+        self._make_weight_panel(canvas, weights)
         return canvas
 
     def _make_function_panel(self, canvas: Canvas, ax: Axes) -> None:
@@ -311,11 +321,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas.settle(self._room.frame)
 
     def _make_weight_panel(self, canvas: Canvas, ax: Axes) -> None:
-        plots.tidy(ax, "Prior and fitted weights", "weight w", "density (log)")
+        plots.tidy(ax, "Prior and weights", "weight w", "density (log)")
         edges = np.linspace(-5, 5, 61)
         ax.set(xlim=(-5, 5), yscale="log", ylim=(1e-3, 30))
         self._weights = plots.WeightArtists(ax, edges)
-        plots.legend_above(ax, columns=3)
+        plots.legend_above(ax, columns=2)
         canvas.animate(self._weights.artists)
         self._weight_axes = ax
         self._links = LinkArtists(self._function_axes, X_GRID[:, 0], ax)
@@ -374,14 +384,16 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
             self._canvas.redraw_background(arrange=True)
         if self._room.hold(plots.edges(result.prediction), nuts=result.nuts):
             self._canvas.redraw_settled()
+        if self._spread.update({"fit": result.prediction, "NUTS": result.nuts}):
+            self._canvas.redraw_settled()
         self._history.update(sinusoid_fits.history(result))
         self._weights.update(result.prior, result.fit.mean, result.fit.std)
 
     def _describe(self, result: SinusoidResult) -> str:
-        sd = result.prediction.epistemic_std
+        sd, data = result.prediction.epistemic_std, result.data
         spread = (
-            f"epistemic sd {sd[INSIDE].mean():.1f} among the data, {sd[[0, -1]].mean():.1f} "
-            f"at x = ±1.5"
+            f"epistemic sd {points.sd(data, sd[INSIDE].mean())} among the data, "
+            f"{points.sd(data, sd[[0, -1]].mean())} at {points.ends(data)}"
         )
         if not sd.any():
             spread = "one drawn network shows no epistemic sd"
@@ -389,17 +401,16 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         below = f", {stage.quick - result.cost.total:.0f} below the quick fit" * stage.refined
         sentence = f"{stage}, {points.count(result.data)}: {result.cost}{below}; {spread}"
         if result.gap is not None:
-            sentence += (
-                f"; gap to NUTS {result.gap:.2f} among the data, {result.gap_outside:.2f} outside"
-            )
+            gaps = (points.sd(data, gap or 0.0, 2) for gap in (result.gap, result.gap_outside))
+            sentence += "; gap to NUTS {} among the data, {} outside".format(*gaps)
         return f"{sentence}. {result.nuts_report}".strip()
 
     def _chores(self) -> Iterator[Callable[[], object]]:
-        """Compile what comes next: more points, the paper's fit, more draws, a table, and rest."""
-        longer, more, table = {"n": LONG_ROOM[0]}, {"n_samples": 2}, {"n": TABLE_ROOM[0]}
-        for values in (longer, _PAPER, _PAPER | longer, table, more, _PAPER | more):
+        """Compile what comes next: the paper's fit, more draws or points, and rest."""
+        more = {"n_samples": 2}
+        for values in (_PAPER, more, _PAPER | more):
             yield partial(_fit, values)
-        for values in ({}, longer, table, more):
+        for values in ({}, more):
             yield partial(_fit_and_rest, values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)

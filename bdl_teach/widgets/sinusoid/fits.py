@@ -24,15 +24,14 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 # What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for
-# what most sliders ask for, one for more points, one for a table of one's own, one for all the
-# rest; each is 30 MB of the kernel. The last goes through draws and chunks of 32 points in a loop,
-# so that few of them take less time.
+# what most sliders ask for, and one for all the rest, which goes through draws and chunks of 32
+# points in a loop, so that few of them take less time. Each program is 30 MB of the kernel, and
+# TensorFlow gives none back: a third room for 64 points saves a quarter of the time of a refit, a
+# fourth one for a table of one's own nothing.
 SMALL_ROOM = (32, (20, 20), 1)
-LONG_ROOM = (64, (20, 20), 1)
-TABLE_ROOM = (points.MOST, (20, 20), 1)
 LARGE_ROOM = (points.MOST, (20, 20), 10, 32)
-ROOMS = (SMALL_ROOM, LONG_ROOM, TABLE_ROOM, LARGE_ROOM)
-TABLE_STEPS = 900  # of a fit to more points than LONG_ROOM has: a step takes three times as long
+MOST_DRAWN = 64  # points that a slider asks for: more are a table of one's own,
+TABLE_STEPS = 900  # whose fit takes fewer steps, each of them longer
 # Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
 # of four chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them
 # tells as much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
@@ -129,6 +128,11 @@ class SinusoidResult:
     runs: tuple[bbb.Fit, ...] = ()
 
 
+def room(n: int, n_samples: int = 1) -> tuple[Any, ...]:
+    """The sizes that a fit of this many points and draws is compiled for."""
+    return SMALL_ROOM if n <= SMALL_ROOM[0] and n_samples == 1 else LARGE_ROOM
+
+
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
 # claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
 def refit(
@@ -143,15 +147,14 @@ def refit(
     shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
     prior = ScaleMixture(sigma1, sigma2, pi)
     n = len(shown.x)
-    room = next(room for room in ROOMS if n <= room[0] and n_samples <= room[2])
     common: dict[str, Any] = {
         "prior": prior, "noise_std": noise_std, "hidden_units": (width, width),
         "n_samples": n_samples, "kl_weight": kl_weight, "seed": seed,
-        "capacity": bbb.Capacity(*room),
+        "capacity": bbb.Capacity(*room(n, n_samples)),
     }  # fmt: skip
-    if room == TABLE_ROOM:
-        common["steps"] = TABLE_STEPS
     if estimator == "quiet":
+        if n > MOST_DRAWN and n_samples == 1:
+            common["steps"] = TABLE_STEPS
         fit = local_reparam.fit(shown.x, shown.y, **common, **local_reparam.QUIET)
     else:
         recipe = bbb.ARTICLE if estimator == "article" else {}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from bdl_teach import datasets
+from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.widgets._engine import controls, points, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -21,7 +21,7 @@ from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model, TruthResult
-from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel, SpreadPanel
+from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
 _DEFAULTS: controls.Values = {
     "gap": 0.3,
@@ -33,6 +33,13 @@ _DEFAULTS: controls.Values = {
     "seed": 0,
     "prior_functions": False,
     "nuts": False,
+}
+
+# Line style and colour of each epistemic sd.
+_SPREADS = {
+    "fit": ("-", plots.BLUE),
+    "best fit": ("--", plots.PURPLE),
+    "NUTS": ("-.", plots.GREEN),
 }
 
 
@@ -246,7 +253,7 @@ class TruthExplorer(Explorer[TruthResult]):
         grid = canvas.figure.add_gridspec(2, 2, height_ratios=(1.5, 1))
         self._functions = FunctionPanel(canvas.figure.add_subplot(grid[0, :]), X_GRID, TRUTH)
         self._parts = PartsPanel(canvas.figure.add_subplot(grid[1, 0]))
-        self._spread = SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID)
+        self._spread = plots.SpreadPanel(canvas.figure.add_subplot(grid[1, 1]), X_GRID, _SPREADS)
         for panel in (self._functions, self._parts, self._spread):
             canvas.animate(panel.artists)
         return canvas
@@ -294,7 +301,7 @@ class TruthExplorer(Explorer[TruthResult]):
             ),
             self._parts.update(_bars(result)),
             self._spread.update(
-                gap, {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}
+                {"fit": result.prediction, "best fit": best, "NUTS": result.nuts}, gap
             ),
         ]
         if any(changed):
@@ -357,19 +364,22 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
 def _in_the_gap(result: TruthResult) -> str:
     """The epistemic sd and the parts, as far as they are known, in words."""
     masks = result.regions
+    sd = partial(points.sd, result.model.problem.data, places=2)
     if not masks["gap"].any():
-        return f"no gap; epistemic sd {result.prediction.epistemic_std[masks['data']].mean():.2f}"
+        return f"no gap; epistemic sd {sd(result.prediction.epistemic_std[masks['data']].mean())}"
     shown = {"fit": result.prediction, "NUTS": result.nuts}
     spreads = [
-        f"{name} {p.epistemic_std[masks['gap']].mean():.2f} in the gap, "
-        f"{p.epistemic_std[masks['data']].mean():.2f} among the data"
+        f"{name} {sd(p.epistemic_std[masks['gap']].mean())} in the gap, "
+        f"{sd(p.epistemic_std[masks['data']].mean())} among the data"
         for name, p in shown.items()
         if p is not None
     ]
     sentence = f"epistemic sd: {'; '.join(spreads)}"
     if result.family is None or result.optimisation is None:
         return sentence
+    parts = (result.optimisation, result.family, result.whole, result.prior_miss)
+    optimisation, family, whole, prior = (sd(part or 0.0) for part in parts)
     return (
-        f"{sentence}. Over the gap, in units of y: optimisation {result.optimisation:.2f}, family "
-        f"{result.family:.2f} (both at once {result.whole:.2f}), prior {result.prior_miss:.2f}"
+        f"{sentence}. Over the gap, in units of y: optimisation {optimisation}, family "
+        f"{family} (both at once {whole}), prior {prior}"
     )

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive
-
-_TALL = 1e4  # of the grey stripe: more than any limit
-
-
-class GapStripe(plots.Artists):
-    """The region without data, as a grey stripe behind all else."""
-
-    def __init__(self, ax: Axes) -> None:
-        self._stripe = Rectangle((0, -_TALL), 0, 2 * _TALL, color=plots.SHADE, zorder=0, lw=0)
-        ax.add_patch(self._stripe)
-        self.artists = [self._stripe]
-
-    def update(self, x: Array, gap: Array) -> None:
-        """Move to the inputs ``x`` [m] where the mask ``gap`` [m] holds."""
-        inside = x[gap]
-        low, high = (inside[0], inside[-1]) if len(inside) else (0.0, 0.0)
-        self._stripe.set_bounds(low, -_TALL, high - low, 2 * _TALL)
 
 
 class FunctionPanel(plots.Artists):
@@ -50,7 +31,7 @@ class FunctionPanel(plots.Artists):
         self.axes, self._x = ax, x[:, 0]
         ax.set_xlim(x[0, 0], x[-1, 0])
         self.room = plots.Room(ax, self.LIMITS)
-        self._gap = GapStripe(ax)
+        self._gap = plots.GapStripe(ax)
         self._before = plots.FunctionArtists(ax, self._x, "10 prior functions")
         zero = np.zeros_like(self._x)
         style: dict[str, Any] = {"color": plots.BLUE, "alpha": 0.3, "lw": 0, "zorder": 2}
@@ -131,48 +112,4 @@ class PartsPanel(plots.Artists):
         changed, self._limit = limit != self._limit, limit
         if changed:
             self._ax.set_xlim(0, limit)
-        return changed
-
-
-class SpreadPanel(plots.Artists):
-    """Epistemic standard deviation along x: of the fit, the best fit and NUTS.
-
-    Args:
-        ax: An empty panel.
-        x: Inputs ``[m, 1]``, in rising order, the same for every update.
-        styles: Line style and colour of each that may be shown, by its name.
-    """
-
-    LIMITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-
-    STYLES: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "fit": ("-", plots.BLUE),
-        "best fit": ("--", plots.PURPLE),
-        "NUTS": ("-.", plots.GREEN),
-    }
-
-    def __init__(self, ax: Axes, x: Array, styles: Mapping[str, tuple[str, str]] = STYLES) -> None:
-        plots.tidy(ax, "How sure each is", "x", "epistemic sd")
-        self._ax, self._x, self._limit = ax, x[:, 0], self.LIMITS[0]
-        ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
-        self._gap = GapStripe(ax)
-        self._lines = {
-            name: ax.plot([], [], style, color=colour, lw=2.0, label=name)[0]
-            for name, (style, colour) in styles.items()
-        }
-        plots.legend_above(ax, columns=3)
-        self.artists: list[Artist] = [*self._gap.artists, *self._lines.values()]
-
-    def update(self, gap: Array, shown: Mapping[str, Predictive | None]) -> bool:
-        """Move to the predictives by name, ``None`` for none; see ``FunctionPanel``."""
-        self._gap.update(self._x, gap)
-        highest = 0.0
-        for name, prediction in shown.items():
-            std = np.full_like(self._x, np.nan) if prediction is None else prediction.epistemic_std
-            self._lines[name].set_data(self._x, std)
-            highest = max(highest, 0.0 if prediction is None else float(std.max()))
-        limit = plots.step_above(highest, self.LIMITS)
-        changed, self._limit = limit != self._limit, limit
-        if changed:
-            self._ax.set_ylim(0, limit)
         return changed

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import ipywidgets
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
@@ -235,13 +234,17 @@ class VAEExplorer(Explorer[VAEResult]):
             "seed": controls.count_slider(
                 "seed", d["seed"], 0, 9, "of the training: trains anew, 2 seconds"
             ),
-            "kind": ipywidgets.ToggleButtons(
-                options=[("variational", _VAE), ("plain", _PLAIN)],
-                value=d["kind"],
-                description="model",
-                tooltips=["draws z, pays KL", "neither draws z nor pays KL; β has no effect"],
+            "kind": controls.choices(
+                "model",
+                d["kind"],
+                [("variational", _VAE), ("plain", _PLAIN)],
+                ["draws z, pays KL", "neither draws z nor pays KL; β has no effect"],
             ),
         }
+
+    def _idle(self, values: controls.Values) -> set[str]:
+        """Name β where no KL is paid."""
+        return {"beta"} if values["kind"] == _PLAIN else set()
 
     def _make_groups(self) -> dict[str, list[controls.Widget]]:
         self._trainer = Trainer(self._request)
@@ -276,7 +279,7 @@ class VAEExplorer(Explorer[VAEResult]):
         (self._place,) = ax.plot(
             [], [], "o", mfc="none", mec=plots.BLACK, mew=3.0, ms=15, label="your z"
         )
-        plots.legend_above(ax, columns=2, markers=0.6)
+        plots.legend_above(ax, columns=2)
         self._map = ax
         self._progress = ax.text(
             0.02, 0.02, "", transform=ax.transAxes, color=plots.RUST, fontsize=plots.LETTERS

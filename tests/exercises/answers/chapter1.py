@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from scipy import stats
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, logsumexp, rel_entr, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 from bdl_teach import features
 from bdl_teach.backend import tfd
@@ -74,25 +74,6 @@ def by_cholesky(phi: Any, y: Any, s: Any, candidates: Any, kind: Any = F32) -> A
     return np.array(out)
 
 
-def naive_evidence(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
-    return [np.exp(weight_space(phi, y, s, c)) for c in candidates]
-
-
-def fit_of_map(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
-    out = []
-    for c in candidates:
-        m = np.linalg.solve(phi.T @ phi + np.eye(phi.shape[1]) * (s / c) ** 2, phi.T @ y)
-        out.append(stats.norm(phi @ m, s).logpdf(y).sum())
-    return out
-
-
-def by_det(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
-    covs = [c**2 * phi @ phi.T + s**2 * np.eye(len(y)) for c in candidates]
-    return [
-        -0.5 * y @ np.linalg.inv(v) @ y - 0.5 * np.log(np.linalg.det(2 * np.pi * v)) for v in covs
-    ]
-
-
 def jittered(phi: Any, y: Any, s: Any, candidates: Any) -> Any:
     return [weight_space(phi, y, np.sqrt(s**2 + 1e-8), c) for c in candidates]
 
@@ -124,11 +105,6 @@ def sd_given(cov: Any, j: Any, held: Any) -> Any:
 
 def conditional_sds(cov: Any, group: Any) -> Any:
     return [sd_given(cov, j, np.flatnonzero(group != k)) for j, k in enumerate(group)]
-
-
-def given_their_own_group(cov: Any, group: Any) -> Any:
-    own = [np.flatnonzero(group == k) for k in group]
-    return [sd_given(cov, j, rest[rest != j]) for j, rest in enumerate(own)]
 
 
 RIGHT: dict[str, Any] = {
@@ -185,141 +161,17 @@ ALSO: list[tuple[str, Any]] = [
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, max(p, 0.01))),
-    ("1.1", "σ² for σ", lambda y, f, s: -stats.norm(f, s**2).logpdf(y).sum()),
     ("1.7", "noise_std=0.5, candidates=[[0.1 1] [3 0.3]] expected", lambda *v: np.zeros(len(v[3]))),
-    ("1.1", "wrong sign: this", lambda y, f, s: stats.norm(f, s).logpdf(y).sum()),
-    ("1.1", "mean for sum: ", lambda y, f, s: -stats.norm(f, s).logpdf(y).mean()),
-    ("1.1", "not summed", lambda y, f, s: -stats.norm(f, s).logpdf(y)),
-    ("1.1", "σ for σ²: ", lambda y, f, s: -stats.norm(f, s**0.5).logpdf(y).sum()),
-    ("1.1", "normalising constant is missing", lambda y, f, s: ((y - f) ** 2 / 2 / s**2).sum()),
-    ("1.1", "density for log density", lambda y, f, s: stats.norm(f, s).pdf(y).prod()),
-    (
-        "1.1",
-        "½ of the constant",
-        lambda y, f, s: ((y - f) ** 2 / 2 / s**2 + np.log(2 * np.pi * s**2)).sum(),
-    ),
-    (
-        "1.1",
-        "σ for σ² in the constant",
-        lambda y, f, s: ((y - f) ** 2 / s**2 + np.log(2 * np.pi * s)).sum() / 2,
-    ),
-    (
-        "1.1",
-        "σ for σ² in the exponent",
-        lambda y, f, s: ((y - f) ** 2 / s + np.log(2 * np.pi * s**2)).sum() / 2,
-    ),
-    ("1.1", "2π is missing", lambda y, f, s: ((y - f) ** 2 / 2 / s**2 + np.log(s)).sum()),
-    ("1.1", "squared error alone", lambda y, f, s: (y - f) @ (y - f)),
-    ("1.1", "the mean squared error", lambda y, f, s: np.square(y - f).mean()),
-    ("1.1", "underflow", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y)).sum()),
-    ("1.1", "underflow", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y).prod())),
-    ("1.1", "small number", lambda y, f, s: -np.log(stats.norm(f, s).pdf(y) + 1e-12).sum()),
-    (
-        "1.1",
-        "another logarithm",
-        lambda y, f, s: ((y - f) ** 2 / s**2 + np.log2(2 * np.pi * s**2)).sum() / 2,
-    ),
-    (
-        "1.1",
-        "sign of the constant",
-        lambda y, f, s: ((y - f) ** 2 / s**2 - np.log(2 * np.pi * s**2)).sum() / 2,
-    ),
-    ("1.1", "expected", lambda y, f, s: -stats.norm(f, s + 1e-6).logpdf(y).sum()),
     ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, np.sqrt(s**2 + 1e-8))),
-    ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, s) - np.log(2 * np.pi) / 2),
     ("1.1", "expected", lambda y, f, s: -stats.laplace(f, s).logpdf(y).sum()),
     ("1.1", "expected", lambda y, f, s: RIGHT["1.1"](y, f, np.std(y - f))),
-    ("1.1", "expected", lambda y, f, s: -stats.norm(f, s).logpdf(np.clip(y, f - 9, f + 9)).sum()),
-    ("1.2", "prior is missing", lambda x, y, s, p: (x @ y / (x @ x), s / (x @ x) ** 0.5)),
-    ("1.2", "prior and noise swapped", lambda x, y, s, p: posterior(x, y, p, s)),
-    (
-        "1.2",
-        "variance for sd",
-        lambda x, y, s, p: (posterior(x, y, s, p)[0], posterior(x, y, s, p)[1] ** 2),
-    ),
-    ("1.2", "σ for σ²", lambda x, y, s, p: posterior(x, y, s**0.5, p**0.5)),
-    ("1.2", "s not squared", lambda x, y, s, p: posterior(x, y, s**0.5, p)),
-    ("1.2", "σ_p not squared", lambda x, y, s, p: posterior(x, y, s, p**0.5)),
-    ("1.2", "variance for its precision", lambda x, y, s, p: posterior(x, y, s, 1 / p)),
-    ("1.2", "means for sums", lambda x, y, s, p: posterior(x, y, s * len(x) ** 0.5, p)),
-    (
-        "1.2",
-        "mean of maximum likelihood",
-        lambda x, y, s, p: (x @ y / (x @ x), posterior(x, y, s, p)[1]),
-    ),
-    (
-        "1.2",
-        "noise is missing in the mean",
-        lambda x, y, s, p: (posterior(x, y, s, p)[1] ** 2 * (x @ y), posterior(x, y, s, p)[1]),
-    ),
-    ("1.2", "noise taken as 1", lambda x, y, s, p: posterior(x, y, 1, p)),
-    (
-        "1.2",
-        "sd without the prior",
-        lambda x, y, s, p: (posterior(x, y, s, p)[0], s * (x @ x) ** -0.5),
-    ),
-    ("1.2", "sd first", lambda x, y, s, p: posterior(x, y, s, p)[::-1]),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, y, (s**2 + 1e-8) ** 0.5, p)),
-    ("1.2", "expected", lambda x, y, s, p: posterior(x, y, s, 1.0)),
     ("1.2", "expected", lambda x, y, s, p: posterior(x, abs(y), s, p)),
-    (
-        "1.2",
-        "expected a pair of numbers, got one number",
-        lambda x, y, s, p: posterior(x, y, s, p)[0],
-    ),
-    (
-        "1.2",
-        "expected",
-        lambda x, y, s, p: (np.polyfit(x, y, 1)[0] if len(x) > 1 else 0, posterior(x, y, s, p)[1]),
-    ),
     ("1.3", "statement a is not true", "abdf"),
-    ("1.3", "statement c is not true", {"b", "c", "d", "f"}),
-    ("1.3", "statement e is not true", ["b", "d", "e", "f"]),
-    ("1.3", "statement d was left out", "bf"),
-    ("1.4", "missing 1/N", lambda s, p, n: (s / p) ** 2),
-    ("1.4", "half of it: ", lambda s, p, n: (s / p) ** 2 / n / 2),
-    ("1.4", "twice it: ", lambda s, p, n: (s / p) ** 2 / n * 2),
-    ("1.4", "upside down: ", lambda s, p, n: (p / s) ** 2 / n),
-    ("1.4", "upside down: ", lambda s, p, n: n * (p / s) ** 2),
-    ("1.4", "the factor 2s²/N is missing: ", lambda s, p, n: 0.5 * p**-2),
-    ("1.4", "the factor 2s² is missing: ", lambda s, p, n: 0.5 * p**-2 / n),
-    ("1.4", "the noise is missing, the 1/N is there: ", lambda s, p, n: p**-2 / n),
-    ("1.4", "σ for σ²", lambda s, p, n: s / p / n),
-    ("1.4", "s not squared", lambda s, p, n: s / p**2 / n),
-    ("1.4", "σ_p not squared", lambda s, p, n: s**2 / p / n),
-    ("1.4", "noise and the 1/N are missing", lambda s, p, n: p**-2),
-    ("1.4", "half of it, and missing 1/N", lambda s, p, n: 0.5 * (s / p) ** 2),
-    ("1.4", "upside down, and missing 1/N", lambda s, p, n: (p / s) ** 2),
-    ("1.4", "N times for 1/N", lambda s, p, n: (s / p) ** 2 * n),
     ("1.4", "expected", lambda s, p, n: s**2 / (n * p**2 + 1e-8)),
     ("1.4", "expected", lambda s, p, n: (s / (n * p)) ** 2),
-    ("1.4", "expected", lambda s, p, n: s**2 / p**2 / (n - 1)),
-    ("1.4", "the sign is wrong everywhere", lambda s, p, n: -(s**2) / p**2 / n),
-    ("1.7", "likelihood of the MAP weights", fit_of_map),
-    ("1.7", "density for log density", naive_evidence),
-    ("1.7", "underflow", by_det),
-    ("1.7", "σ for σ²", lambda f, y, s, cs: [weight_space(f, y, s**0.5, c**0.5) for c in cs]),
-    ("1.7", "σ_p not squared", lambda f, y, s, cs: [weight_space(f, y, s, c**0.5) for c in cs]),
-    ("1.7", "s not squared", lambda f, y, s, cs: [weight_space(f, y, s**0.5, c) for c in cs]),
-    ("1.7", "wrong sign: the", lambda f, y, s, cs: [-weight_space(f, y, s, c) for c in cs]),
-    ("1.7", "per point", lambda f, y, s, cs: [weight_space(f, y, s, c) / len(y) for c in cs]),
-    ("1.7", "prior is missing", lambda f, y, s, cs: [weight_space(f, y, s, 1) for c in cs]),
-    ("1.7", "only the noise", lambda f, y, s, cs: [stats.norm(0, s).logpdf(y).sum() for c in cs]),
-    ("1.7", "another", lambda f, y, s, cs: [weight_space(f, y, s, c) / np.log(10) for c in cs]),
-    ("1.7", "own size", lambda *v: np.log(np.exp(by_cholesky(*v, np.float64)))),
     ("1.7", "expected", jittered),
     ("1.7", "expected", lambda f, y, s, cs: one_step_ahead(f, y, s, np.sort(cs))),
-    ("1.7", "expected", lambda f, y, s, cs: cs[np.argmax(one_step_ahead(f, y, s, cs))]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, c[0], s) for c in cs]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f, y, s, c) + np.log(c[0]) for c in cs]),
-    ("1.7", "expected", lambda f, y, s, cs: [weight_space(f[:, :1], y, s, c[:1]) for c in cs]),
-    (
-        "1.7",
-        "raised",
-        lambda f, y, s, cs: [
-            stats.multivariate_normal(np.zeros(len(y)), c**2 * f @ f.T).logpdf(y) for c in cs
-        ],
-    ),
 ]
 
 
@@ -343,23 +195,6 @@ ALSO += [
     ("1.8", lambda cov, g: tf.constant(ratio(cov, g), tf.float32)),
 ]
 WRONG += [
-    ("1.8", "upside down", lambda cov, g: 1 / ratio(cov, g)),
-    ("1.8", "each weight alone", lambda cov, g: ratio(cov, np.arange(len(cov)))),
-    (
-        "1.8",
-        "the covariance's blocks inverted",
-        lambda cov, g: given_their_own_group(cov, g) / np.sqrt(np.diag(cov)),
-    ),
-    ("1.8", "variances for sds", lambda cov, g: ratio(cov, g) ** 2),
-    ("1.8", "q's sds alone", conditional_sds),
-    ("1.8", "the posterior's sds alone", lambda cov, g: cov.diagonal() ** 0.5),
-    ("1.8", "all ratios are 1", lambda cov, g: ratio(cov, 0 * g)),
-    ("1.8", "all ratios are 1", lambda cov, g: np.ones(len(g))),
-    ("1.8", "inverse of the diagonal", lambda cov, g: cov.diagonal() ** -1.0),
-    ("1.8", "missing to 1", lambda cov, g: 1 - ratio(cov, g)),
-    ("1.8", "Cholesky", lambda cov, g: (np.linalg.cholesky(cov) ** 2 / cov).diagonal() ** 0.5),
-    ("1.8", "eigenvalues", lambda cov, g: (np.linalg.eigvalsh(cov) / cov.diagonal()) ** 0.5),
-    ("1.8", "a matrix", lambda cov, g: np.diag(ratio(cov, g))),
     ("1.8", "expected", lambda cov, g: np.sort(ratio(cov, g))),
     ("1.8", "expected", lambda cov, g: np.full(len(cov), ratio(cov, g).mean())),
     ("1.8", "expected", lambda cov, g: ratio(cov, np.sort(g))),
@@ -404,15 +239,9 @@ WRONG += [
     ("1.9", "outside", lambda seen: np.linspace(-1.5, 1.5, 6)),
     ("1.9", "all in one place", lambda seen: [1.0] * 6),
     ("1.9", "still unsure", lambda seen: np.linspace(-1, 1, 6)),
-    ("1.9", "still unsure", lambda seen: [0.78, -0.97, 0.51, 1.0, -0.77, 0.32]),
-    ("1.9", "still unsure", lambda seen: np.linspace(0.3, 1, 6)),
-    ("1.9", "still unsure", lambda seen: np.sort(seen)[:6]),
     ("1.9", "expected shape (6,)", lambda seen: np.linspace(-1, 1, 12)),
     ("1.10", "too quiet", lambda problems: training_errors(problems, 7)),
-    ("1.10", "too quiet", lambda problems: 0.8 * np.array(by_freedom(problems))),
     ("1.10", "too loud", lambda problems: training_errors(problems, 1)),
-    ("1.10", "too loud", lambda problems: [y.std() for _, y in problems]),
-    ("1.10", "no variance", lambda problems: np.square(by_freedom(problems))),
     ("1.10", "not that of each", lambda problems: np.full(len(problems), 1.4)),
     ("1.10", "not above 0", lambda problems: -np.ones(len(problems))),
     ("1.10", "expected shape (24,)", lambda problems: 1.0),
@@ -446,10 +275,6 @@ def by_logaddexp(y: Any, f: Any, s: Any, a: Any) -> Any:
     return [total - base]
 
 
-def shares(a: Any) -> Any:
-    return np.exp(a - logsumexp(a))
-
-
 def kl_of_tf(a: Any, b: Any) -> Any:
     p, q = (tfd.Categorical(logits=tf.constant(v, tf.float64)) for v in (a, b))
     return tfd.kl_divergence(p, q)
@@ -458,10 +283,6 @@ def kl_of_tf(a: Any, b: Any) -> Any:
 def kl_by_terms(a: Any, b: Any) -> Any:
     log_q, log_p = log_softmax(a), log_softmax(b)
     return sum(np.exp(i) * (i - j) for i, j in zip(log_q, log_p, strict=True))
-
-
-def without(values: Any, out: Any) -> Any:
-    return np.log(np.exp(values - out(values)).sum()) + out(values)
 
 
 RIGHT["1.5"] = log_predictive
@@ -486,92 +307,10 @@ ALSO += [
     ("1.6", lambda a, b: [softmax(a) @ (log_softmax(a) - log_softmax(b))]),
 ]
 WRONG += [
-    ("1.5", "mean of logarithms", lambda y, f, s, a: shares(a) @ stats.norm(f, s).logpdf(y)),
-    ("1.5", "underflow: ", lambda y, f, s, a: np.log(shares(a) @ stats.norm(f, s).pdf(y))),
-    (
-        "1.5",
-        "the weights underflow",
-        lambda y, f, s, a: logsumexp(stats.norm(f, s).logpdf(y) + a) - np.log(np.exp(a).sum()),
-    ),
-    (
-        "1.5",
-        "a small number",
-        lambda y, f, s, a: np.log(shares(a) @ stats.norm(f, s).pdf(y) + 1e-300),
-    ),
-    ("1.5", "are ignored", lambda y, f, s, a: weighted(stats.norm(f, s).logpdf(y), 0 * a)),
-    ("1.5", "do not sum to 1", lambda y, f, s, a: logsumexp(stats.norm(f, s).logpdf(y) + a)),
-    (
-        "1.5",
-        "divided by T: ",
-        lambda y, f, s, a: logsumexp(stats.norm(f, s).logpdf(y) + a) - np.log(len(a)),
-    ),
-    ("1.5", "divided by T as well", lambda y, f, s, a: log_predictive(y, f, s, a) - np.log(len(a))),
-    (
-        "1.5",
-        "logarithms for weights",
-        lambda y, f, s, a: np.log(a @ stats.norm(f, s).pdf(y) / a.sum()),
-    ),
-    ("1.5", "heaviest draw", lambda y, f, s, a: stats.norm(f[a.argmax()], s).logpdf(y)),
-    (
-        "1.5",
-        "largest term",
-        lambda y, f, s, a: (stats.norm(f, s).logpdf(y) + np.log(shares(a))).max(),
-    ),
-    ("1.5", "plug-in", lambda y, f, s, a: stats.norm(shares(a) @ f, s).logpdf(y)),
-    (
-        "1.5",
-        "one Gaussian",
-        lambda y, f, s, a: stats.norm(
-            shares(a) @ f, (shares(a) @ f**2 - (shares(a) @ f) ** 2 + s**2) ** 0.5
-        ).logpdf(y),
-    ),
-    (
-        "1.5",
-        "normalising constant is missing",
-        lambda y, f, s, a: log_predictive(y, f, s, a) + np.log(s * np.sqrt(2 * np.pi)),
-    ),
-    ("1.5", "another logarithm", lambda y, f, s, a: log_predictive(y, f, s, a) / np.log(2)),
-    ("1.5", "wrong sign", lambda y, f, s, a: -log_predictive(y, f, s, a)),
-    *(
-        (
-            "1.5",
-            "not the largest",
-            lambda y, f, s, a, out=out: (
-                without(stats.norm(f, s).logpdf(y) + a, out) - without(a, out)
-            ),
-        )
-        for out in (np.min, np.mean, np.median, lambda v: v[0], lambda v: v[-1])
-    ),
     ("1.6", "contains an infinite value", lambda a, b: np.inf),
     ("1.5", "expected", lambda y, f, s, a: max(log_predictive(y, f, s, a), -700)),
-    ("1.5", "expected", lambda y, f, s, a: log_predictive(y, f, s + 1e-6, a)),
     ("1.5", "expected", lambda y, f, s, a: log_predictive(y, f, s, a / 2)),
     ("1.5", "expected", lambda y, f, s, a: log_predictive(y, f, s, np.clip(a, -700, 700))),
-    ("1.6", "overflow", lambda a, b: rel_entr(softmax(a), softmax(b)).sum()),
-    ("1.6", "overflow", lambda a, b: softmax(a) @ (np.log(softmax(a)) - np.log(softmax(b)))),
-    ("1.6", "overflow", lambda a, b: stats.entropy(np.exp(a), np.exp(b))),
-    (
-        "1.6",
-        "infinity taken away",
-        lambda a, b: np.nan_to_num(stats.entropy(softmax(a), softmax(b))),
-    ),
-    ("1.6", "a small number", lambda a, b: rel_entr(softmax(a), softmax(b) + 1e-12).sum()),
-    (
-        "1.6",
-        "a small number",
-        lambda a, b: RIGHT["1.6"](np.clip(a, -50, 50), np.clip(b, -50, 50)),
-    ),
-    ("1.6", "KL reversed", lambda a, b: RIGHT["1.6"](b, a)),
-    ("1.6", "not normalised", lambda a, b: softmax(a) @ (a - b)),
-    ("1.6", "sigmoids", lambda a, b: rel_entr(expit(a), expit(b)).sum()),
-    ("1.6", "another logarithm", lambda a, b: RIGHT["1.6"](a, b) / np.log(2)),
-    ("1.6", "wrong sign", lambda a, b: -RIGHT["1.6"](a, b)),
-    ("1.6", "mean for sum", lambda a, b: np.mean(softmax(a) * (log_softmax(a) - log_softmax(b)))),
-    ("1.6", "not summed", lambda a, b: softmax(a) * (log_softmax(a) - log_softmax(b))),
-    ("1.6", "weights are missing", lambda a, b: (log_softmax(a) - log_softmax(b)).sum()),
-    ("1.6", "cross-entropy", lambda a, b: -softmax(a) @ log_softmax(b)),
     ("1.6", "expected", lambda a, b: (RIGHT["1.6"](a, b) + RIGHT["1.6"](b, a)) / 2),
     ("1.6", "expected", lambda a, b: abs(softmax(a) - softmax(b)).sum() / 2),
-    ("1.6", "expected", lambda a, b: min(RIGHT["1.6"](a, b), 100)),
-    ("1.6", "expected", lambda a, b: softmax(a) @ (a - b) - a.max() + b.max()),
 ]

@@ -35,11 +35,6 @@ def ratio(x: Any) -> Any:
     return np.exp(2 * np.logaddexp.reduce(log) - np.logaddexp.reduce(2 * log))
 
 
-# Right answers, written in another way than the references.
-def _gain(x: Any) -> Any:
-    return (x**2).sum() ** 2 / (x**4).sum()
-
-
 RIGHT: dict[str, Any] = {
     "5.3": "ace",
     "5.4": covariance,
@@ -107,127 +102,18 @@ ALSO: list[tuple[str, Any]] = [
 WRONG: list[tuple[str, str, Any]] = [
     ("5.4", "expected", lambda x, s, k: covariance(x, np.clip(s, 0.01, 3), k)),
     ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, max(v, 0.01), c, d)),
-    (
-        "5.6",
-        "only the large ones",
-        lambda x: _gain(x / abs(x).max() if abs(x).max() > 1e60 else x),
-    ),
-    ("5.6", "eps in the denominator", lambda x: _gain(x / (abs(x).max() + 1e-9))),
     ("5.3", "statement c was left out", {"(a)"}),
-    ("5.4", "one W for all rows", lambda x, s, k: covariance(x, s, 0 * k)),
-    ("5.4", "only rows on different", lambda x, s, k: x * s**2 @ x.T * (k[:, None] != k)),
-    (
-        "5.4",
-        "only rows on different",
-        lambda x, s, k: x * s**2 @ x.T - covariance(x, s, k) + np.diag(x**2 @ s**2),
-    ),
-    ("5.4", "no diagonal", lambda x, s, k: covariance(x, s, k) - np.diag(x**2 @ s**2)),
-    ("5.4", "mean for sum", lambda x, s, k: covariance(x, s, k) / x.shape[1]),
-    ("5.4", "|x| for x", lambda x, s, k: abs(x) @ np.diag(s**2) @ abs(x).T * together_on(k)),
-    ("5.4", "|x| for x", lambda x, s, k: abs(covariance(abs(x), s, k))),
-    (
-        "5.4",
-        "correlation",
-        lambda x, s, k: covariance(x, s, k) / np.outer(*[(x**2 @ s**2) ** 0.5] * 2),
-    ),
     ("5.4", "expected", lambda x, s, k: np.tril(covariance(x, s, k))),
     ("5.4", "expected", lambda x, s, k: abs(covariance(x, s, k))),
-    ("5.4", "expected shape", lambda x, s, k: x**2 @ s**2),
-    ("5.4", "expected", lambda x, s, k: x @ x.T * np.mean(s**2) * together_on(k)),
-    ("5.4", "expected", lambda x, s, k: covariance(x, s, k) + 1e-3 * np.eye(len(x))),
-    ("5.4", "expected", lambda x, s, k: covariance(x - x.mean(0), s, k)),
-    ("5.4", "expected", lambda x, s, k: covariance(x, s, np.sort(k))),
-    ("5.5", "the rows are given", lambda n, m, v, c, d: n * n * (c + (v - c) / m)),
-    ("5.5", "the weights are given", lambda n, m, v, c, d: minibatch(n, m, 0, 0, d)),
-    ("5.5", "with replacement", lambda n, m, v, c, d: n * n * (v + d + (m - 1) * c) / m),
-    (
-        "5.5",
-        "N for N − 1",
-        lambda n, m, v, c, d: n * n * (v + (m - 1) * c) / m + n * (n - m) * d / m,
-    ),
-    (
-        "5.5",
-        "all of it vanishes",
-        lambda n, m, v, c, d: (n - m) / (n - 1) * n * n * (v + d + (m - 1) * c) / m,
-    ),
-    (
-        "5.5",
-        "the factor squared",
-        lambda n, m, v, c, d: (
-            minibatch(n, m, v, c, 0) + minibatch(n, m, 0, 0, d) * (n - m) / (n - 1)
-        ),
-    ),
-    (
-        "5.5",
-        "does not average out",
-        lambda n, m, v, c, d: minibatch(n, m, v, c, 0) + m * minibatch(n, m, 0, 0, d),
-    ),
-    (
-        "5.5",
-        "standard deviations added",
-        lambda n, m, v, c, d: (
-            sum(minibatch(n, m, *p) ** 0.5 for p in ((v, c, 0.0), (0.0, 0.0, d))) ** 2
-        ),
-    ),
-    (
-        "5.5",
-        "pairs counted twice",
-        with_rows(lambda n, m, v, c: (n / m) ** 2 * (m * v + 2 * m * (m - 1) * c)),
-    ),
-    ("5.5", "standard deviation for", lambda *case: minibatch(*case) ** 0.5),
     (
         "5.5",
         "expected",
         with_rows(lambda n, m, v, c: n * n / m * v + (n / m) ** 2 * n * (n - 1) * c),
     ),
     ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v + (m - 1) * c / m))),
-    ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v + (m + 1) * c) / m)),
-    ("5.5", "expected", with_rows(lambda n, m, v, c: n**2 * (v - (m - 1) * c) / m)),
-    ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, v, abs(c), d)),
-    ("5.5", "expected", lambda n, m, v, c, d: minibatch(n, m, v, c, -d)),
-    ("5.5", "with replacement", lambda n, m, v, c, d: minibatch(n, m, v + d, c, 0)),
-    ("5.5", "expected", lambda n, m, v, c, d: (n - 1) / n * minibatch(n, m, v, c, d)),
-    ("5.6", "overflow", lambda x: scaled_gain(lambda x: np.sqrt(np.mean(x**2)))(x)),
-    ("5.6", "overflow", lambda x: np.linalg.norm(x) ** 4 / np.sum(x**4)),
-    *(
-        ("5.6", "a scale that can be 0", scaled_gain(scale))
-        for scale in (np.mean, np.sum, lambda x: x[-1], lambda x: x[0], np.max, np.std, np.median)
-    ),
-    ("5.6", "eps in the denominator", scaled_gain(lambda x: abs(x).max() + 1e-8)),
-    ("5.6", "eps in the denominator", lambda x: (x @ x) ** 2 / (np.sum(x**4) + 1e-12)),
     ("5.6", "expected", lambda x: ratio(np.clip(x, -1e75, 1e75))),
-    ("5.6", "eps in the denominator", scaled_gain(lambda x: max(abs(x).max(), 1e-8))),
-    ("5.6", "float32", lambda x: ratio(np.float32(x))),
     ("5.6", "expected", lambda x: np.nan_to_num(np.sum(x**2) ** 2 / np.sum(x**4))),
     ("5.6", "expected", lambda x: ratio(np.abs(x) ** 0.5)),
-    ("5.6", "expected", lambda x: ratio(x - x.mean()) if np.ptp(x) else 1.0),
-    ("5.3", "statement b is not true", {"a", "b", "c", "e"}),
-    ("5.3", "statement d is not true", {"a", "c", "d", "e"}),
-    ("5.3", "statement e was left out", ["a", "c"]),
-    ("5.3", "statement a was left out", set()),
-    ("5.3", "expected a set of letters", {"a", "z"}),
-    ("5.4", "only the diagonal", lambda x, s, k: np.diag((x**2) @ s**2)),
-    ("5.4", "σ for σ²", lambda x, s, k: x @ np.diag(s) @ x.T * together_on(k)),
-    ("5.4", "columns for rows", lambda x, s, k: x.T @ x * s**2),
-    ("5.4", "the weights' variance is missing", lambda x, s, k: x @ x.T * together_on(k)),
-    ("5.4", "x squared", lambda x, s, k: (x**2 * s**2) @ (x**2).T * together_on(k)),
-    ("5.5", "the covariance is missing", with_rows(lambda n, m, v, c: n * n * v / m)),
-    ("5.5", "N for N²", lambda n, m, v, c, d: minibatch(n, m, v, c, d) / n),
-    ("5.5", "a point paired", with_rows(lambda n, m, v, c: n**2 * (v + m * c) / m)),
-    ("5.5", "pairs counted once", with_rows(lambda n, m, v, c: n**2 * (v + (m - 1) * c / 2) / m)),
-    (
-        "5.5",
-        "the factor N/M is missing",
-        lambda n, m, v, c, d: m * (v + d + (m - 1) * (c - d / (n - 1))),
-    ),
-    ("5.6", "overflow", lambda x: np.sum(x**2) ** 2 / np.sum(x**4)),
-    ("5.6", "overflow", lambda x: (x @ x) ** 2 / (x**2 @ x**2)),
-    ("5.6", "upside down", lambda x: 1 / ratio(x)),
-    ("5.6", "the number of points", lambda x: len(x)),
-    ("5.6", "x for x²", lambda x: np.sum(x) ** 2 / np.sum(x**2)),
-    ("5.4", "one ε for all inputs", lambda x, s, k: np.outer(x @ s, s @ x.T) * together_on(k)),
-    ("5.5", "N/M not squared", lambda n, m, *rest: minibatch(n, m, *rest) / (n / m)),
-    ("5.5", "the factor N² is missing", lambda n, m, *rest: minibatch(n, m, *rest) / n / n),
 ]
 
 
@@ -261,8 +147,6 @@ WRONG += [
     ("5.8", "too few rows", lambda x, y, m, d, s, budget: (1, budget)),
     ("5.8", "one split for all worlds", lambda x, y, m, d, s, budget: (16, 16)),
     ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (budget, budget)),
-    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (0, budget)),
-    ("5.8", "no split of the budget", lambda x, y, m, d, s, budget: (2.5, 10)),
     ("5.8", "contains NaN", lambda x, y, m, d, s, budget: (np.nan, 1)),
     ("5.8", "M and K are swapped", lambda *world: balanced(*world)[::-1]),
     (
@@ -271,12 +155,6 @@ WRONG += [
         lambda x, y, m, d, s, budget: {2.0: (256, 1), 0.3: (32, 8)}.get(d, (2, 128)),
     ),
     ("5.8", "expected a pair of numbers", lambda x, y, m, d, s, budget: 64),
-    ("5.9", "taken for local", lambda n, m, s: [1 * (k > 0) for k in by_steps(n, m, s)]),
-    ("5.9", "taken for a shared", lambda n, m, s: [1 * (k == 1) for k in by_steps(n, m, s)]),
-    ("5.9", "are swapped", lambda n, m, s: [(1, 0, 2)[k] for k in by_steps(n, m, s)]),
-    ("5.9", "are swapped", lambda n, m, s: [(0, 2, 1)[k] for k in by_steps(n, m, s)]),
-    ("5.9", "judged by the size", lambda n, m, s: np.argsort(np.argsort(-m[:, 0].std(1)))),
-    ("5.9", "all alike", lambda n, m, s: [1] * len(m)),
     ("5.9", "expected shape (3,)", lambda n, m, s: 1),
 ]
 
@@ -327,55 +205,11 @@ ALSO += [
     ("5.7", lambda x, e, r, s, g: np.einsum("ni,ni,no,no,io->io", x, s, g, r, e)),
 ]
 WRONG += [
-    ("5.1", "an η for each", lambda x, m, s, u: (x @ m, x**2 @ (s**2 + u**2))),
-    ("5.1", "no η at all", lambda x, m, s, u: (x @ m, x**2 @ s**2)),
-    ("5.1", "no ε at all", lambda x, m, s, u: (x @ m, (x @ u) ** 2)),
-    ("5.1", "one ε for all", lambda x, m, s, u: (x @ m, (x @ s) ** 2 + (x @ u) ** 2)),
-    ("5.1", "under one noise", lambda x, m, s, u: (x @ m, x**2 @ (s + u) ** 2)),
-    ("5.1", "without its sign", lambda x, m, s, u: (x @ m, x**2 @ s**2 + (abs(x) @ abs(u)) ** 2)),
-    ("5.1", "u in the mean", lambda x, m, s, u: (x @ m + x @ u, together(x, m, s, u)[1])),
-    ("5.1", "xu not squared", lambda x, m, s, u: (x @ m, x**2 @ s**2 + x @ u)),
-    ("5.1", "σ for σ²", lambda x, m, s, u: together(x, m, s**0.5, u)),
-    ("5.1", "standard deviation for", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] ** 0.5)),
-    ("5.1", "second moment", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] + x**2 @ m**2)),
-    ("5.1", "swapped", lambda *v: together(*v)[::-1]),
-    ("5.1", "a small number", lambda x, m, s, u: (x @ m, together(x, m, s, u)[1] + 1e-8)),
     ("5.1", "expected a pair, each shape (2, 1), got shape (2, 1)", lambda x, m, s, u: x @ m),
     ("5.1", "raised", lambda x, m, s, u: (m @ x, s @ x)),
     ("5.1", "expected", lambda x, m, s, u: (x @ m, x**2 @ s**2 - (x @ u) ** 2)),
-    ("5.1", "expected", lambda x, m, s, u: (abs(x) @ m, together(x, m, s, u)[1])),
-    ("5.2", "variance for", lambda x, t, a, z: x @ t + (x**2 @ (a * t * t)) * z),
-    ("5.2", "one ε for all", lambda x, t, a, z: x @ t + (x @ (a**0.5 * abs(t))) * z),
-    ("5.2", "α for σ²", lambda x, t, a, z: x @ t + (x**2 @ a) ** 0.5 * z),
-    ("5.2", "α squared", lambda x, t, a, z: multiplied(x, t, a * a, z)),
-    ("5.2", "θ not squared", lambda x, t, a, z: x @ t + (x**2 @ (a * abs(t))) ** 0.5 * z),
-    ("5.2", "output's size", lambda x, t, a, z: x @ t * (1 + a.mean(0) ** 0.5 * z)),
-    ("5.2", "for all rows", lambda x, t, a, z: multiplied(x, t, a, z[0])),
-    ("5.2", "for all units", lambda x, t, a, z: multiplied(x, t, a, z[:, :1])),
-    (
-        "5.2",
-        "eps under the root",
-        lambda x, t, a, z: x @ t + (x**2 @ (a * t * t) + 1e-8) ** 0.5 * z,
-    ),
-    ("5.2", "ζ is missing", lambda x, t, a, z: multiplied(x, t, a, 1.0)),
-    ("5.2", "the mean is missing", lambda x, t, a, z: multiplied(x, t, a, z) - x @ t),
-    ("5.2", "the scale is missing", lambda x, t, a, z: x @ t + z),
-    ("5.2", "subtracted", lambda x, t, a, z: multiplied(x, t, a, -z)),
     ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a, z[::-1])),
     ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a, abs(z))),
     ("5.2", "expected", lambda x, t, a, z: multiplied(x, t, a / (1 + a), z)),
-    ("5.7", "no signs", lambda x, e, r, s, g: x.T @ g * e),
-    ("5.7", "signs of the inputs", lambda x, e, r, s, g: e * ((x * s).T @ g)),
-    ("5.7", "signs of the outputs", lambda x, e, r, s, g: e * (x.T @ (g * r))),
-    ("5.7", "first row's signs", lambda x, e, r, s, g: e * np.outer(s[0], r[0]) * (x.T @ g)),
-    ("5.7", "ε is missing", lambda x, e, r, s, g: flipout_slope(x, 1.0, r, s, g)),
-    ("5.7", "gradient by μ", lambda x, e, r, s, g: x.T @ g),
-    ("5.7", "both gradients", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g) + x.T @ g),
-    ("5.7", "mean for sum", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g) / len(x)),
-    ("5.7", "transposed", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g).T),
-    ("5.7", "|ε|", lambda x, e, r, s, g: flipout_slope(x, abs(e), r, s, g)),
-    ("5.7", "ε twice", lambda x, e, r, s, g: flipout_slope(x, e * e, r, s, g)),
-    ("5.7", "wrong sign", lambda x, e, r, s, g: flipout_slope(x, -e, r, s, g)),
-    ("5.7", "expected", lambda x, e, r, s, g: flipout_slope(x, e, r, s, g**2)),
     ("5.7", "expected", lambda x, e, r, s, g: flipout_slope(x, e, r, s, abs(g))),
 ]

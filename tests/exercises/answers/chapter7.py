@@ -39,12 +39,6 @@ def gamma(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
     return new, new * np.exp(-l10) * (beta / alpha)
 
 
-def naive(alpha: Any, beta: Any, r: Any, v: Any, eps: float = 0.0) -> Any:
-    z0, z1, z2 = (stats.norm(0, (v + beta / (alpha + k)) ** 0.5).pdf(r) for k in (-1, 0, 1))
-    new = 1 / (z0 * z2 / z1**2 * (alpha + 1) / alpha - 1 + eps)
-    return new, 1 / (z2 / z1 * (alpha + 1) / beta - z1 / z0 * alpha / beta + eps)
-
-
 def score(m: Any, v: Any, a: Any, b: Any, c: Any, s: Any, y: Any) -> Any:
     standardised = stats.norm(m, (v + b / (a - 1)) ** 0.5).logpdf((y - c) / s)
     return np.mean(standardised) - np.log(s)
@@ -57,11 +51,6 @@ def relu_by_mask(m: Any, v: Any) -> Any:
     for i in np.flatnonzero(kept):
         mean[i], var[i] = RIGHT["7.4"](m[i], v[i])
     return mean, var
-
-
-def zero_below(limit: float) -> Any:
-    """A ReLU's moments, and 0 for both far below 0."""
-    return lambda m, v: [q * (m > limit * np.sqrt(v)) for q in RIGHT["7.4"](m, v)]
 
 
 def guarded(y: float, m: float, v: float, alpha: float, beta: float) -> float:
@@ -157,13 +146,6 @@ def no_digits(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
     return new, new * beta / alpha * np.exp(z0 - z1)
 
 
-def plain_exp(alpha: Any, beta: Any, r: Any, v: Any) -> Any:
-    """The ℓ are right, and 1 is subtracted from an exponential."""
-    new_alpha, new_beta = gamma(alpha, beta, r, v)
-    lost = 1 / (np.exp(np.log1p(1 / new_alpha)) - 1)
-    return lost, new_beta * lost / new_alpha
-
-
 def stops(at: float) -> Any:
     """An update that stands still from some α on."""
     return lambda a, b, r, v: gamma(a, b, r, v) if a < at else (a, b)
@@ -249,383 +231,25 @@ ALSO: list[tuple[str, Any]] = [
 # (exercise, what the message must say, wrong answer)
 WRONG: list[tuple[str, str, Any]] = [
     ("7.4", "expected", lambda m, v: RIGHT["7.4"](m, v + 1e-6)),
-    ("7.5", "a small number added", lambda m, v, a, b: RIGHT["7.5"](m, v + 1e-6, a, b)),
-    ("7.5", "a small number added", lambda m, v, a, b: RIGHT["7.5"](m, v, a, b + 1e-6)),
     ("7.5", "expected", lambda m, v, a, b: RIGHT["7.5"](m, np.minimum(v, 1), a, b)),
     ("7.9", "expected", lambda m, v, p, s: RIGHT["7.9"](m, np.maximum(v, 0.01), p, s)),
     ("7.7", "expected", lambda *case: abs(RIGHT["7.7"](*case))),
     ("7.7", "expected", lambda *case: min(RIGHT["7.7"](*case), 0.0)),
     ("7.1", "alpha=6, beta=6 expected", lambda y, m, v, a, b: 0.0),
-    (
-        "7.1",
-        "eps in the logarithm",
-        lambda y, m, v, a, b: np.log(stats.norm.pdf(y, m, np.sqrt(v + b / (a - 1))) + 1e-10),
-    ),
-    ("7.4", "0 far below", zero_below(-10.0)),
-    ("7.4", "0 far below", zero_below(-5.0)),
-    (
-        "7.7",
-        "eps in the logarithm",
-        lambda m, v, a, b, c, s, y: np.mean(
-            np.log(stats.norm.pdf(y, m * s + c, np.sqrt(v + b / (a - 1)) * s) + 1e-9)
-        ),
-    ),
-    ("7.9", "negative precision", lambda m, v, p, s: RIGHT["7.9"](m, v, p.clip(0), s)),
-    ("7.9", "negative precision", lambda m, v, p, s: RIGHT["7.9"](m, v, abs(p), s)),
     ("7.9", "expected", lambda m, v, p, s: RIGHT["7.9"](m, v, np.where(p < 0, 0.2, p), s)),
-    ("7.9", "eps beside", lambda m, v, p, s: ((m / v - s) * (c := 1 / (1 / v - p + 1e-8)), c)),
-    ("7.1", "½ is missing", lambda y, m, v, a, b: 2 * RIGHT["7.1"](y, m, v, a, b)),
-    (
-        "7.1",
-        "sign of one term",
-        lambda y, m, v, a, b: RIGHT["7.1"](y, m, v, a, b) + np.log(2 * np.pi * (v + b / (a - 1))),
-    ),
-    (
-        "7.1",
-        "not squared",
-        lambda y, m, v, a, b: (
-            -0.5 * (np.log(2 * np.pi * (v + b / (a - 1))) + abs(y - m) / (v + b / (a - 1)))
-        ),
-    ),
-    ("7.1", "not in nats", lambda y, m, v, a, b: RIGHT["7.1"](y, m, v, a, b) / np.log(2)),
-    ("7.1", "eps", lambda y, m, v, a, b: RIGHT["7.1"](y, m, v + 1e-8, a, b)),
-    ("7.1", "variance for sd", lambda y, m, v, a, b: stats.norm(m, v + b / (a - 1)).logpdf(y)),
-    (
-        "7.1",
-        "mixed",
-        lambda y, m, v, a, b: stats.norm(m, (v + (b / (a - 1)) ** 0.5) ** 0.5).logpdf(y),
-    ),
-    (
-        "7.1",
-        "2π is missing",
-        lambda y, m, v, a, b: RIGHT["7.1"](y, m, v, a, b) + np.log(2 * np.pi) / 2,
-    ),
     ("7.1", "expected", lambda y, m, v, a, b: stats.t(2 * a, m, (b / a + v) ** 0.5).logpdf(y)),
     ("7.1", "expected", lambda y, m, v, a, b: stats.laplace(m, (v + b / (a - 1)) ** 0.5).logpdf(y)),
-    ("7.1", "expected", lambda y, m, v, a, b: RIGHT["7.1"](y + m, 0, v, a, b)),
-    ("7.1", "expected", lambda y, m, v, a, b: np.maximum(RIGHT["7.1"](y, m, v, a, b), -10)),
-    ("7.1", "expected", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).logsf(y)),
-    ("7.4", "0/0", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a)))),
-    ("7.4", "least value", lambda m, v: paper_relu(m, v, lambda a: np.log(special.ndtr(a) + 1e-8))),
-    (
-        "7.4",
-        "least value",
-        lambda m, v: paper_relu(m, v, lambda a: np.log(np.maximum(special.ndtr(a), 1e-12))),
-    ),
-    (
-        "7.4",
-        "truncated",
-        lambda m, v: (
-            relu(m, v)[0] / special.ndtr(m / v**0.5),
-            relu(m, v)[1] / special.ndtr(m / v**0.5),
-        ),
-    ),
-    ("7.4", "relu of the mean", lambda m, v: (np.maximum(m, 0), v * (m > 0))),
-    ("7.4", "φ part", lambda m, v: (m * special.ndtr(m / v**0.5), relu(m, v)[1])),
-    ("7.4", "swapped", lambda m, v: relu(m, v)[::-1]),
     ("7.4", "expected", lambda m, v: (relu(m, v)[0], v)),
     ("7.4", "expected", lambda m, v: (relu(m, v)[0], v * (m > 0))),
-    ("7.4", "expected", lambda m, v: relu(-m, v)),
-    ("7.4", "expected", lambda m, v: (m + 0 * v, v + 0 * m)),
-    ("7.4", "expected", lambda m, v: (m * (g := 0.5 + 0.5 * np.tanh(0.8 * m / v**0.5)), v * g)),
-    ("7.4", "expected", lambda m, v: (relu(m, v)[0] + 1e-8, relu(m, v)[1] + 1e-8)),
-    ("7.4", "expected", lambda m, v: (relu(m, v)[0], np.maximum(relu(m, v)[1], 1e-6))),
-    (
-        "7.5",
-        "by (in + 1)²",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] / (1 + len(m))),
-    ),
-    (
-        "7.5",
-        "only one of the two",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] * (1 + len(m))),
-    ),
-    (
-        "7.5",
-        "second moment",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a**2 + b) @ np.append(v + m**2, 1) / (len(m) + 1),
-        ),
-    ),
-    (
-        "7.5",
-        "not squared",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a @ np.append(v, 0) + b @ np.append(m**2 + v, 1)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "7.5",
-        "bias is first",
-        lambda m, v, a, b: (
-            a @ np.append(1, m) / (len(m) + 1) ** 0.5,
-            (a**2 @ np.append(0, v) + b @ np.append(1, m**2 + v)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "7.5",
-        "sd for variance",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] ** 0.5),
-    ),
-    ("7.5", "swapped", lambda m, v, a, b: layer(m, v, a, b)[::-1]),
-    (
-        "7.5",
-        "product of the two",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0],
-            (a**2 @ np.append(v, 0) + b @ np.append(m**2, 1)) / (len(m) + 1),
-        ),
-    ),
-    (
-        "7.5",
-        "1/√in for",
-        lambda m, v, a, b: (
-            layer(m, v, a, b)[0] * (1 + 1 / len(m)) ** 0.5,
-            layer(m, v, a, b)[1] * (1 + 1 / len(m)),
-        ),
-    ),
-    ("7.5", "expected", lambda m, v, a, b: layer(m, v, a, b**2)),
-    ("7.5", "expected", lambda m, v, a, b: layer(m, v**0.5, a, b)),
     ("7.5", "expected", lambda m, v, a, b: (layer(m, v, a, b)[0], abs(a @ np.append(v, 0)))),
-    (
-        "7.5",
-        "a small number",
-        lambda m, v, a, b: (layer(m, v, a, b)[0], layer(m, v, a, b)[1] + 1e-3),
-    ),
     ("7.6", "digits are lost", no_digits),
-    ("7.6", "digits are lost", plain_exp),
-    ("7.6", "digits are lost", lambda a, b, r, v: naive(np.float64(a), b, r, v)),
-    ("7.6", "eps in the denominator", lambda a, b, r, v: naive(a, b, r, v, 1e-8)),
-    (
-        "7.6",
-        "eps in the denominator",
-        lambda a, b, r, v: (1 / (1 / gamma(a, b, r, v)[0] + 1e-18), gamma(a, b, r, v)[1]),
-    ),
     ("7.6", "expected", stops(1e5)),
     ("7.6", "expected", stops(1e11)),
     ("7.6", "expected", steps(1.0)),
-    ("7.6", "expected", steps(-0.5)),
-    ("7.6", "expected", lambda a, b, r, v: (a + 1, b + r**2)),
-    ("7.6", "expected", lambda a, b, r, v: (a + 0.5, b + 0.5 * (r**2 + v))),
-    ("7.6", "variance is ignored", lambda a, b, r, v: gamma(a, b, r, 0.0)),
-    (
-        "7.6",
-        "expected",
-        lambda a, b, r, v: gamma(a, b, r, v) if a < 1e6 else (a + 0.5, b + r**2 / 2),
-    ),
-    ("7.6", "expected", lambda a, b, r, v: (min(gamma(a, b, r, v)[0], 707), gamma(a, b, r, v)[1])),
-    ("7.6", "expected", single(gamma)),
-    ("7.6", "ℓ₁₀ and ℓ₂₁", lambda a, b, r, v: _gamma_again(a, b, r, v, -1)),
-    ("7.6", "ℓ₁₀ added", lambda a, b, r, v: _gamma_again(a, b, r, v, 0)),
-    (
-        "7.6",
-        "exp(−l₁₀) is missing",
-        lambda a, b, r, v: (gamma(a, b, r, v)[0], gamma(a, b, r, v)[0] * b / a),
-    ),
-    ("7.6", "α is not updated", lambda a, b, r, v: (a, gamma(a, b, r, v)[1])),
-    (
-        "7.7",
-        "network's variance is missing",
-        lambda m, v, a, b, c, s, y: score(m, 0, a, b, c, s, y),
-    ),
-    ("7.7", "precision", lambda m, v, a, b, c, s, y: score(m, v + a / b, a, 0, c, s, y)),
-    (
-        "7.7",
-        "variance for sd",
-        lambda m, v, a, b, c, s, y: np.mean(stats.norm(m * s + c, (v + b / (a - 1)) * s).logpdf(y)),
-    ),
-    ("7.7", "not in nats", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) / np.log(2)),
-    ("7.7", "2π", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) + np.log(2 * np.pi) / 2),
-    (
-        "7.7",
-        "of the mean density",
-        lambda m, v, a, b, c, s, y: np.log(
-            np.mean(stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).pdf(y))
-        ),
-    ),
-    (
-        "7.7",
-        "not averaged",
-        lambda m, v, a, b, c, s, y: stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y),
-    ),
-    (
-        "7.7",
-        "y_std for y_std²",
-        lambda m, v, a, b, c, s, y: np.mean(
-            stats.norm(m * s + c, ((v + b / (a - 1)) * s) ** 0.5).logpdf(y)
-        ),
-    ),
     ("7.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, 9.0, 2.0, c, s, y)),
-    ("7.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, 22.5, 9.2, y)),
-    ("7.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) - 2 * np.log(s)),
-    ("7.7", "expected", lambda m, v, a, b, c, s, y: score(m, v, a, b, y.mean(), s, y)),
-    (
-        "7.7",
-        "expected",
-        lambda m, v, a, b, c, s, y: np.median(
-            stats.norm(m * s + c, (v + b / (a - 1)) ** 0.5 * s).logpdf(y)
-        ),
-    ),
-    ("7.7", "expected", lambda m, v, a, b, c, s, y: np.mean((y - m * s - c) ** 2) ** 0.5),
-    ("7.9", "from a variance", lambda m, v, p, s: ((m / v - s) * (v - p), v - p)),
-    ("7.9", "for a mean:", lambda m, v, p, s: ((m / v - s * p) / (1 / v - p), 1 / (1 / v - p))),
-    ("7.9", "from the mean", lambda m, v, p, s: (m - s, 1 / (1 / v - p))),
-    ("7.9", "shift is added", lambda m, v, p, s: ((m / v + s) / (1 / v - p), 1 / (1 / v - p))),
-    ("7.9", "shift is missing", lambda m, v, p, s: (m / (1 - v * p), v / (1 - v * p))),
-    (
-        "7.9",
-        "sd for variance",
-        lambda m, v, p, s: ((m - v * s) / (1 - v * p), (v / (1 - v * p)) ** 0.5),
-    ),
-    ("7.9", "swapped", lambda m, v, p, s: (v / (1 - v * p), (m - v * s) / (1 - v * p))),
-    ("7.9", "variances are subtracted", lambda m, v, p, s: ((m / v - s) * (v - 1 / p), v - 1 / p)),
     ("7.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v + p), 1 / (1 / v - p))),
-    ("7.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p), 1 / (1 / v + p))),
-    ("7.9", "expected", lambda m, v, p, s: ((m - s) / (1 / v - p) / v, 1 / (1 / v - p))),
-    ("7.9", "expected", lambda m, v, p, s: ((m / v**0.5 - s) / (v**-0.5 - p), 1 / (v**-0.5 - p))),
-    ("7.9", "expected", lambda m, v, p, s: ((m / v - s) / (1 / v - p**2), 1 / (1 / v - p**2))),
-    ("7.1", "wrong sign", lambda y, m, v, a, b: -RIGHT["7.1"](y, m, v, a, b)),
-    ("7.1", "noise is missing", lambda y, m, v, a, b: stats.norm(m, v**0.5).logpdf(y)),
-    ("7.1", "β/α", lambda y, m, v, a, b: stats.norm(m, (v + b / a) ** 0.5).logpdf(y)),
-    ("7.1", "precision", lambda y, m, v, a, b: stats.norm(m, (v + a / b) ** 0.5).logpdf(y)),
-    ("7.1", "density", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.5).pdf(y)),
-    (
-        "7.1",
-        "divided by v",
-        lambda y, m, v, a, b: -0.5 * (np.log(v + b / (a - 1)) + (y - m) ** 2) / (v + b / (a - 1)),
-    ),
-    (
-        "7.1",
-        "network's variance",
-        lambda y, m, v, a, b: stats.norm(m, (b / (a - 1)) ** 0.5).logpdf(y),
-    ),
-    ("7.1", "β/(α+1)", lambda y, m, v, a, b: stats.norm(m, (v + b / (a + 1)) ** 0.5).logpdf(y)),
-    ("7.1", "sd for", lambda y, m, v, a, b: stats.norm(m, (v + b / (a - 1)) ** 0.25).logpdf(y)),
     ("7.3", "statement a is not true", "abdf"),
-    ("7.3", "statement d was left out", "bf"),
-    ("7.3", "statement c is not true", {"b", "c", "d", "f"}),
-    ("7.3", "statement e is not true", ["b", "d", "e", "f"]),
-    ("7.3", "expected a set of letters", 7),
-    ("7.4", "relu of the mean", lambda m, v: (np.maximum(m, 0), relu(m, v)[1])),
-    ("7.4", "second moment", lambda m, v: (relu(m, v)[0], relu(m, v)[1] + relu(m, v)[0] ** 2)),
-    (
-        "7.4",
-        "truncated",
-        lambda m, v: (relu(m, v)[0] / stats.norm.cdf(m / v**0.5), relu(m, v)[1]),
-    ),
-    ("7.4", "sd for variance", lambda m, v: (relu(m, v)[0], relu(m, v)[1] ** 0.5)),
-    ("7.4", "variance for sd", lambda m, v: relu(m, v**2)),
-    (
-        "7.4",
-        "h(α)²",
-        lambda m, v: (relu(m, v)[0], v * stats.norm.cdf(m / v**0.5) - relu(m, v)[0] ** 2),
-    ),
-    ("7.4", "scale is missing", lambda m, v: relu(m / v**0.5, 1.0 + 0 * v)),
-    (
-        "7.5",
-        "divided by in + 1",
-        lambda m, v, a, b: (
-            _scaled(m, v, a, b, None, 0)[0] / (len(m) + 1) ** 0.5,
-            layer(m, v, a, b)[1],
-        ),
-    ),
-    ("7.5", "bias is missing", lambda m, v, a, b: _bias(m, v, a, b, 0.0, 0.0)),
-    ("7.5", "bias's input is uncertain", lambda m, v, a, b: _bias(m, v, a, b, 1.0, 1.0)),
-    ("7.5", "scale is missing", lambda m, v, a, b: _scaled(m, v, a, b, 1.0, 1.0)),
-    ("7.5", "divided by √(in + 1)", lambda m, v, a, b: _scaled(m, v, a, b, None, 0.5)),
-    (
-        "7.5",
-        "variance of z is missing",
-        lambda m, v, a, b: layer(m, 0 * v, a, b)[:1] + _no_z(m, v, a, b),
-    ),
-    ("7.5", "variance of the weights", lambda m, v, a, b: _no_weights(m, v, a, b)),
-    ("7.6", "eps in the denominator", lambda a, b, r, v: naive(a, b, r, v, 1e-6)),
-    ("7.6", "network's variance is ignored", lambda a, b, r, v: (a + 0.5, b + r**2 / 2)),
-    ("7.6", "wrong sign of ℓ₁₀", lambda a, b, r, v: _gamma_with(a, b, r, v, 1.0)),
-    ("7.6", "β/α for β/(α−1)", lambda a, b, r, v: _shifted(a, b, r, v)),
-    ("7.6", "expected", lambda a, b, r, v: _shifted(a, b, r, v, lost=True)),
-    ("7.6", "swapped", lambda a, b, r, v: gamma(a, b, r, v)[::-1]),
-    ("7.6", "β is not updated", lambda a, b, r, v: (gamma(a, b, r, v)[0], b)),
-    ("7.6", "digits are lost", naive),
-    ("7.7", "noise is missing", lambda m, v, a, b, c, s, y: score(m, v, a, 0, c, s, y)),
-    ("7.7", "standardised", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) + np.log(s)),
-    ("7.7", "outputs are left", lambda m, v, a, b, c, s, y: score(m, v, a, b, 0.0, 1.0, y)),
-    ("7.7", "noise is left", lambda m, v, a, b, c, s, y: score(m, v, a, b / s**2, c, s, y)),
-    (
-        "7.7",
-        "variance is left",
-        lambda m, v, a, b, c, s, y: score(m, v / s**2, a, b / s**2, c, s, y),
-    ),
-    ("7.7", "β/α", lambda m, v, a, b, c, s, y: score(m, v, a, b * (a - 1) / a, c, s, y)),
-    ("7.7", "y_mean", lambda m, v, a, b, c, s, y: score(m, v, a, b, 0.0, s, y)),
-    ("7.7", "sum for mean", lambda m, v, a, b, c, s, y: score(m, v, a, b, c, s, y) * len(y)),
-    ("7.7", "wrong sign", lambda m, v, a, b, c, s, y: -score(m, v, a, b, c, s, y)),
-    (
-        "7.9",
-        "variance is subtracted",
-        lambda m, v, p, s: ((m - v * s) / (1 - v * p), 1 / (1 / v - 1 / p)),
-    ),
-    ("7.9", "old variance", lambda m, v, p, s: (m - v * s, v / (1 - v * p))),
-    ("7.9", "once more", lambda m, v, p, s: ((m + v * s) / (1 + v * p), v / (1 + v * p))),
-    ("7.9", "natural parameter", lambda m, v, p, s: (m / v - s, v / (1 - v * p))),
-    ("7.9", "precision for variance", lambda m, v, p, s: ((m - v * s) / (1 - v * p), 1 / v - p)),
-    ("7.9", "left as it is", lambda m, v, p, s: (m, v / (1 - v * p))),
 ]
-
-
-def _bias(m: Any, v: Any, a: Any, b: Any, mean: float, var: float) -> Any:
-    z, z_var = np.append(m, mean), np.append(v, var)
-    n = len(z)
-    return a @ z / n**0.5, ((a**2 + b) @ (z**2 + z_var) - a**2 @ z**2) / n
-
-
-def _gamma_with(a: Any, b: Any, r: Any, v: Any, sign: float) -> Any:
-    new_a, new_b = gamma(a, b, r, v)
-    return new_a, new_a * b / a * (new_b / new_a * a / b) ** -sign
-
-
-def _gamma_again(a: Any, b: Any, r: Any, v: Any, sign: int) -> Any:
-    """Of ℓ₂₁ − ℓ₁₀ the opposite (−1), or the sum of the two (0)."""
-    new_a, new_b = gamma(a, b, r, v)
-    l10 = -np.log(new_b / new_a * a / b) if a < 1e6 else _l10(a, b, r, v)
-    difference = -np.log1p((1 / a - 1 / new_a) / (1 + 1 / new_a))
-    changed = -difference if sign < 0 else difference + 2 * l10
-    new = 1 / np.expm1(np.log1p(1 / a) + changed)
-    return new, new * b / a * np.exp(-l10)
-
-
-def _l10(a: Any, b: Any, r: Any, v: Any) -> Any:
-    down = b / (a * (a - 1)) / (v + b / (a - 1))
-    return -0.5 * np.log1p(-down) - 0.5 * r**2 * down / (v + b / a)
-
-
-def _shifted(a: Any, b: Any, r: Any, v: Any, *, lost: bool = False) -> Any:
-    """With the noise variances β/α, β/(α + 1), β/(α + 2), by small differences or by large ones."""
-    if lost:
-        z0, z1, z2 = (stats.norm(0, (v + b / (a + k)) ** 0.5).logpdf(r) for k in range(3))
-        l10, l21 = z1 - z0, z2 - z1
-    else:
-        l10, l21 = _l10(a + 1, b, r, v), _l10(a + 2, b, r, v)
-    new = 1 / np.expm1(l21 - l10 + np.log1p(1 / a))
-    return new, new * b / a * np.exp(-l10)
-
-
-def _scaled(m: Any, v: Any, a: Any, b: Any, scale: float | None, power: float) -> Any:
-    mean, var = layer(m, v, a, b)
-    n = len(m) + 1
-    return (mean * n**0.5 if scale else mean), var * n**power
-
-
-def _no_z(m: Any, v: Any, a: Any, b: Any) -> Any:
-    z, z_var = np.append(m, 1.0), np.append(v, 0.0)
-    return ((b @ z**2 + b @ z_var) / len(z),)
-
-
-def _no_weights(m: Any, v: Any, a: Any, b: Any) -> Any:
-    z_var = np.append(v, 0.0)
-    return layer(m, v, a, b)[0], ((a**2 + b) @ z_var) / len(z_var)
 
 
 # The two experiments: other ways than the references'.
@@ -653,17 +277,12 @@ ALSO += [
 ]
 WRONG += [
     ("7.10", "believed too large", lambda n: (6.0, 6.0, 200)),
-    ("7.10", "believed too large", lambda n: (6.0, 1.0, 10)),
     ("7.10", "believed too small", lambda n: (6.0, 0.01, 10)),
     ("7.10", "doubt is counted away", lambda n: (6.0, 0.2, 400)),
     ("7.10", "no plan", lambda n: (6.0, 0.2, 2.5)),
     ("7.10", "your answer contains NaN", lambda n: (6.0, float("nan"), 40)),
-    ("7.10", "no plan", lambda n: (6.0, 0.2, 10**9)),
     ("7.10", "expected shape (3,), got", lambda n: (6.0, 0.2)),
-    ("7.11", "taken to be at rest", lambda p, a: 1 / (2 * a.max() ** 2)),
-    ("7.11", "square is missing", lambda p, a: 1 / (2 * a[-1])),
-    ("7.11", "half is missing", lambda p, a: a[-1] ** -2.0),
-    *(("7.11", "same for all", lambda p, a, eps=eps: eps) for eps in (1e-6, 1e-4, 2e-5)),
+    ("7.11", "same for all", lambda p, a: 1e-6),
     ("7.11", "sign is wrong everywhere", lambda p, a: -rising(p, a)),
     ("7.11", "contains NaN", lambda p, a: float("nan")),
 ]
@@ -724,17 +343,6 @@ def label_by_tape(m: Any, v: Any, x: Any, t: Any) -> Any:
     return m + v * gm, v - v**2 * (gm**2 - 2 * gv)
 
 
-def slopes(m: Any, v: Any, x: Any, t: Any) -> Any:
-    mean, var = label(m, v, x, t)
-    gm = (mean - m) / v
-    return gm, (gm**2 - (v - var) / v**2) / 2
-
-
-def updated(rule: Any) -> Any:
-    """Another rule with the right slopes: of (m, v, gm, gv)."""
-    return lambda m, v, x, t: rule(m, v, *slopes(m, v, x, t))
-
-
 def prior(w: Any, m: Any, v: Any) -> Any:
     return stats.norm(m, v**0.5).pdf(w)
 
@@ -775,103 +383,9 @@ ALSO += [
 ]
 WRONG += [
     ("7.2", "a pair, each shape (1,), got shape (1,)", lambda *v: label(*v)[0]),
-    (
-        "7.2",
-        "wrong sign of the mean",
-        updated(lambda m, v, g, h: (m - v * g, v - v**2 * (g**2 - 2 * h))),
-    ),
-    ("7.2", "outer square", updated(lambda m, v, g, h: (m + v * g, v - v * (g**2 - 2 * h)))),
-    ("7.2", "inner square", updated(lambda m, v, g, h: (m + v * g, v - v**2 * (g - 2 * h)))),
-    ("7.2", "both squares", updated(lambda m, v, g, h: (m + v * g, v - v * (g - 2 * h)))),
-    ("7.2", "factor 2", updated(lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 - h)))),
-    ("7.2", "v² for v", updated(lambda m, v, g, h: (m + v * v * g, v - v**2 * (g**2 - 2 * h)))),
-    (
-        "7.2",
-        "new variance in",
-        lambda m, v, x, t: (m + label(m, v, x, t)[1] * slopes(m, v, x, t)[0], label(m, v, x, t)[1]),
-    ),
-    ("7.2", "gm and gv", updated(lambda m, v, g, h: (m + v * h, v - v**2 * (h**2 - 2 * g)))),
-    (
-        "7.2",
-        "sign in the bracket",
-        updated(lambda m, v, g, h: (m + v * g, v - v**2 * (g**2 + 2 * h))),
-    ),
-    ("7.2", "variance's step", updated(lambda m, v, g, h: (m + v * g, v + v**2 * (g**2 - 2 * h)))),
-    ("7.2", "bracket is lost", updated(lambda m, v, g, h: (m + v * g, v - v**2 * g**2 - 2 * h))),
-    ("7.2", "√v for v", updated(lambda m, v, g, h: (m + v**0.5 * g, v - v**2 * (g**2 - 2 * h)))),
-    ("7.2", "not scaled by v", updated(lambda m, v, g, h: (m + g, v - v**2 * (g**2 - 2 * h)))),
-    ("7.2", "a least variance", lambda *v: (label(*v)[0], np.maximum(label(*v)[1], 1e-3))),
-    ("7.2", "sd for variance", lambda *v: (label(*v)[0], label(*v)[1] ** 0.5)),
-    ("7.2", "swapped", lambda *v: label(*v)[::-1]),
-    (
-        "7.2",
-        "least value in the denominator",
-        lambda *v: label_by_ratio(*v, above=lambda z: np.maximum(special.ndtr(z), 0.01)),
-    ),
-    (
-        "7.2",
-        "least value in the denominator",
-        lambda *v: label_by_ratio(*v, above=lambda z: special.ndtr(z) + 1e-12),
-    ),
     ("7.2", "expected", lambda m, v, x, t: label_by_ratio(np.clip(m, -3, 3), v, x, t)),
-    ("7.2", "no slope in v", updated(lambda m, v, g, h: (m + v * g, v - v**2 * g**2))),
-    ("7.2", "label is ignored", lambda m, v, x, t: label(m, v, x, 1)),
-    (
-        "7.2",
-        "variance is missing from Z",
-        lambda m, v, x, t: (
-            m + v * t * x * stats.norm.pdf(x * m) / special.ndtr(t * x * m),
-            v - (v * x * stats.norm.pdf(x * m) / special.ndtr(t * x * m)) ** 2,
-        ),
-    ),
     ("7.2", "expected", lambda m, v, x, t: (m, v)),
-    ("7.2", "expected", lambda m, v, x, t: label(m, v, abs(x), t)),
-    (
-        "7.2",
-        "expected",
-        updated(lambda m, v, g, h: (m + np.clip(v * g, -0.3, 0.3), v - v**2 * (g * g - 2 * h))),
-    ),
-    ("7.8", "the moments themselves", lambda w, m, v, f: match(w, prior(w, m, v), f)),
-    ("7.8", "the prior is still", lambda w, m, v, f: less(match(w, prior(w, m, v), f), 0, np.inf)),
-    (
-        "7.8",
-        "moments subtracted",
-        lambda w, m, v, f: np.subtract(match(w, prior(w, m, v), f), (m, v)),
-    ),
-    ("7.8", "before less after", lambda *v: np.negative(site(*v))),
-    ("7.8", "mean for a shift", lambda *v: (site(*v)[0], site(*v)[1] / site(*v)[0])),
-    ("7.8", "variance for a precision", lambda *v: (1 / site(*v)[0], site(*v)[1])),
-    ("7.8", "and shift swapped", lambda *v: site(*v)[::-1]),
-    ("7.8", "prior is missing", lambda w, m, v, f: less(match(w, 1, f), m, v)),
-    ("7.8", "likelihood twice", lambda w, m, v, f: site(w, m, v, f**2)),
-    (
-        "7.8",
-        "sd for variance",
-        lambda w, m, v, f: less(
-            (match(w, prior(w, m, v), f)[0], match(w, prior(w, m, v), f)[1] ** 0.5), m, v
-        ),
-    ),
-    (
-        "7.8",
-        "mode for mean",
-        lambda w, m, v, f: less(
-            (w[np.argmax(prior(w, m, v) * f)], match(w, prior(w, m, v), f)[1]), m, v
-        ),
-    ),
-    ("7.8", "sums for integrals", lambda w, m, v, f: less(_raw_sum(w, prior(w, m, v) * f), m, v)),
-    ("7.8", "from the mean", lambda w, m, v, f: less(_raw(w, prior(w, m, v) * f), m, v)),
     ("7.8", "expected", lambda w, m, v, f: less(match(w, prior(w, m, v**0.5), f), m, v)),
     ("7.8", "expected", lambda w, m, v, f: less(match(w, prior(w, m, v**2), f), m, v)),
     ("7.8", "expected", lambda w, m, v, f: site(w, m, v, np.log(f))),
-    ("7.8", "expected", lambda *v: (max(site(*v)[0], 0.1), site(*v)[1])),
 ]
-
-
-def _raw_sum(w: Any, weights: Any) -> Any:
-    mean = np.sum(w * weights)
-    return mean, np.sum((w - mean) ** 2 * weights)
-
-
-def _raw(w: Any, weights: Any) -> Any:
-    mean = trapezoid(w * weights, w)
-    return mean, trapezoid(w**2 * weights, w) - mean**2

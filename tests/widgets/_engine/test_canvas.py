@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bdl_teach.widgets._engine.canvas import Canvas, as_data_url, as_png
+from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.picture import Place
 
 
@@ -88,17 +87,6 @@ def test_what_seldom_moves_is_kept_under_what_moves_until_it_is_asked_for_anew()
     assert (shown(canvas)[:, :150] == 255).all(), "nothing of a panel that is hidden"
 
 
-def test_a_png_loses_nothing_and_the_address_holds_a_jpeg(canvas: Canvas) -> None:
-    canvas.animate(canvas.figure.axes[0].plot([0, 1], [0, 1]))
-    picture = canvas.render()
-    again = Image.open(io.BytesIO(as_png(picture)))
-    assert again.format == "PNG"
-    assert (np.asarray(again) == np.asarray(picture.convert("RGB"))).all()
-    head, data = as_data_url(picture).split(b",")
-    live = Image.open(io.BytesIO(base64.b64decode(data)))
-    assert (head, live.format, live.size) == (b"data:image/jpeg;base64", "JPEG", picture.size)
-
-
 # At the size of its place
 
 
@@ -123,17 +111,6 @@ def test_a_picture_has_the_pixels_of_its_place(
     assert labelled.render().size == labelled.pixels
 
 
-def test_of_two_designs_the_one_with_the_larger_letters_is_drawn() -> None:
-    """Wide above a page's controls, and less wide, with higher panels, in a narrow page."""
-    canvas = Canvas(900, 300, narrow=(600, 400))
-    found = {}
-    for place in (Place(900, 300), Place(600, 400), Place(300, 400), Place(1800, 600)):
-        canvas.fit(place)
-        found[place] = canvas.figure.dpi
-    wide, narrow, small, large = found.values()
-    assert (narrow, small, large) == pytest.approx((wide, 0.6 * wide, 2 * wide))
-
-
 def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
     (ax,) = labelled.figure.axes
     labelled.render()
@@ -142,21 +119,6 @@ def test_what_moves_does_not_move_the_panels(labelled: Canvas) -> None:
     labelled.redraw_background(arrange=True)
     labelled.render()
     assert ax.get_position().bounds == before
-
-
-def test_panels_are_placed_anew_where_asked_for_and_not_for_each_background(
-    labelled: Canvas,
-) -> None:
-    (ax,) = labelled.figure.axes
-    labelled.render()
-    before = ax.get_position().bounds
-    ax.set_ylabel("two\nlines")
-    labelled.redraw_background()
-    labelled.render()
-    assert ax.get_position().bounds == before
-    labelled.redraw_background(arrange=True)
-    labelled.render()
-    assert ax.get_position().x0 > before[0]
 
 
 def test_the_still_has_one_size_and_leaves_the_place(labelled: Canvas) -> None:
@@ -181,10 +143,3 @@ def test_a_drawing_as_vectors_holds_what_moves_and_leaves_the_place(labelled: Ca
     assert line.get_animated()
     assert labelled.place == Place(733, 512)
     assert (shown(labelled) == before).all()
-
-
-def test_what_a_page_is_sent_can_hardly_be_told_from_the_picture(labelled: Canvas) -> None:
-    picture = labelled.render()
-    sent = Image.open(io.BytesIO(base64.b64decode(as_data_url(picture).split(b",")[1])))
-    off = np.abs(np.asarray(sent, int) - np.asarray(picture.convert("RGB"), int))
-    assert off.mean() < 0.5 and off.max() < 50, "thin coloured lines are the hardest"

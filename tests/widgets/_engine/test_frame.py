@@ -43,17 +43,3 @@ def test_choosing_in_the_menu_chooses_that_preset(start: Start, chosen: list[str
     start.menu.value = "one"
     start.menu.value = OWN  # moves nothing
     assert chosen == ["two", "one"]
-
-
-def test_of_two_presets_that_fit_the_chosen_one_is_marked_else_the_one_that_sets_more() -> None:
-    presets = {"alone": ("", {"x": 1}), "beside": ("", {"x": 1, "nuts": True})}
-    start, beside = Start(presets, lambda _: None, frozenset({"nuts"})), {"x": 1, "nuts": True}
-    start.show(beside)
-    assert start.menu.value == "beside"
-    start.choose("alone")
-    start.show(beside)
-    assert start.menu.value == "alone"
-    start.show({"x": 2, "nuts": True})
-    assert start.menu.value == OWN
-    start.show(beside)
-    assert start.menu.value == "beside", "what was chosen before has been left"

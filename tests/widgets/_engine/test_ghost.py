@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.artist import Artist
-from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -106,29 +105,6 @@ def test_unpinned_the_picture_is_as_if_nothing_had_been(scene: Scene) -> None:
     assert (again.pixels() == moved).all()
     assert again.ghosts() == [] and len(again.canvas._moving) == len(scene.canvas._moving)
     again.canvas.unpin()  # there is nothing left
-
-
-def test_limits_that_follow_hold_the_ghost_as_well(scene: Scene) -> None:
-    scene.canvas.pin()
-    for wanted, given in (((0, 5), (0, 10)), ((0, 20), (0, 20)), ((-3, 4), (-3, 10))):
-        scene.ax.set_ylim(*wanted)
-        scene.canvas.render()
-        assert scene.ax.get_ylim() == given
-    scene.canvas.unpin()
-    assert scene.ax.get_ylim() == (-3, 4), "those that were wanted last"
-
-
-def test_drawn_functions_leave_none_and_what_is_pale_leaves_a_clear_outline(scene: Scene) -> None:
-    functions = LineCollection([np.column_stack([X, k + X]) for k in range(3)], label="draws")
-    scene.ax.add_collection(functions)
-    scene.canvas.animate([functions])
-    for pale in (scene.bar, scene.band):
-        pale.set_alpha(0.1)
-    scene.canvas.pin()
-    assert len(scene.ghosts()) == 8 and "draws" not in scene.canvas.ghost_verdicts()
-    outlines = [a for a in scene.ghosts() if hasattr(a, "get_edgecolor")]
-    assert len(outlines) >= 3
-    assert all(np.reshape(a.get_edgecolor(), (-1, 4))[0, 3] == 1.0 for a in outlines)
 
 
 def test_the_verdicts_name_what_stayed_and_what_moved(scene: Scene) -> None:

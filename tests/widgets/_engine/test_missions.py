@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import pytest
 
 from bdl_teach.exercises import _record as record
-from bdl_teach.exercises._record import SOLVED, WRONG, Progress
-from bdl_teach.widgets._engine import background, controls, live
+from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach.widgets._engine import controls, live
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.missions import Condition, Mission, NotThere
+from bdl_teach.widgets._engine.missions import Condition, Mission
 from tests.waiting import until
 
 HINTS = ("Look right.", "Take height to 5 & more.")
@@ -112,12 +112,6 @@ def text(widget: Any) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", widget.value))
 
 
-def verdict(explorer: Explorer[Any]) -> str:
-    """What is said of the chosen mission, once it is."""
-    until(lambda: not text(box(explorer)._verdict).endswith("…"), "a verdict")
-    return text(box(explorer)._verdict)
-
-
 def said(explorer: Explorer[Any], words: str) -> bool:
     until(lambda: text(box(explorer)._verdict) == words, words, seconds=10.0)
     return True
@@ -143,31 +137,6 @@ def test_what_holds_for_one_seed_alone_is_luck(lift: Lift, progress: Progress) -
     it_lacks = "With seed 0 the seed is 0."
     assert said(lift, f"✗ It holds for seed 99, but not for seeds 0 and 1: luck. {it_lacks}")
     assert lift.done == () and progress.marks() == {}
-
-
-def test_the_same_values_are_not_computed_again_for_a_better_result(
-    lift: Lift, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    better = iter([6.0, 7.0, None])
-    monkeypatch.setattr(lift, "_improve", lambda *_: next(better, None))
-    lift.mission("lift-high").set(height=5)
-    until(lambda: lift.result == 7.0, "the best result")
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
-    assert seeds(lift) == [0, 0, 1, 2]
-
-
-@pytest.mark.parametrize("raised", [ArithmeticError("too far"), ValueError("refused")])
-def test_a_seed_whose_computation_fails_does_not_hold(lift: Lift, raised: Exception) -> None:
-    def fail() -> None:
-        raise raised
-
-    lift.trouble[2] = fail
-    lift.mission("lift-high").set(height=5)
-    assert said(lift, "✗ It holds for seed 0, but not for seed 2: luck.")
-    assert lift.status.startswith("Height 5.0."), "and nothing is said over the picture"
-    lift.trouble.clear()
-    lift.set(height=6)
-    assert said(lift, "✓ Done, also with seeds 1 and 2.")
 
 
 def test_progress_that_cannot_be_kept_costs_no_picture(
@@ -197,15 +166,6 @@ def test_a_mission_that_is_done_is_counted_once(
     assert added == [("lift-high", SOLVED)]
 
 
-def test_another_session_knows_what_is_done(lift: Lift, progress: Progress) -> None:
-    progress.add("lift-lucky", WRONG)
-    assert lift.done == (), "what was tried in vain is not done"
-    progress.add("lift-lucky", SOLVED)
-    assert lift.done == ("lift-lucky",)
-    verdict(lift.mission("lift-high"))
-    assert [name for name, _ in box(lift)._row.options] == ["1", "2 ✓", "3", "4"]
-
-
 def hold_up(lift: Lift, seed: int = 1) -> tuple[threading.Event, threading.Event]:
     """Have a seed wait: (it has begun, it may go on)."""
     begun, go_on = threading.Event(), threading.Event()
@@ -229,18 +189,6 @@ def test_a_movement_comes_before_the_next_seed(lift: Lift) -> None:
     assert seeds(lift) == [0, 0, 1, 0] and lift.done == ()
 
 
-def test_it_can_be_closed_while_another_seed_is_computed(lift: Lift) -> None:
-    begun, go_on = hold_up(lift)
-    lift.mission("lift-high").set(height=5)
-    assert begun.wait(20.0)
-    lift.close()
-    go_on.set()
-    background.finish()
-    assert seeds(lift) == [0, 0, 1]
-    with pytest.raises(RuntimeError, match="was closed"):
-        lift.mission("lift-high")
-
-
 def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift) -> None:
     lift.mission("lift-high").set(height=5, nuts=True)
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
@@ -248,21 +196,3 @@ def test_other_seeds_go_without_nuts_unless_the_mission_s_way_has_it(lift: Lift)
     lift.mission("lift-golden")
     assert said(lift, "✓ Done, also with seeds 1 and 2.")
     assert [values["nuts"] for values in lift.computed[4:]] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("missing", "words"),
-    [
-        ((1,), "✓ Done, also with seed 2."),
-        ((1, 2), "✓ Done for this seed; others would have to run beside it first."),
-    ],
-)
-def test_a_seed_whose_run_is_not_there_is_not_tried(
-    lift: Lift, missing: tuple[int, ...], words: str
-) -> None:
-    def not_there() -> None:
-        raise NotThere
-
-    lift.trouble = dict.fromkeys(missing, not_there)
-    lift.mission("lift-golden").set(height=5, nuts=True)
-    assert said(lift, words) and lift.done == ("lift-golden",)

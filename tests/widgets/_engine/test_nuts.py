@@ -100,19 +100,6 @@ def test_it_says_how_long_it_will_run_and_can_be_given_up(
     assert runner.given_up == ["NUTS"]  # type: ignore[attr-defined]
 
 
-def test_nuts_is_asked_again_for_the_same_values_after_it_was_switched_off(
-    runner: NutsRunner,
-) -> None:
-    def fails(_: Any) -> Any:
-        raise MemoryError("no room")
-
-    assert settle(runner, "one", fails).report == "NUTS failed: no room"
-    assert asked(runner, False, "one", fails) == nuts.GoldStandard()
-    assert asked(runner, True, "one", lambda _: Fit()).report == "NUTS is running for these values"
-    assert runner.done.acquire(timeout=60)  # type: ignore[attr-defined]
-    assert asked(runner, True, "one", fails).report == "R-hat 1.00"
-
-
 def test_what_is_asked_while_nuts_runs_for_other_values_runs_after_it(runner: NutsRunner) -> None:
     begun, go_on = threading.Event(), threading.Event()
 

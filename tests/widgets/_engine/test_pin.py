@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -115,35 +114,6 @@ def test_unpinned_there_is_no_trace_of_it(slope: Slope) -> None:
     slope.unpin()  # there is nothing left
 
 
-def test_limits_that_grew_for_a_have_room_for_it_and_a_tick_costs_no_background(
-    slope: Slope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ax = slope._canvas.figure.axes[0]
-    slope.set(times=60)
-    slope.pin().set(times=2)
-    assert ax.get_ylim() == (-100, 100)
-    drawn: list[Any] = []
-    real = slope._canvas._draw_background
-    monkeypatch.setattr(slope._canvas, "_draw_background", lambda: drawn.append(1) or real())
-    slope.set(times=3)
-    slope.set(times=4)
-    assert drawn == []
-    slope.unpin()
-    assert ax.get_ylim() == (-25, 25)
-
-
-def test_asked_before_the_first_picture_it_pins_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-    real = Slope._compute
-    monkeypatch.setattr(Slope, "_compute", lambda e, v: go_on.wait(60) and real(e, v))
-    early = Slope()
-    early._pin.toggle.value = True
-    go_on.set()
-    early.wait()
-    assert [0, 2] in ghosts(early) and "Height 2.0" in early.status
-    early.close()
-
-
 def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a fit that was trained on would be compared with one that was not."""
     monkeypatch.setattr(live, "REST", live.SHARPEN)
@@ -160,17 +130,6 @@ def test_of_what_rests_a_is_what_it_becomes(slope: Slope, monkeypatch: pytest.Mo
     slope._pin._answer.value = True
     assert answer(slope).startswith("Stayed: 4 of 4 controls; ")
     assert "Changed: Height 2.5 → 2.0 (−0.5)" in answer(slope)
-
-
-def test_a_better_result_elsewhere_leaves_a_as_it_was(
-    slope: Slope, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slope.pin()
-    monkeypatch.setattr(live, "REST", live.SHARPEN)
-    slope.set(times=5)
-    until(lambda: said(slope) == "Height 5.5 (+3.5 since A) after 1 step.", "an improvement")
-    assert [0, 2] in ghosts(slope)
-    monkeypatch.setattr(live, "REST", 1e6)
 
 
 # What stayed the same?

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -90,20 +87,6 @@ def values(name: str, *given: Any, frames: int = 40) -> list[Any]:
     return [state[name] for state in swept]
 
 
-def test_a_sweep_goes_evenly_over_the_places_of_a_slider() -> None:
-    assert values("height", 0.0, 2.0) == [0.0, 0.5, 1.0, 1.5, 2.0]
-    assert values("height", 2.0, 1.0) == [2.0, 1.5, 1.0], "downwards"
-    assert values("height", 0.0, 4.0, frames=3) == [0.0, 2.0, 4.0]
-    assert values("n", 1, 4) == [1, 2, 3, 4]
-    assert all(isinstance(n, int) for n in values("n", 1, 9, frames=4))
-    assert values("kind", "c", "a") == ["c", "b", "a"]
-
-
-def test_a_slider_of_powers_goes_evenly_on_its_own_scale() -> None:
-    np.testing.assert_allclose(values("scale", 0.01, 10.0, frames=4), [0.01, 0.1, 1.0, 10.0])
-    assert len(values("scale", 0.01, 10.0)) == 31, "tenths of a decade"
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -156,50 +139,3 @@ def test_afterwards_everything_is_as_it_was(dial: Dial) -> None:
     assert dial.wait().state() == {**state, "kind": "b", "on": False}
     dial.undo()
     assert dial.wait().state()["height"] == 1.0
-
-
-def fake_ffmpeg(folder: Path, script: str) -> None:
-    """A program called ffmpeg, alone on the PATH: there may be none on this machine."""
-    program = folder / "ffmpeg"
-    program.write_text(f"#!{sys.executable}\nimport sys\n{script}\n", encoding="utf-8")
-    program.chmod(0o755)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-def test_an_mp4_is_what_ffmpeg_makes_of_all_pixels(
-    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    fake_ffmpeg(
-        tmp_path,
-        "pixels = sys.stdin.buffer.read()\n"
-        "open(sys.argv[-1], 'w').write(f'{len(pixels)} {list(pixels[-3:])} {sys.argv}')",
-    )
-    Path("a.mp4").write_text("an older one", encoding="utf-8")
-    path = dial.record("height", 0.5, 4.0, file="a.mp4", seconds=3.0, width=301)
-    said = path.read_text(encoding="utf-8")
-    assert said.startswith(f"{8 * 301 * 201 * 3} {[0x20, 0x40, 0x80]} ")
-    given, made = said.split("'-i', '-'")
-    assert "'-y'" in given, "in the place of an older one"
-    assert "'rgb24', '-s', '301x201', '-r', '2.66667'" in given
-    assert "yuv420p" in made, "which every player knows"
-    assert "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white" in made, "and which wants even sides"
-
-
-def none_for_this_system() -> str:
-    raise RuntimeError("No ffmpeg exe could be found.")
-
-
-@pytest.mark.parametrize(
-    "package", [None, SimpleNamespace(get_ffmpeg_exe=none_for_this_system)], ids=["none", "empty"]
-)
-def test_without_ffmpeg_an_mp4_is_refused_before_anything_is_computed(
-    dial: Dial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: Any
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", package)
-    shown: list[Any] = []
-    monkeypatch.setattr(dial, "_draw", shown.append)
-    with pytest.raises(RuntimeError, match=r"needs the program ffmpeg.*name a \.gif"):
-        dial.record("height", 0.0, 4.0, file="a.mp4")
-    assert set(shown) <= {1.0}

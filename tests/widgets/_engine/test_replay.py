@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -117,26 +115,6 @@ def test_a_frame_is_drawn_and_said_and_changes_neither_state_nor_result(
     until(lambda: trained._picture.alt.endswith(f"Height {height:g}."), "the words of the frame")
 
 
-def test_frames_that_are_passed_over_are_not_made(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on, real = threading.Event(), threading.Event(), trained._film._replay
-
-    def slowly(result: Grown, frame: int) -> Grown:
-        begun.set()
-        assert go_on.wait(60)
-        return real(result, frame)
-
-    monkeypatch.setattr(trained._film, "_replay", slowly)
-    trained.slider.index = 3
-    assert begun.wait(60)
-    for frame in (2, 1, 2, 0):
-        trained.slider.index = frame
-    go_on.set()
-    assert trained.wait().height == 0.0
-    assert [frame for frame, _ in trained.replayed] == [3, 0]
-
-
 @pytest.mark.parametrize("act", ["a control", "set", "undo", "reset", "preset"])
 def test_whatever_moves_shows_the_whole_fit_again(trained: Trained, act: str) -> None:
     trained.set(n=4)
@@ -153,58 +131,6 @@ def test_whatever_moves_shows_the_whole_fit_again(trained: Trained, act: str) ->
     assert trained.slider.index == 4
     assert trained.height == trained.state()["n"]
     assert trained.status.startswith("Height")
-
-
-def test_a_hand_on_the_slider_during_a_refit_gets_the_frame_of_the_new_fit(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on, real = threading.Event(), threading.Event(), trained._compute
-
-    def slowly(values: dict[str, Any]) -> Grown:
-        begun.set()
-        assert go_on.wait(60)
-        return real(values)
-
-    monkeypatch.setattr(trained, "_compute", slowly)
-    trained._controls["n"].value = 4
-    assert begun.wait(60)
-    trained.slider.index = 2
-    go_on.set()
-    assert trained.wait().height == 1.0
-    assert trained.result == Grown(4.0)
-
-
-@pytest.mark.parametrize("n", [0, 13])
-def test_without_a_training_there_is_nothing_to_move(trained: Trained, n: int) -> None:
-    """None was needed, or it failed: what is over the picture stays there."""
-    trained._controls["n"].value = n
-    until(lambda: trained.slider.disabled, "an empty film")
-    assert trained.button.disabled and trained.slider.index == 0
-    if n == 13:
-        with pytest.raises(ValueError, match="luck"):
-            trained.wait()
-    trained.set(n=8)
-    assert not trained.slider.disabled and trained.slider.index == 4
-
-
-def test_a_frame_that_cannot_be_made_is_said_over_the_picture(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_result: Grown, _frame: int) -> Grown:
-        raise ArithmeticError("too far")
-
-    monkeypatch.setattr(trained._film, "_replay", fail)
-    at(trained, 1)
-    assert trained.status == "ArithmeticError: too far"
-    assert trained._notice.get_visible() and trained.slider.disabled
-    assert trained.set(n=3).height == 3.0
-
-
-def test_a_still_and_its_words_are_of_the_same_frame(trained: Trained) -> None:
-    at(trained, 2)
-    bundle = trained._repr_mimebundle_()
-    assert bundle["text/plain"] == "A bar. Step 2 of 8: Height 2."
-    assert base64.b64decode(bundle["image/png"]) == trained.png()
 
 
 # The button
@@ -260,25 +186,6 @@ def test_what_plays_ends_with_the_explorer(
 
 
 # What rests is improved
-
-
-class Improving(Trained):
-    """It is trained on, while nothing moves, to twice the height in twice the steps."""
-
-    def _improve(self, values: dict[str, Any], result: Grown) -> Grown | None:
-        return None if result.height >= 16 else Grown(16.0, (0, 4, 16))
-
-
-def test_a_frame_on_the_way_is_left_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "REST", 0.25)
-    monkeypatch.setattr(live, "SHARPEN", 0.05)
-    made = Improving()
-    made.replay(2)
-    time.sleep(0.6)
-    assert made.result == Grown(8.0) and made.status == "Step 2 of 8: Height 2."
-    made.replay()
-    until(lambda: made.status == "Height 16.", "an improvement")
-    made.close()
 
 
 # Who has none

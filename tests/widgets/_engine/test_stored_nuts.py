@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from bdl_teach.densities import Gaussian, ScaleMixture
-from bdl_teach.methods import exact
 from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.stored_nuts import Stored
@@ -66,16 +65,6 @@ def test_a_run_is_of_its_posterior_and_its_chains(changes: dict[str, Any]) -> No
     assert key(**changes) != key()
 
 
-def test_a_run_is_of_its_grid_and_of_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = key()
-    assert stored_nuts.key(2 * GRID, CHAINS) != before
-    monkeypatch.setattr(exact, "SAMPLER_VERSION", exact.SAMPLER_VERSION + 1)
-    assert key() != before
-    monkeypatch.undo()
-    monkeypatch.setattr(stored_nuts, "_tfp_version", lambda: "0.99")
-    assert key() != before
-
-
 def write(path: Path, text: str) -> dict[str, Stored]:
     path.write_text(text, encoding="utf-8")
     return stored_nuts.read(path)
@@ -119,23 +108,3 @@ def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
     other = Run(GRID, {**CHAINS, "seed": 1}, list)  # type: ignore[arg-type]
     assert runner.ask(True, other).prediction is None
     assert wanted == [other]
-
-
-def test_the_command_makes_what_is_missing_and_drops_what_nobody_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = {name: Run(GRID, {**CHAINS, "seed": i}, list) for i, name in enumerate("ab")}  # type: ignore[arg-type]
-    asked = {run.key: (run, [f"toy: {name}"]) for name, run in runs.items()}
-    monkeypatch.setattr(store_nuts, "wanted", lambda: asked)
-    made: list[str] = []
-
-    def make(run: Run, of: list[str]) -> Stored:
-        made.append(run.key)
-        return replace(RUN, of=of)
-
-    monkeypatch.setattr(store_nuts, "make", make)
-    path = tmp_path / "runs.json"
-    write(path, stored_nuts.as_text({runs["b"].key: RUN, "of no preset": RUN}))
-    store_nuts.main(path)
-    assert made == [runs["a"].key], "what is there is kept"
-    assert stored_nuts.read(path) == {k: replace(RUN, of=of) for k, (_, of) in asked.items()}

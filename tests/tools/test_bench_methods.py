@@ -4,12 +4,12 @@ import functools
 import importlib
 import json
 
+import bench
 import numpy as np
 import pytest
+from bench import methods
+from bench.methods import Growth, Row
 
-from bdl_teach._commands import bench
-from bdl_teach._commands.bench import methods
-from bdl_teach._commands.bench.methods import Growth, Row
 from bdl_teach._support.report import Verdict
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import point

@@ -18,7 +18,7 @@ from bdl_teach._support.checks import Array
 from bdl_teach._support.report import Verdict, seconds
 
 if TYPE_CHECKING:
-    from bdl_teach._commands.bench import baselines
+    from bench import baselines
 
 STEPS, DRAWS, POINTS = 1500, 500, 1000
 ONE, TEN, QUIET = OURS = (
@@ -113,8 +113,8 @@ def our_row(name: str, repeats: int) -> Row:
 
 def library_rows(share: float) -> list[Row]:
     """Measure the article's Keras way and TFP's layers."""
-    from bdl_teach._commands.bench import baselines
     from bdl_teach.densities import ScaleMixture
+    from bench import baselines
 
     prior = ScaleMixture()
     ways = {
@@ -134,7 +134,7 @@ def library_rows(share: float) -> list[Row]:
 def library_row(name: str, layer: baselines.Maker, share: float) -> Row:
     """Measure one Keras model; `share` of the epochs and draws, scaled to all of them."""
     from bdl_teach import datasets
-    from bdl_teach._commands.bench import baselines
+    from bench import baselines
 
     data, x = datasets.sinusoid(), grid()
     model = baselines.network(layer)

@@ -4,13 +4,12 @@ import json
 import math
 from types import SimpleNamespace
 
+import bench
 import numpy as np
 import pytest
+from bench import baselines, live, ticks
 
 from bdl_teach import datasets, elbo
-from bdl_teach._commands import bench
-from bdl_teach._commands.bench import baselines, live, ticks
-from bdl_teach._commands.environment import Trouble
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
 from bdl_teach.backend import tf
@@ -45,17 +44,6 @@ def test_each_measurement_explains_itself_and_can_be_asked_for_json(name, capsys
         bench.main([name, "--help"])
     assert end.value.code == 0
     assert "--strict" in capsys.readouterr().out
-
-
-def test_without_a_checkout_there_is_no_browser_bench_and_one_sentence_says_so(
-    monkeypatch, tmp_path, capsys
-):
-    monkeypatch.setattr(bench, "TOOLS", tmp_path)
-    with pytest.raises(Trouble, match="comes with a checkout, or with the sdist"):
-        bench.main(["browser", "--steps", "3"])
-    with pytest.raises(SystemExit):
-        bench.main(["--help"])
-    assert "live" in (said := capsys.readouterr().out) and "Chromium" not in said
 
 
 # Numbers and tables.

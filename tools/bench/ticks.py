@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 def drive(explorer: SinusoidExplorer, ticks: int, warm_up: int) -> Figures:
     """Move one control after another, waiting for each picture; return what was seen."""
-    from bdl_teach._commands.bench.live import resident_mb
+    from bench.live import resident_mb
 
     explorer.warm()  # what is compiled in the background is no leak
     values = moves()

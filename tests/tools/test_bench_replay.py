@@ -3,12 +3,12 @@
 import gc
 import json
 
+import bench
 import pytest
+from bench import replay
+from bench.methods import Way
+from bench.replay import Row
 
-from bdl_teach._commands import bench
-from bdl_teach._commands.bench import replay
-from bdl_teach._commands.bench.methods import Way
-from bdl_teach._commands.bench.replay import Row
 from bdl_teach.methods import infinite_width, laplace, point
 from bdl_teach.methods.catalogue import CATALOGUE
 

@@ -17,9 +17,9 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from bdl_teach._commands.bench.methods import Way, ways
 from bdl_teach._support import report
 from bdl_teach._support.report import Verdict
+from bench.methods import Way, ways
 
 LIMIT = 10.0  # percent of a fit without frames
 _Programs = dict[ModuleType, Callable[..., Any]]

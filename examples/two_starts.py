@@ -1,0 +1,31 @@
+"""How much two networks disagree that differ in their start alone (chapter 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach.claims.claim import Experiment, World
+from bdl_teach.methods import point
+
+
+def two_starts(world: World) -> dict[str, float]:
+    """Rms distance (units of y) of two networks, among the data and outside."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    x = np.linspace(-1, 1, 201)[:, None]
+    seeds = world.start_seed, world.seed(2)
+    one, other = (point.fit(data.x, data.y, seed=seed).predict(x).mean for seed in seeds)
+    among = np.abs(x[:, 0]) <= 0.5
+    square = (one - other) ** 2
+    return {
+        "among": float(np.sqrt(square[among].mean())),
+        "outside": float(np.sqrt(square[~among].mean())),
+    }
+
+
+STARTS = Experiment(
+    "two-starts",
+    two_starts,
+    {"starts-disagree-outside": lambda f: f["outside"] / f["among"]},
+    seconds=0.05,
+)

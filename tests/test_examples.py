@@ -1,0 +1,80 @@
+"""The examples for contributors are real: each does what the package asks of its kind."""
+
+import importlib
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bdl_teach import datasets
+from bdl_teach.claims import judge
+from bdl_teach.claims.claim import Claim, Rule, World
+from bdl_teach.exercises import Session
+from bdl_teach.exercises._engine import FOUND
+from bdl_teach.methods.catalogue import Fitted
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.fixture
+def example(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield importlib.import_module(request.param)
+
+
+@pytest.mark.parametrize("example", ["random_features"], indirect=True)
+def test_method_predicts_repeats_itself_and_is_unsure_in_a_gap(example: ModuleType) -> None:
+    x = np.linspace(-0.5, 0.5, 21)[:, None]
+    exact = example.fit(x, np.sin(5 * x), noise_std=1e-3)
+    np.testing.assert_allclose(exact.predict(x).mean, np.sin(5 * x[:, 0]), atol=0.02)
+    data = datasets.sinusoid(gap=(0.1, 0.4))
+    fit = example.fit(data.x, data.y)
+    assert isinstance(fit, Fitted)
+    among, gap = fit.predict([[-0.25], [0.25]]).epistemic_std
+    assert gap > 2 * among
+    np.testing.assert_array_equal(fit.predict(x, seed=3).mean, fit.predict(x, seed=3).mean)
+    with pytest.raises(ValueError, match=r"^x: expected"):
+        fit.predict(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("example", ["coin"], indirect=True)
+def test_explorer_draws_its_result_and_is_rebuilt_from_its_state(example: ModuleType) -> None:
+    coin = example.CoinExplorer().wait().set(n=10, share=0.2)
+    posterior = stats.beta(3, 9)
+    np.testing.assert_allclose(coin._curve.get_ydata(), posterior.pdf(example.P_GRID))
+    assert coin.status.startswith(f"2 heads: posterior sd {posterior.std():.3f}.")
+    few, many = (coin.preset(name).result for name in coin.presets)
+    assert few.std > 0.15 and many.std < 0.03
+    rebuilt = example.CoinExplorer(**coin.state()).wait()
+    assert coin.status.startswith(rebuilt.status)
+    rebuilt.close()
+
+
+@pytest.mark.parametrize("example", ["how_sure"], indirect=True)
+def test_exercise_takes_another_right_answer_and_names_its_mistakes(example: ModuleType) -> None:
+    exercise = next(e for e in FOUND if e.reference is example.std_after)
+    session = Session({exercise.number: exercise})
+    assert session.check(exercise.number, lambda p, s, n: p * s / np.hypot(s, p * np.sqrt(n)))
+    squared = session.check(exercise.number, lambda p, s, n: example.std_after(p, s, n) ** 2)
+    assert not squared and "the square" in squared.message
+    for mistake in exercise.mistakes:
+        said = session.check(exercise.number, mistake.faces[0])
+        assert not said and mistake.name in said.message
+
+
+@pytest.mark.parametrize("example", ["two_starts"], indirect=True)
+def test_claim_has_a_sentence_and_is_not_contradicted(example: ModuleType) -> None:
+    tables = tomllib.loads((FOLDER / "two_starts.toml").read_text(encoding="utf-8"))
+    formulas = example.STARTS.effects
+    assert set(formulas) == set(tables) - {"about"}
+    worlds = [example.STARTS.run(World(n)) for n in range(4)]
+    for name, formula in formulas.items():
+        rule = Rule(**tables[name]["asked"])
+        claim = Claim(name, tables[name]["says"], tables[name]["measure"], "", rule)
+        assert judge.judge(claim, [formula(figures) for figures in worlds]).verdict != judge.FALLS

@@ -1,0 +1,42 @@
+"""What it costs: `python3 -m bdl_teach bench live`, `methods`, `replay`, `browser` and `ticks`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from types import ModuleType
+
+ABOUT = {
+    "live": "a refit and 500 predictions, beside the article's Keras way and TFP's layers",
+    "methods": "a refit of each method on the sinusoid, and how PBP grows with data and width",
+    "replay": "what each method pays for the frames of its training, in pairs with and without",
+    "browser": "key press to repainted plot, in JupyterLab in Chromium",
+    "ticks": "memory and errors of 1000 ticks of the sinusoid explorer",
+}
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `bench`; each measurement adds its own arguments."""
+    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="measurement")
+    for name, text in ABOUT.items():
+        command = commands.add_parser(name, help=text, description=f"Measure {text}.")
+        command.add_argument("--json", action="store_true", help="print it for a script")
+        measurement(name).add_arguments(command)
+        missed = "end with 1 if a limit is missed"
+        command.add_argument("--strict", action="store_true", help=missed)
+    return parser
+
+
+def measurement(name: str) -> ModuleType:
+    """Import the module of one measurement."""
+    return importlib.import_module(
+        "browser_bench.browser" if name == "browser" else f"bench.{name}"
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Run one measurement and print it; return its exit code."""
+    options = make_parser().parse_args(argv)
+    code: int = measurement(options.command).run(options)
+    return code
