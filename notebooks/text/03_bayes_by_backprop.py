@@ -753,7 +753,7 @@ for name, q in (("fresh start", fresh_start), ("from our fit", kept)):
 assert kept.free_energy < fresh_start.free_energy - 50
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Samples per step.** Press "weights drawn" first: the paper's estimator. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
+# **Samples per step.** Under *more*, choose the fit "weights drawn, as in the paper" first. Averaging $S$ draws divides the variance of the gradient by $S$. The objective is the same. (Question 4: the road; and in the same number of steps it also ends lower, nearer to where both would end. <!-- claim: ten-draws-descend-smoothly, ten-draws-end-lower -->)
 
 # %% slideshow={"slide_type": "fragment"}
 for n_samples in (1, 10):
@@ -763,7 +763,7 @@ for n_samples in (1, 10):
           f"and ends at {result.cost.total:.0f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Points N, draws, width, seed.** More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> More draws: the *same* fit, with a smaller Monte-Carlo error of its mean. Another seed: other data, another start.
+# **Points N, networks, width, seed** stand behind *more*. More points: less epistemic uncertainty. <!-- claim: few-points-more-epistemic, more-points-less-epistemic --> More networks drawn for the picture: the *same* fit, with a smaller Monte-Carlo error of its mean. Another seed: other data, another start.
 
 # %% slideshow={"slide_type": "fragment"}
 explorer.preset("article").set(n=8)
@@ -779,7 +779,7 @@ explorer.preset("article")
 print("presets:", " · ".join(explorer.presets))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# The button *NUTS* overlays draws from the posterior itself, and states the gap as a number: chapter 4.
+# The button *NUTS* (behind *more*) overlays draws from the posterior itself, and states the gap as a number: chapter 4.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3.11 The KL-budget lab
