@@ -34,7 +34,7 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 # What runs in a tree, in a process of its own: each prints one JSON text as its last line.
 LIST_EXPLORERS = "import json; from bdl_teach import widgets; print(json.dumps(widgets.__all__))"
-
+RUN_CLAIMS = "import sys; from bdl_teach import claims; sys.exit(claims.main(sys.argv[1:]))"
 SHOW_EXPLORER = """
 import json, sys, time
 from bdl_teach import widgets
@@ -95,8 +95,6 @@ for name in ("RIGHT", "ALSO", "WRONG"):
             found[f"{row[0]} {name} {k}"] = {"accepted": repr(error), "said": ""}
 print(json.dumps(found))
 """
-
-RUN_CLAIMS = "import sys; from bdl_teach import claims; sys.exit(claims.main(sys.argv[1:]))"
 
 
 class Tree:
@@ -159,7 +157,6 @@ class Tree:
         return {
             row["claim"]: {
                 "effect": float(row["mean"]) if int(row["worlds"]) else None,
-                "met": row["worlds_met"],
                 "asked": row["asked"],
                 "sentence": row["sentence"],
             }
@@ -175,9 +172,6 @@ def differences(where: str, old: Any, new: Any) -> Iterator[str]:
                 yield f"{where} / {key}: only in {'OLD' if key in old else 'NEW'}"
             else:
                 yield from differences(f"{where} / {key}", old[key], new[key])
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for k, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from differences(f"{where} [{k}]", one, other)
     elif old != new and not (old != old and new != new):  # two NaN are alike
         yield f"{where}: {old!r} → {new!r}{size(old, new)}"
 
@@ -218,12 +212,10 @@ def compared(old: Tree, new: Tree, options: argparse.Namespace) -> Iterator[tupl
         names = [path.stem for path in files if path.stem.startswith("chapter")]
         for name in chosen(names, options.only):
             words = f"{name}-{tag}", CHECK_ANSWERS, str(planted), name
-            yield name, *(without_words(t.ask(*words), options.messages) for t in (old, new))
-
-
-def without_words(verdicts: Any, keep: bool) -> Any:
-    """Drop what the checks said, unless it is to be compared."""
-    return verdicts if keep else {k: v.get("accepted", v) for k, v in verdicts.items()}
+            said = [tree.ask(*words) for tree in (old, new)]
+            if not options.messages:
+                said = [{k: v.get("accepted", v) for k, v in one.items()} for one in said]
+            yield name, *said
 
 
 def main() -> int:
