@@ -287,11 +287,19 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
     best = _log_loss(world.others, world.fresh, _lowest(world.others, world.fresh))
     if _log_loss(world.others, world.fresh, float(temperature)) < best + _ROOM:
         return ""
-    if abs(temperature * _lowest(logs, labels) - 1) < 0.3:
-        return "upside down"
-    if abs(temperature / _after_averaging(world) - 1) < 0.05:
+    return "another temperature"
+
+
+def _fault_of_temperatures(found: list[Array]) -> str:
+    if np.ptp(found) < 1e-9:
+        return "the same in every world"
+    worlds = _all_sharpened()
+    if np.allclose(found, list(map(_after_averaging, worlds)), rtol=0.05):
         return "averaged, then tempered"
-    return "each network for itself" if abs(temperature / _alone(world) - 1) < 0.05 else "too high"
+    if np.allclose(found, list(map(_alone, worlds)), rtol=0.05):
+        return "each network for itself"
+    inverse = np.multiply(found, [_lowest(w.logs, w.labels) for w in worlds])
+    return "upside down" if np.allclose(inverse, 1.0, atol=0.3) else ""
 
 
 @exercise(
@@ -308,7 +316,7 @@ def _fault_of_temperature(temperature: Any, logs: Any, labels: Any) -> str:
         "networks that disagree is too humble. Whose log loss is to be low?",
     ),
     judge=_fault_of_temperature,
-    overall=lambda found: "the same in every world" if np.ptp(found) < 1e-9 else "",
+    overall=_fault_of_temperatures,
 )
 def _lowest(log_p: Any, labels: Any) -> float:
     found = scipy.optimize.minimize_scalar(

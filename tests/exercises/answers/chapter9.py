@@ -164,6 +164,11 @@ WRONG: list[tuple[str, str, Any]] = [
     ("9.7", "the same in every world", lambda logs, y: 1.0),
     ("9.7", "upside down", lambda logs, y: 1 / temperature(logs, y)),
     ("9.7", "averaged, then tempered", lambda logs, y: temperature(together(logs)[None], y)),
+    (
+        "9.7",
+        "each network for itself",
+        lambda logs, y: temperature(np.concatenate(logs)[None], np.tile(y, 5)),
+    ),
     ("9.7", "does not do what is asked", lambda logs, y: 2 * temperature(logs, y)),
     ("9.7", "does not do what is asked", lambda logs, y: temperature(logs, y) / 2),
     ("9.7", "expected", lambda logs, y: np.array([1.0, 2.0])),
