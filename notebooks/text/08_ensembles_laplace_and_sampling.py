@@ -125,9 +125,9 @@ for name, u in heights.items():
     print(f"{name}: ends {u[0]:.0f} and {u[-1]:.0f}, top {u.max():.0f} nats")
     assert u.max() > 100 + max(u[0], u[-1])
 
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # So the *order* of the units alone builds a wall, and training leaves each member an order of its own. How much of the wall to member 1 is order? Put member 1's units into the order that fits those of member 0 best: the products of the weights, unit by unit, are to have the largest sum. That is a *linear assignment* (Ainsworth et al., 2023), and it changes no function:
-
 
 # %% slideshow={"slide_type": "fragment"}
 def matched(one, other):  # three weights a unit: in, bias, out
