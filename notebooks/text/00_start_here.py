@@ -119,9 +119,9 @@ tiny = Exercise(
     cases=((3.0,), (0.25,)),
     mistakes=(
         Mistake("upside down", "1 bit is 0.69 nats: which of the two numbers is the larger?",
-                lambda nats: nats * np.log(2)),
+                (lambda nats: nats * np.log(2),)),
         Mistake("another base", "nats belong to the natural logarithm.",
-                lambda nats: nats / np.log(10)),
+                (lambda nats: nats / np.log(10),)),
     ),
 )
 check = Session({"0.1": tiny}).check  # in the chapters: exercises.check
