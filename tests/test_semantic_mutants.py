@@ -201,7 +201,7 @@ def of_langevin() -> None:
         told: Any = SimpleNamespace(rate=lambda _: 0.01, momentum=0.9, temperature=0.5)
         state = sgmcmc.State(tf.constant(0), zero, zero, 4.0 * one)
         patch.setattr(sgmcmc, "_WINDOW", 1)
-        moved = sgmcmc._move(MLP(1, ()), "gaussian", state, noise, told).w
+        moved = sgmcmc._move(MLP(1, ()), "gaussian", state, noise, zero, told).w
     assert float(tf.math.reduce_variance(moved)) == near(2 * 0.1 * 0.01 * 0.5 / 4, rel=0.05)
 
 
@@ -414,8 +414,8 @@ MUTANTS = [
            lambda real: lambda seeds, n, what: real([seeds[0]] * len(seeds), n, what),
            of_ensemble),
     Mutant("temperature ignored", M + "sgmcmc._move",
-           lambda real: lambda network, kind, state, noise, p: real(
-               network, kind, state, noise, SimpleNamespace(**{**vars(p), "temperature": 1.0})),
+           lambda real: lambda *given: real(
+               *given[:-1], SimpleNamespace(**{**vars(given[-1]), "temperature": 1.0})),
            of_langevin),
     Mutant("no bias of the output", M + "infinite_width._weighted",
            lambda real: lambda moments, factor, constant: real(moments, factor, 0.0),

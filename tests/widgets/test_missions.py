@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 import pytest
 
 from bdl_teach import widgets
-from bdl_teach.widgets._engine import background, controls, points
+from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission
@@ -113,40 +112,6 @@ def test_a_mission_is_done_by_its_second_hint_and_not_at_the_start(
         without = {name: value for name, value in mission.way.items() if name != "data"}
         if without != mission.way:
             assert not holds(idle, mission, without), f"{mission.id} needs no points"
-
-
-def test_no_condition_of_a_mission_always_holds(idle: Explorer[Any]) -> None:
-    """From its way, one control at a time: each condition keeps some state from being done."""
-    if isinstance(idle, widgets.VAEExplorer):  # it would train
-        return
-    for mission in missions_of(idle):
-        if mission.way.get("nuts"):
-            continue
-        states = [{}, *(values for _, values in idle.PRESETS.values())]
-        for name, control in idle._controls.items():
-            if name not in ("nuts", "play", "seed", "starts", "n_samples"):
-                states += [{**mission.way, name: value} for value in ends(control)]
-        kept: set[int] = set()
-        for state in ({**taken(idle, values), "nuts": False} for values in states):
-            with suppress(ValueError):  # values that do not go together
-                found = mission.check(state, idle._compute(state))
-                kept |= {k for k, condition in enumerate(found) if not condition.holds}
-        asked = mission.check(taken(idle, {}), idle._compute(taken(idle, {})))
-        assert kept >= set(range(len(asked))), (mission.id, [asked[k].now for k in kept])
-
-
-def ends(control: Any) -> list[Any]:
-    """The first and the last value of a control; of points, none by hand, and a line."""
-    if isinstance(control, points.Unseen):
-        x = np.linspace(-1.0, 1.0, 32)
-        return [None, (tuple(x), tuple(3.0 * x), points.COURSE)]
-    if isinstance(control, ipywidgets.ToggleButton):
-        return [not control.value]
-    if hasattr(control, "options"):
-        values = [o[1] if isinstance(o, tuple) else o for o in control.options]
-        return values[:1] + values[-1:]
-    base = getattr(control, "base", None)
-    return [end if base is None else base**end for end in (control.min, control.max)]
 
 
 @pytest.mark.parametrize(("off", "done"), [(0.5, True), (4.0, False)])

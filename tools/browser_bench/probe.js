@@ -111,7 +111,9 @@
   // Move a slider back to a value that `probe.value` gave, key by key.
   probe.restore = (number, i, wanted) => {
     const handle = probe.slider(number, i);
-    for (const key of ["ArrowLeft", "ArrowRight"]) {
+    const keys = ["ArrowLeft", "ArrowRight"];
+    if (parseFloat(wanted) > parseFloat(probe.value(number, i))) keys.reverse();
+    for (const key of keys) {
       for (let n = 0; n < 500 && probe.value(number, i) !== wanted; n++) press(handle, key);
     }
     return probe.value(number, i) === wanted;
