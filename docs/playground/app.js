@@ -101,6 +101,7 @@
   function change(values, { follow = false, keep = true } = {}) {
     if (keep && ("points" in values || "data" in values)) remember();
     state = { ...state, ...values };
+    if ("points" in values && !("units" in values) && !held) $("told").textContent = "";
     if (!own()) state.units = COURSE;
     refresh();
     return ask(follow);
@@ -180,15 +181,18 @@
         id, method: this.method, problem: problem(), follow, watch, grid: GRID,
         samples: state.samples, klWeight: state.kl, seed: state.seed,
       };
+      const { id: _, ...asked } = question;
+      const same = JSON.stringify(this.method === "bbb" ? asked : { ...asked, samples: 0, klWeight: 0 });
+      if (same === this.same && !follow && !watch) return this.promise; // it goes on, or stands
+      this.same = same;
       this.id = id;
       this.parts = [];
-      this.began = performance.now();
       for (let i = 0; i < many; i++) {
         const chains = Array.from({ length: CHAINS }, (_, k) => k).filter((k) => k % many === i);
         this.worker(i).postMessage({ ...question, chains });
       }
       this.many = many;
-      return new Promise((resolve) => (this.resolve = resolve));
+      return (this.promise = new Promise((resolve) => (this.resolve = resolve)));
     }
 
     advance(steps) {
@@ -310,6 +314,7 @@
     if (watching() && !answer.final && method !== "hmc") return say("status.training", { step: answer.step, steps: 1500 });
     const gap = Number.isNaN(where.gap) ? "" : say("status.gap", { gap: show(where.gap) });
     const values = { among: show(where.among), gap };
+    values.weight = state.kl === 1 ? "" : `${Number(state.kl.toPrecision(2))} × `;
     if (method === "bbb") for (const name of ["F", "complexity", "likelihood"]) values[name] = Math.round(answer[name]);
     if (method === "map") values.loss = show(answer.loss);
     if (method === "hmc") {
@@ -322,7 +327,12 @@
   function verdict() {
     const [one, other] = panels.map((panel) => panel.answer);
     if (!one || !other || one.follow || other.follow || one.warm || other.warm) return "";
-    if (one.method === other.method) return "";
+    if (one.method === other.method || (watching() && !(one.final && other.final))) return "";
+    const sofar = panels.some((panel) => panel.answer.r_hat > MIXED) ? ` (${say("mixing")})` : "";
+    return judged(one, other) + sofar;
+  }
+
+  function judged(one, other) {
     const name = Number.isNaN(spreads(one).gap) ? "outside" : "gap";
     const where = say(name === "gap" ? "inGap" : "outside");
     const [p, q] = [one, other].map((answer) => spreads(answer)[name]);
@@ -552,12 +562,16 @@
       });
       return best;
     };
+    const REACH = { touch: 22, mouse: 14, pen: 14 };
+    canvas.addEventListener("touchstart", (event) => {
+      if (nearest(at(event.touches[0]), REACH.touch) >= 0) event.preventDefault();
+    }, { passive: false });
     canvas.onpointerdown = (event) => {
       if (event.button) return;
       canvas.setPointerCapture(event.pointerId);
       canvas.focus({ preventScroll: true });
       const where = at(event);
-      chosen = nearest(where, event.pointerType === "touch" ? 26 : 14);
+      chosen = nearest(where, REACH[event.pointerType] ?? 14);
       [began, moved] = [where, false];
       if (chosen >= 0 && !removing()) {
         remember();
@@ -674,7 +688,7 @@
         text.textContent = say(name);
         const value = state[name];
         if (document.activeElement !== input || Number(input.value) !== value) input.value = powers ? Math.log10(value) : value;
-        output.textContent = powers ? Number(value.toPrecision(2)) : step === 1 ? value : value.toFixed(step < 0.1 ? 2 : 1);
+        output.textContent = name === "n" && own() ? points().length : powers ? Number(value.toPrecision(2)) : step === 1 ? value : value.toFixed(step < 0.1 ? 2 : 1);
         input.setAttribute("aria-valuetext", output.textContent);
         const idle = idles(name);
         label.classList.toggle("idle", idle);
@@ -759,6 +773,7 @@
     $("undo").disabled = !past.length;
     if (playing) $("play").textContent = say("pause");
     const marks = { mean: "mean", epistemic: "band", total: "total", draws: "draw", truth: "truth" };
+    if (!truth()) delete marks.truth;
     $("legend").replaceChildren(...Object.entries(marks).map(([name, style]) => {
       const mark = element("i");
       const thin = ["mean", "draws", "truth"].includes(name);
@@ -803,9 +818,14 @@
   $("undo").onclick = () => {
     if (!past.length) return;
     chosen = -1;
+    $("told").textContent = "";
     state = { ...state, ...past.pop() };
     refresh();
     ask();
+  };
+  $("reset").onclick = () => {
+    chosen = -1;
+    change({ ...START, language: state.language });
   };
   $("remove").onclick = () => $("remove").setAttribute("aria-pressed", !removing());
   $("language").onchange = () => {
@@ -861,8 +881,9 @@
 
   /** The line of Python that opens the same problem in an explorer of the package. */
   function python() {
-    const now = points(), list = (k) => now.map((p) => Number(p[k].toFixed(4))).join(", ");
-    const data = `data=((${list(0)}), (${list(1)}), (${state.units.join(", ")}))`;
+    const now = points(), { units } = state;
+    const list = (k) => now.map((p) => Number((units[2 * k] + units[2 * k + 1] * p[k]).toPrecision(8))).join(", ");
+    const data = `data=((${list(0)}), (${list(1)}), (${units.join(", ")}))`;
     const one = state.layers === 1 && state.prior === "gaussian";
     const values = one
       ? `prior_std=${round(state.sigma)}, noise_std=${round(state.noise)}, width=${state.width}`

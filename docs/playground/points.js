@@ -56,7 +56,7 @@ const playgroundPoints = (() => {
       if (!line.trim()) return;
       const cells = split(line.trim());
       const numbers = cells.filter((cell) => NUMBER.test(cell)).length;
-      if (numbers === 0) skipped += 1; // a header, or a row of text
+      if (numbers === 0) skipped += rows.length > 0; // above the rows they are names
       else if (cells.length !== 2) {
         throw new PasteError("columns", { line: i + 1, n: cells.length });
       } else if (numbers < 2) {

@@ -1,5 +1,6 @@
 """The playground in Chromium, opened from its folder: it computes what the package computes."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -264,6 +265,10 @@ def test_a_pasted_table_is_read_or_refused_in_a_sentence(
     assert not page.is_visible("#dialog")
     (x, y), (x0, x1, y0, y1) = state(page)["points"][0], state(page)["units"]
     assert (x0 + x1 * x, y0 + y1 * y) == pytest.approx(first)
+    page.click("#notebook")
+    data = eval(re.search(r"data=(.*)\)", page.input_value("#text"))[1])
+    page.keyboard.press("Escape")
+    assert (data[0][0], data[1][0]) == pytest.approx(first), "in the units of the table"
 
 
 def test_watching_stops_and_goes_step_by_step(browser: Browser) -> None:

@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 from itertools import chain
 
 _NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
-_TOKEN = re.compile(rf"{_NUMBER.pattern}|\w+|[^\w\s]")
+_FACTOR = rf"{_NUMBER.pattern} ×"  # "0.01 ×": no figure of its own
+_TOKEN = re.compile(rf"{_FACTOR}|{_NUMBER.pattern}|\w+|[^\w\s]")
 _ENDS = frozenset([*"=:;,.()+−/·#", "and"])  # of a clause
 
 

@@ -29,6 +29,9 @@ SINE = "{} fit, {} points: free energy {} nats = {} (complexity) + {} (likelihoo
             "refined fit, 6 (−26) points: free energy 318 (−1) nats = 121 (+1) (complexity) "
             "+ 197 (−2) (likelihood)",
         ),
+        (SINE.format("quick", 32, 323, 277, 46), SINE.format("quick", 32, 45, "0.01 × 545.8", 40),
+         "quick fit, 32 points: free energy 45 (−278) nats = 0.01 × 545.8 (complexity) "
+         "+ 40 (−6) (likelihood)"),
         ("MAP 85/4/25%, PBP 99/15/58%", "MAP 91/4/5%, PBP 99/15/57%",
          "MAP 91 (+6)/4/5% (−20), PBP 99/15/57% (−1)"),
     ],
