@@ -66,8 +66,7 @@ from bdl_teach import calibration, claims, datasets, densities, exercises, metri
 from bdl_teach.backend import tfd
 from bdl_teach.claims import rivals
 from bdl_teach.claims.claim import World
-from bdl_teach.claims.experiments import network_bandits
-from bdl_teach.claims.experiments.chapter10 import compared
+from bdl_teach.claims.experiments import chapter10, network_bandits
 from bdl_teach.methods import bbb, empirical_bayes, ensemble, exact, local_reparam, pbp, point
 from bdl_teach.plots import BLUE, GREEN, ORANGE, RED, panel
 
@@ -447,7 +446,7 @@ def paired(one, other, region, what="lost"):
 
 stored = rivals.read()
 worlds = stored.worlds
-anew = compared(World(0))  # the six of section 10.1, in one of these worlds, here and now
+anew = chapter10.compared(World(0))  # the six of section 10.1, in one of these worlds, here and now
 assert np.isclose(anew["map-data-lost"], worlds[0]["map-data-lost"], rtol=0.1)
 mean, error, d = paired("map", "bbb", "gap")  # nats lost: positive where MAP is better
 print(f"log score in the gap, MAP − BBB: {mean:.1f} ± {error:.1f} nats a point")

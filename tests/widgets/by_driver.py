@@ -110,6 +110,10 @@ class Mover:
         self.notebook.patience_ms = FIRST_TURN_MS
         unmoved = [i for i in acts if not self._click(i)]
         self.notebook.patience_ms = PATIENCE_MS
+        if unmoved:  # a slider at its end may leave a button nothing to do
+            for i in range(len(self.view.sliders)):
+                self.notebook.focus(self.view.number, i)
+                self.notebook.press(self.view.number, i, "ArrowLeft")
         for i in unmoved:
             if not self._click(i):
                 self._dead(self.view.buttons[i])
