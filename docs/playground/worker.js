@@ -57,7 +57,6 @@ function playgroundWorker(engine) {
     work = (q.method === "hmc" ? chains : trained)(q, problem, same && q.follow ? last : null);
     work.id = q.id;
     work.follow = q.follow;
-    work.began = performance.now();
     work.spent = 0;
     if (q.watch) post(false);
     else channel.port2.postMessage(0);
