@@ -315,7 +315,10 @@ class RivalsExplorer(Explorer[RivalsResult]):
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(panel.axes, panel.room) for panel in self._panels.values()]
+        return [
+            touch.Panel(panel.axes, panel.room, spread=self._spread.axes)
+            for panel in self._panels.values()
+        ]
 
     def _data(self, result: RivalsResult) -> datasets.Regression1D:
         return result.model.problem.data

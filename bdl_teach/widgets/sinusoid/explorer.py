@@ -332,9 +332,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas.animate(self._links.artists)
 
     def _touch_panels(self) -> list[touch.Panel]:
-        stays = (self._points, self._truth)
+        stays, spread = (self._points, self._truth), self._spread.axes
         return [
-            touch.Panel(self._function_axes, self._room, self._truth, stays=stays, hover=True),
+            touch.Panel(
+                self._function_axes, self._room, self._truth, stays=stays, hover=True, spread=spread
+            ),
             touch.Panel(self._weight_axes, kind="seen", hover=True),
         ]
 

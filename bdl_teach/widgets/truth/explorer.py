@@ -260,7 +260,16 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _touch_panels(self) -> list[touch.Panel]:
         panel = self._functions
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
+        return [
+            touch.Panel(
+                panel.axes,
+                panel.room,
+                panel.truth,
+                columns=4,
+                stays=panel.problem,
+                spread=self._spread.axes,
+            )
+        ]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
         return result.model.problem.data

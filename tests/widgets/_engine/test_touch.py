@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
@@ -188,6 +189,15 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
     for at, value in values.items():
         assert value == pytest.approx(start + scale * at)
         assert value / round_to == pytest.approx(round(value / round_to))
+
+
+def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
+    main, spread = Figure().subplots(1, 2)
+    spread.set(xlim=(-1, 1), ylim=(0, 4))
+    value = points.Points().read(TABLE)
+    touch.Panel(main, spread=spread).label(points.chosen(value, 1.0, datasets.sinusoid))
+    assert_labelled(spread.xaxis, 20.0, 20.0, 5.0)
+    assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0, 0.25)
 
 
 def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:
