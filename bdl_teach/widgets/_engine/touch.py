@@ -19,8 +19,8 @@ from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, Scal
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets._engine.points import COURSE, PLAIN, Labels, Units, Value
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE, PLAIN, Labels, Units, Value
 
 _DATES: Any = matplotlib_dates  # it has no types
 _LONGEST_Y = 16  # letters of a name along the height of a panel, with room for a power of ten

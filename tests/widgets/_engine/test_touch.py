@@ -15,10 +15,12 @@ from matplotlib.figure import Figure
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets._engine import controls, points, sketch, touch
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE
+from bdl_teach.widgets._engine import controls, sketch, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import COURSE, Points
+from bdl_teach.widgets._engine.points import Points
 
 GRID = np.linspace(-1.0, 1.0, 21)[:, None]
 NOW = points.from_course(np.array([-0.5, 0.0, 0.5]), np.array([1.0, 2.0, 3.0]))
