@@ -209,7 +209,7 @@ def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: To
     assert_labelled(explorer.fit.axes.xaxis, 20.0, 20.0, 5.0)
     assert_labelled(explorer.fit.axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0, 2.5)
     explorer.set(data=((-30.0, 0.0, 30.0), (1.0, 2.0, 6.0)))
-    assert_labelled(explorer.fit.axes.xaxis, 0.0, 60.0, 10.0)
+    assert_labelled(explorer.fit.axes.xaxis, 0.0, 60.0, 5.0)
     explorer.set(data=TABLE)
     assert not explorer.fit.truth.get_visible()
     assert "truth" not in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}
