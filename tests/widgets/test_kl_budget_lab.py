@@ -23,9 +23,9 @@ from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.widgets import KLBudgetLab
-from bdl_teach.widgets.kl_budget_lab import _DEFAULTS as START
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
+START = KLBudgetLab.DEFAULTS
 PRESETS = {name: values for name, (_, values) in KLBudgetLab.PRESETS.items()}
 SEEDS = range(5)
 X = np.linspace(-1.5, 1.5, 121)
