@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bdl_teach import datasets
-from bdl_teach.widgets._engine import points
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine.controls import Values
 
 DRAWN = datasets.sinusoid(n=32, noise_std=1.0, seed=0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets
 
+from bdl_teach.problems import own_points
 from bdl_teach.widgets._engine.points import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
@@ -63,7 +64,7 @@ class Control:
     def value(self, given: Any) -> Any:
         """A value of the file as the control will hold it: powers stand at a step."""
         if self.kind == "points":
-            return Points.normal(given)
+            return own_points.read(given)[0]
         if self.kind == "slider":
             return float(given)
         if self.kind != "powers":

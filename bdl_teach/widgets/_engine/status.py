@@ -18,7 +18,7 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
+from bdl_teach.problems import own_points as points
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.elbo import FreeEnergy

@@ -10,14 +10,15 @@ from typing import ClassVar
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, replay, status, texts, touch
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.truth_search import TRUTH, TruthResult
+from bdl_teach.widgets._engine import controls, replay, status, texts, touch
 from bdl_teach.widgets._engine.beside_nuts import ExplorerBesideNuts
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets._engine.texts import Texts
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.truth import fits as truth_fits
-from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model, TruthResult
 from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
 # Line style and colour of each epistemic sd.
@@ -67,34 +68,43 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
 
     def _touch_panels(self) -> list[touch.Panel]:
         panel = self._functions
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
+        return [
+            touch.Panel(
+                panel.axes,
+                panel.room,
+                panel.truth,
+                columns=4,
+                stays=panel.problem,
+                spread=self._spread.axes,
+            )
+        ]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
-        return result.model.problem.data
+        return result.problem.data
 
     def _doubt(self, result: TruthResult) -> tuple[Array, Array]:
         return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> TruthResult:
-        model = model_of(values)
-        result = truth_fits.refit(model, values["starts"])
+        problem = Problem.of(values)
+        result = truth_search.refit(problem, values["starts"])
         if values["prior_functions"]:
-            weights = model.prior.sample((10, result.fit.network.n_weights), values["seed"])
+            weights = problem.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
         return _beside(result, self._gold(values))
 
     def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
-        better = truth_fits.improve(result)
+        better = truth_search.improve(result)
         return None if better is None else _beside(better, self._gold(values))
 
     def _frames(self, result: TruthResult) -> Sequence[int]:
         return replay.steps_of(result.fit)
 
     def _replay(self, result: TruthResult, frame: int) -> TruthResult:
-        return truth_fits.at(result, frame)
+        return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
-        data, gap = result.model.problem.data, result.regions["gap"]
+        data, gap = result.problem.data, result.regions["gap"]
         best = result.search.prediction if result.search.tried else None
         points = data.x[:, 0], data.y[:, 0]
         changed = [
@@ -111,24 +121,24 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile what draws prior functions, and the fit to a table."""
-        model = model_of(self.DEFAULTS)
+        problem = Problem()
 
         def draw() -> None:
-            result = truth_fits.refit(model, 1)
-            weights = model.prior.sample((10, result.fit.network.n_weights), 0)
+            result = truth_search.refit(problem, 1)
+            weights = problem.prior.sample((10, result.fit.network.n_weights), 0)
             result.fit.evaluate(weights, X_GRID)
 
         yield draw
-        table = replace(model, problem=replace(model.problem, n=points.MOST))
-        yield partial(truth_fits.refit, table, 1)
+        table = replace(problem, n=points.MOST)
+        yield partial(truth_search.refit, table, 1)
 
     def _run(self, values: controls.Values) -> Run:
         return nuts_run(values)
 
     def _readings(self, result: TruthResult) -> dict[str, float]:
-        fit, lowest = (round(truth_fits.free_energy(f)) for f in (result.fit, result.search.best))
-        model, gap = result.model, result.regions["gap"]
-        reach = prior_height(model.prior_std, model.width)
+        fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
+        problem, gap = result.problem, result.regions["gap"]
+        reach = prior_height(problem.scales[0], problem.hidden_units[0])
         asked = prior_height(self.DEFAULTS["prior_std"], MAX_WIDTH)
         found: dict[str, float | None] = {
             "F": fit,
@@ -162,21 +172,14 @@ class TruthExplorer(ExplorerBesideNuts[TruthResult]):
         }
 
 
-def model_of(values: controls.Values) -> Model:
-    """The model that these values of the controls ask for."""
-    names = ("n", "noise_std", "gap", "seed")
-    problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
-    return Model(problem, values["prior_std"], values["width"])
-
-
 def nuts_run(values: controls.Values) -> Run:
     """The run of NUTS that these values ask for."""
-    model = model_of(values)
-    return Run(X_GRID, truth_fits.chains(model), partial(truth_fits.sample, model))
+    problem = Problem.of(values)
+    return Run(X_GRID, problem, truth_search.chains(problem))
 
 
 def _beside(result: TruthResult, gold: GoldStandard) -> TruthResult:
-    return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+    return truth_search.beside_nuts(result, gold.prediction, gold.report)
 
 
 def _bars(result: TruthResult) -> dict[str, float | str]:
