@@ -12,7 +12,7 @@ FLOORS = (  # each imports what is named before it, or beside it
     "optimise predictive",
     "datasets methods",
     "plots _support.alt_text",
-    "claims exercises reproduce widgets",
+    "claims exercises experiments reproduce widgets",
     "_commands __main__",
 )
 HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}

@@ -1,0 +1,46 @@
+"""What the presets and the question of the truth explorer promise (chapter 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl_teach.experiments.world import World
+from bdl_teach.predictive import Predictive
+from bdl_teach.widgets.comparison.fits import GapProblem
+from bdl_teach.widgets.truth import fits
+
+AMONG = np.abs(fits.X_GRID[:, 0]) <= 0.5
+
+
+def beside_nuts(world: World) -> dict[str, float]:
+    """The explorer beside NUTS for σ_p = 3 and 1 with the gap, and for σ_p = 3 without: bars, sd.
+
+    Bars are in units of y, over the gap; ``held`` is the share of it where NUTS's ±2 sd band holds
+    the sine.
+    """
+    figures: dict[str, float] = {}
+    for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
+        problem = GapProblem(seed=world.data_seed, gap=gap)
+        result = fits.refit(fits.Model(problem, prior_std), starts=1)
+        while (better := fits.improve(result)) is not None:
+            result = better
+        nuts = fits.sample(result.model).predict(fits.X_GRID, 1000)
+        result = fits.beside_nuts(result, nuts, "")
+        where = result.regions["gap"] if gap else AMONG
+        figures |= {
+            f"{name}-nuts": _sd(nuts, where),
+            f"{name}-nuts-among": _sd(nuts, AMONG & ~result.regions["gap"]),
+            f"{name}-best": _sd(result.search.prediction, where),
+        }
+        if gap:
+            off = np.abs(fits.TRUTH - nuts.mean)
+            figures[f"{name}-held"] = float((off < 2 * nuts.epistemic_std)[where].mean())
+            figures[f"{name}-optimisation"] = float(result.optimisation or 0.0)
+            figures[f"{name}-family"] = float(result.family or 0.0)
+            figures[f"{name}-prior"] = float(result.prior_miss or 0.0)
+    others = figures["narrow-optimisation"], figures["narrow-family"]
+    return {**figures, "narrow-prior-ahead": figures["narrow-prior"] - max(others)}
+
+
+def _sd(prediction: Predictive, where: np.ndarray) -> float:
+    return float(prediction.epistemic_std[where].mean())
