@@ -11,8 +11,9 @@ FLOORS = (  # each imports what is named before it, or beside it
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
     "datasets methods",
-    "plots _support.alt_text",
-    "claims exercises experiments reproduce widgets",
+    "plots problems _support.alt_text",
+    "experiments",
+    "claims exercises reproduce widgets",
     "_commands __main__",
 )
 HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}

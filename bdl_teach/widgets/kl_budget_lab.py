@@ -12,7 +12,10 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, replay, touch
+from bdl_teach.problems import COST_DRAWS, live_fits
+from bdl_teach.problems import WIDE_GRID as X_GRID
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import controls, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -20,7 +23,6 @@ from bdl_teach.widgets._engine.mission_checks import as_asked, at, left, untouch
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import COST_DRAWS, X_GRID, room
 
 if TYPE_CHECKING:
     from bdl_teach.elbo import FreeEnergy
@@ -250,7 +252,7 @@ class KLBudgetLab(Explorer[KLBudgetResult]):
             n_batches=values["n_batches"],
             kl_scheme=values["scheme"],
             seed=seed,
-            capacity=bbb.Capacity(*room(len(data.x))),
+            capacity=bbb.Capacity(*live_fits.room(len(data.x))),
         )
         shares = elbo.minibatch_weights(values["n_batches"], values["scheme"])
         return _result(data, shares, fit)

@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets, widgets
+from bdl_teach.problems import Problem, truth_search
+from bdl_teach.problems.own_points import COURSE, OwnPoints
 from bdl_teach.widgets import VAEExplorer
 from bdl_teach.widgets._engine import background
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import with_more
 from bdl_teach.widgets._engine.missions import SEEDS, Mission
-from bdl_teach.widgets._engine.points import COURSE, OwnPoints
 from bdl_teach.widgets.linear import PRIOR_STDS
 from bdl_teach.widgets.sinusoid.fits import X_GRID
-from bdl_teach.widgets.truth import fits as truth_fits
 from bdl_teach.widgets.vae.explorer import VAEResult
 from bdl_teach.widgets.vae.trainer import N_TRAIN, RATES, Order, Trained, pictures
 
@@ -532,8 +532,8 @@ def truth_result(
     functions: Any = None,
 ) -> Any:
     """A fit so far off the sine over the gap and elsewhere, and this of the prior's bar."""
-    gap = truth_fits.GapProblem().regions(truth_fits.X_GRID[:, 0])["gap"]
-    mean = truth_fits.TRUTH + np.where(gap, off, off_elsewhere)
+    gap = Problem().regions(truth_search.X_GRID[:, 0])["gap"]
+    mean = truth_search.TRUTH + np.where(gap, off, off_elsewhere)
     problem = SimpleNamespace(data=SimpleNamespace(x=np.zeros((n_points, 1))))
     return SimpleNamespace(
         model=SimpleNamespace(problem=problem),

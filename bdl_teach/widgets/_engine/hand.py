@@ -14,12 +14,14 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
 from bdl_teach.widgets._engine.picture import Picture
 from bdl_teach.widgets._engine.pin import Pin
+from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.sketch import ASKS, Sketch
 
 _WHILE_OWN = "draws other points: undo or reset takes your own away first"
@@ -167,7 +169,7 @@ class Touched:
     def _notes_on_points(self) -> str:
         """Say how the points that are shown have been read from a table."""
         data = self._controls.get("data")
-        return data.notes(self._painted.get("data")) if isinstance(data, points.Points) else ""
+        return data.notes(self._painted.get("data")) if isinstance(data, Points) else ""
 
     def _dim_what_draws(self, names: Sequence[str]) -> None:
         """Dim the controls that draw points, while the points are the learner's own."""
