@@ -13,6 +13,8 @@ from bdl_teach.predictive import Predictive
 
 N_NEW = 20  # new targets at each input
 THINNING = (1, 2, 4, 8)  # a run that has not converged is made anew, twice as long
+X = np.linspace(-1, 1, 201)[:, None]
+AMONG = np.abs(X[:, 0]) <= 0.5  # the data of the sinusoid
 
 
 def nuts_until_converged(x: Array, y: Array, **settings: Any) -> exact.NutsFit:
@@ -32,3 +34,18 @@ def test_log_likelihood(prediction: Predictive, data: Regression1D, x: Array, se
     noise = np.random.default_rng(seed).standard_normal((N_NEW, len(x)))
     new = data.truth(x)[:, 0] + data.noise_std * noise
     return np.asarray(np.mean([prediction.log_prob(y) for y in new], axis=0))
+
+
+def score(
+    name: str, prediction: Predictive, data: Regression1D, seed: int, x: Array = X
+) -> dict[str, float]:
+    """Test log-likelihood in nats a point, ``among`` the data (|x| ≤ ½) and ``outside``."""
+    log_p = test_log_likelihood(prediction, data, x, seed)
+    among = np.abs(x[:, 0]) <= 0.5
+    parts = {"among": among, "outside": ~among}
+    return {f"{name}-{part}": float(log_p[mask].mean()) for part, mask in parts.items()}
+
+
+def rms(values: Array) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))

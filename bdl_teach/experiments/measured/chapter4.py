@@ -10,7 +10,7 @@ from scipy.special import softplus
 from bdl_teach import calibration, datasets, densities
 from bdl_teach._support.checks import Array
 from bdl_teach.datasets.toy import Regression1D
-from bdl_teach.experiments.measured import _measure
+from bdl_teach.experiments.measured._measure import X, rms, score
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, exact, local_reparam, point
 from bdl_teach.methods.bbb import Fit
@@ -20,7 +20,6 @@ GAP = (0.1, 0.4)  # nobody measures here; the sine has its peak in it
 ONE_LAYER = (32,)  # NUTS explores one hidden layer in seconds
 CHAINS: dict[str, Any] = {"n_samples": 800, "n_warmup": 400}  # of NUTS, two of them
 LONG = 6000  # quiet steps, after which more gain next to nothing
-X = np.linspace(-1, 1, 201)[:, None]
 IN_GAP = (X[:, 0] > GAP[0]) & (X[:, 0] < GAP[1])
 AMONG = (np.abs(X[:, 0]) <= 0.5) & ~IN_GAP
 OUTSIDE = np.abs(X[:, 0]) > 0.5
@@ -34,7 +33,7 @@ def coverage(prediction: Predictive, truth: Array) -> float:
 def beyond(prediction: Predictive, truth: Array) -> float:
     """Root mean square over the gap of what of the truth lies beyond ±2 epistemic sd."""
     miss = np.abs(prediction.mean - truth) - 2 * prediction.epistemic_std
-    return float(np.sqrt((np.maximum(miss, 0.0) ** 2)[IN_GAP].mean()))
+    return rms(np.maximum(miss, 0.0)[IN_GAP])
 
 
 def from_the_mode(data: Regression1D, seed: int, **settings: Any) -> Fit:
@@ -125,17 +124,16 @@ def recipes(world: World) -> dict[str, float]:
     }
     fits["again"] = bbb.fit(data.x, data.y, prior=prior, seed=world.seed(5))
     fits |= {f"{name}-on": fits[name].refined(LONG) for name in ("ours", "again", "library")}
-    among, figures, p = np.abs(X[:, 0]) <= 0.5, {}, {}
+    figures: dict[str, float] = {}
+    p: dict[str, Predictive] = {}
     for name, fit in fits.items():
         p[name] = fit.predict(X, seed=world.seed(3))
-        log_p = _measure.test_log_likelihood(p[name], data, X, world.seed(4))
+        figures |= score(name, p[name], data, world.seed(4))
         figures[f"{name}-f"] = fit.free_energy
-        figures[f"{name}-among"] = float(log_p[among].mean())
-        figures[f"{name}-outside"] = float(log_p[~among].mean())
     for other in ("again", "library"):
         for on in ("", "-on"):
-            off = (p[f"ours{on}"].mean - p[f"{other}{on}"].mean)[~among]
-            figures[f"apart-{other}{on}"] = float(np.sqrt(np.mean(off**2)))
+            off = (p[f"ours{on}"].mean - p[f"{other}{on}"].mean)[OUTSIDE]
+            figures[f"apart-{other}{on}"] = rms(off)
     figures["agree-again-on"] = float(figures["apart-again-on"] < 1.0)
     return figures
 
@@ -149,18 +147,10 @@ def temperatures(world: World) -> dict[str, float]:
     cold = {"bayes": (1.0, 1.0), "kl": (1.0, 0.1), "tempered": (0.1**0.5, 0.1)}
     figures = {}
     for name, (prior_std, kl_weight) in cold.items():
-        fit = local_reparam.fit(
-            data.x,
-            data.y,
-            prior=densities.Gaussian(prior_std),
-            kl_weight=kl_weight,
-            hidden_units=ONE_LAYER,
-            seed=world.start_seed,
-            steps=LONG,
-            **local_reparam.QUIET,
-        )
-        p = fit.predict(X, seed=world.seed(2))
-        among = np.abs(X[:, 0]) <= 0.5
-        figures[f"{name}-among"] = float(p.epistemic_std[among].mean())
-        figures[f"{name}-outside"] = float(p.epistemic_std[~among].mean())
+        recipe: dict[str, Any] = {**local_reparam.QUIET, "kl_weight": kl_weight, "steps": LONG}
+        recipe |= {"prior": densities.Gaussian(prior_std), "hidden_units": ONE_LAYER}
+        fit = local_reparam.fit(data.x, data.y, seed=world.start_seed, **recipe)
+        sd = fit.predict(X, seed=world.seed(2)).epistemic_std
+        figures[f"{name}-among"] = float(sd[~OUTSIDE].mean())
+        figures[f"{name}-outside"] = float(sd[OUTSIDE].mean())
     return figures

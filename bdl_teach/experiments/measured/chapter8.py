@@ -10,7 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from bdl_teach import datasets, densities, predictive
 from bdl_teach._support.checks import Array
 from bdl_teach.datasets.toy import Regression1D
-from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, X, coverage
+from bdl_teach.experiments.measured._measure import X
+from bdl_teach.experiments.measured.chapter4 import AMONG, GAP, IN_GAP, coverage
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import ensemble, laplace, mc_dropout, point
 from bdl_teach.methods.catalogue import Fitted

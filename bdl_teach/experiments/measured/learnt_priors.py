@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bdl_teach import datasets, densities
-from bdl_teach.experiments.measured import _measure
+from bdl_teach.experiments.measured._measure import score
 from bdl_teach.experiments.world import World
 from bdl_teach.methods import empirical_bayes, local_reparam, point
 
 WEAK: dict[str, Any] = {"initial_gamma": 1.0}  # |μ| is about σ
-STEPS_OF_GAMMA: dict[str, Any] = {
-    **empirical_bayes.SOURCE,
-    "initial_gamma": 20.0,
-    "initial_rho": -2.0,
-}  # from weights that are strong enough not to give up at once
+# From weights that are strong enough not to give up at once.
+STEPS_OF_GAMMA = {**empirical_bayes.SOURCE, "initial_gamma": 20.0, "initial_rho": -2.0}
+X = np.linspace(-1, 1, 121)[:, None]
 SWEEP = np.logspace(-0.5, 1.5, 9)  # from σ_p to σ_p by a factor of 1.78
 
 
@@ -49,21 +46,20 @@ def learnt_priors(world: World) -> dict[str, float]:
         figures[f"{name}-F"] = fit.free_energy
         figures[f"{name}-off"] = float(fit.pruning().fraction)
         figures[f"{name}-std"] = float(fit.prior_std[0])
-    rival = point.fit(data.x, data.y, **options)
     *swept, again = (
         local_reparam.fit(
-            data.x,
-            data.y,
-            prior=densities.Gaussian(float(std)),
-            **local_reparam.QUIET,
-            **options,
+            data.x, data.y, prior=densities.Gaussian(float(std)), **local_reparam.QUIET, **options
         )
         for std in (*SWEEP, figures["all-std"])
     )
     lowest = min(range(len(SWEEP)), key=lambda i: swept[i].free_energy)
-    f = _scores({**fits, "mle": rival}, data, world)
+    f, mle = figures, point.fit(data.x, data.y, **options)
+    for name, p in {
+        **{k: fit.predict(X) for k, fit in fits.items()},
+        "mle": mle.predict(X),
+    }.items():
+        f |= score(name, p, data, world.seed(2), X)
     return {
-        **figures,
         **f,
         "each-level": float(abs(f["each-among"] - f["all-among"]) < 0.25),
         "all-level": float(abs(f["all-among"] - f["mle-among"]) < 0.25),
@@ -73,17 +69,3 @@ def learnt_priors(world: World) -> dict[str, float]:
         "swept-std": float(SWEEP[lowest]),
         "again-F": again.free_energy,
     }
-
-
-def _scores(
-    fits: Mapping[str, empirical_bayes.Fit | point.Fit], data: datasets.Regression1D, world: World
-) -> dict[str, float]:
-    """Test log-likelihood of each, among the data and outside (to |x| = 1)."""
-    x = np.linspace(-1, 1, 121)[:, None]
-    among = np.abs(x[:, 0]) <= 0.5
-    figures = {}
-    for name, fit in fits.items():
-        log_p = _measure.test_log_likelihood(fit.predict(x), data, x, world.seed(2))
-        figures[f"{name}-among"] = float(log_p[among].mean())
-        figures[f"{name}-outside"] = float(log_p[~among].mean())
-    return figures

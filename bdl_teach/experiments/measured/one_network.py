@@ -1,42 +1,46 @@
-"""Bayes by Backprop beside one network of maximum likelihood, on new points (chapter 3)."""
+"""Bayes by Backprop on new points: beside one network, other gradients, minibatches.
+
+For chapters 3 and 5.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from bdl_teach import datasets, densities
-from bdl_teach._support.checks import Array
-from bdl_teach.experiments.measured import _measure
+from bdl_teach import datasets, densities, metrics
+from bdl_teach.experiments.measured._measure import X, score
 from bdl_teach.experiments.world import World
-from bdl_teach.methods import bbb, point
+from bdl_teach.methods import bbb, local_reparam, point
 from bdl_teach.methods.catalogue import Fitted
 
 N_SETS = 10  # data sets a world, of a share that one data set cannot show
 PRIOR = densities.ScaleMixture(1.5, 0.1, 0.5)
-X = np.linspace(-1, 1, 201)[:, None]
-AMONG = np.abs(X[:, 0]) <= 0.5
+FAR = np.linspace(-1.5, 1.5, 151)[:, None]
+PLANS: dict[str, dict[str, Any]] = {
+    "one": {},
+    "eight-uniform": {"n_batches": 8},
+    "eight-geometric": {"n_batches": 8, "kl_scheme": "geometric"},
+    "uniform": {"n_batches": 32},
+    "geometric": {"n_batches": 32, "kl_scheme": "geometric"},
+    "calm-uniform": {"n_batches": 32, "learning_rate": 0.02},
+    "calm-geometric": {"n_batches": 32, "learning_rate": 0.02, "kl_scheme": "geometric"},
+    "forgotten": {"n_batches": 8, "kl_weight": 8.0},
+}
 
 
 def scores(world: World) -> dict[str, float]:
     """Test log-likelihood in nats a point, among the data (|x| ≤ ½) and outside (to |x| = 1)."""
     data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
-    seed = world.start_seed
-    fits: dict[str, Fitted] = {
-        "mle": point.fit(data.x, data.y, seed=seed),
-        "bbb": bbb.fit(data.x, data.y, prior=PRIOR, seed=seed),
-    }
-    figures = {}
-    for name, fit in fits.items():
-        log_p = _score(fit, data, world)
-        figures[f"{name}-among"] = float(log_p[AMONG].mean())
-        figures[f"{name}-outside"] = float(log_p[~AMONG].mean())
-    return figures
+    mle = point.fit(data.x, data.y, seed=world.start_seed)
+    bayes = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed)
+    return {**_score("mle", mle, data, world), **_score("bbb", bayes, data, world)}
 
 
-def _score(fit: Fitted, data: datasets.Regression1D, world: World) -> Array:
-    """Log density of new points at each X ``[m]``, in nats."""
+def _score(name: str, fit: Fitted, data: datasets.Regression1D, world: World) -> dict[str, float]:
     prediction = fit.predict(X, n_samples=500, seed=world.seed(2))
-    return _measure.test_log_likelihood(prediction, data, X, world.seed(3))
+    return score(name, prediction, data, world.seed(3))
 
 
 def leads(world: World) -> dict[str, float]:
@@ -65,4 +69,39 @@ def _among(world: World) -> list[float]:
         bayes.refined(4000),
         bbb.fit(data.x, data.y, prior=PRIOR, kl_weight=0.1, seed=seed),
     ]
-    return [float(_score(fit, data, world)[AMONG].mean()) for fit in fits]
+    return [_score("its", fit, data, world)["its-among"] for fit in fits]
+
+
+def two_estimators(world: World) -> dict[str, float]:
+    """F (nats), test log-likelihood (nats a point, among the data and to |x| = 1.5), error, sd."""
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    given: dict[str, Any] = {"prior": PRIOR, "seed": world.start_seed}
+    fits = {
+        "shared": bbb.fit(data.x, data.y, **given),
+        "local": local_reparam.fit(data.x, data.y, **given),
+        "quiet": local_reparam.fit(data.x, data.y, **given, **local_reparam.QUIET),
+    }
+    among = np.abs(FAR[:, 0]) <= 0.5
+    figures: dict[str, float] = {}
+    for name, fit in fits.items():
+        p = fit.predict(FAR, n_samples=500, seed=world.seed(2))
+        figures |= score(name, p, data, world.seed(3), FAR)
+        figures[f"{name}-F"] = fit.free_energy
+        figures[f"{name}-std"] = float(p.epistemic_std[among].mean())
+        figures[f"{name}-error"] = float(metrics.rmse(data.truth(FAR[among])[:, 0], p.mean[among]))
+    return figures
+
+
+def shares(world: World) -> dict[str, float]:
+    """F in nats and the height of the mean after 1500 steps of each plan for minibatches.
+
+    ``calm`` are those of 32 at a learning rate of 0.02 instead of the usual 0.08.
+    """
+    data = datasets.sinusoid(n=32, noise_std=1.0, seed=world.data_seed)
+    x = np.linspace(-0.5, 0.5, 41)[:, None]
+    figures = {}
+    for name, plan in PLANS.items():
+        fit = bbb.fit(data.x, data.y, prior=PRIOR, seed=world.start_seed, **plan)
+        figures[name] = fit.free_energy
+        figures[f"{name}-peak"] = float(np.abs(fit.predict(x, n_samples=200).mean).max())
+    return {**figures, "geometric-higher": float(figures["geometric"] > figures["uniform"])}
