@@ -12,6 +12,7 @@ FLOORS = (  # each imports what is named before it, or beside it
     "optimise predictive",
     "datasets methods",
     "plots problems _support.alt_text",
+    "experiments",
     "claims exercises reproduce widgets",
     "_commands __main__",
 )

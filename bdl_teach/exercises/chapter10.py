@@ -10,10 +10,10 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.claims.claim import World
-from bdl_teach.claims.experiments import bandits
 from bdl_teach.densities import Gaussian
 from bdl_teach.exercises._engine import exercise, mistakes
+from bdl_teach.experiments.measured import bandits
+from bdl_teach.experiments.world import World
 from bdl_teach.methods import bbb, ensemble, point
 
 _A = np.array
