@@ -270,7 +270,7 @@ def test_a_chapter_loads_no_library_before_it_needs_it() -> None:
     """These three take as long to load as half of all else, and 45 MB of the kernel."""
     code = (
         "from bdl_teach import calibration, claims, datasets, exercises, metrics, plots, widgets\n"
-        "from bdl_teach.claims.experiments import autoencoders, chapter10\n"
+        "from bdl_teach.experiments.measured import autoencoders, chapter10\n"
         "from bdl_teach.methods import exact, vae\n"
         "import sys\n"
         "print(*sys.modules)\n"
