@@ -126,6 +126,8 @@ def chapter(path: Path) -> Any:
     notebook = nbformat.read(path, as_version=4)
     cells = []
     for cell in notebook.cells:
+        if "launch" in cell.metadata.get("tags", ()):
+            continue
         cells.append(cell)
         tags = cell.metadata.setdefault("tags", [])
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
