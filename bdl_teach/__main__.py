@@ -2,12 +2,12 @@
 
 import sys
 
-from bdl_teach._commands.python_version import complaint
+from bdl_teach._cli.python_version import complaint
 
 if __name__ == "__main__":
     if complaint():
         sys.exit("bdl_teach: " + complaint())
 
-    from bdl_teach._commands.launcher import main
+    from bdl_teach._cli.launcher import main
 
     sys.exit(main())

@@ -16,8 +16,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bdl_teach
-from bdl_teach._commands import environment, launcher
-from bdl_teach._commands.python_version import SUPPORTED
+from bdl_teach._cli import environment, launcher
+from bdl_teach._cli.python_version import SUPPORTED
 from tests.conftest import LONGEST, turn
 
 ROOT = Path(__file__).resolve().parent.parent

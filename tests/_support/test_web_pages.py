@@ -6,7 +6,7 @@ import nbformat
 from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
-from bdl_teach._commands import lab_settings
+from bdl_teach._cli import lab_settings
 
 
 def picture(words: str, **metadata: object) -> Any:

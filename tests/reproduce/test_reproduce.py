@@ -18,7 +18,7 @@ import pytest
 from waiting import until
 
 from bdl_teach import DatasetUnavailable, reproduce
-from bdl_teach._commands import launcher
+from bdl_teach._cli import launcher
 from bdl_teach._support.files import write_whole
 from bdl_teach.reproduce import kept, report, runner, sources, tables
 from bdl_teach.reproduce.store import Store

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bdl_teach._commands.launcher import lab_command
+from bdl_teach._cli.launcher import lab_command
 from browser_bench import leash
 
 if TYPE_CHECKING:

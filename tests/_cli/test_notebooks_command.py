@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bdl_teach._commands import launcher, notebooks
+from bdl_teach._cli import launcher, notebooks
 
 
 @pytest.fixture

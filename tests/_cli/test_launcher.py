@@ -24,8 +24,8 @@ import psutil
 import pytest
 from waiting import first_line, until
 
-from bdl_teach._commands import environment, lab_settings, launcher, notebooks, python_version
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import environment, lab_settings, launcher, notebooks, python_version
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -479,8 +479,8 @@ def test_a_wrong_python_is_named_beside_the_right_ones(version: str) -> None:
 READ_FIRST = [
     "__init__",
     "__main__",
-    "_commands/__init__",
-    "_commands/python_version",
+    "_cli/__init__",
+    "_cli/python_version",
     "_support/__init__",
     "_support/errors",
 ]
@@ -592,7 +592,7 @@ def slow_uv(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     start = root / "start.py"
     start.write_text(
         f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from bdl_teach._commands import environment\n"
+        "from bdl_teach._cli import environment\n"
         "environment.ensure(pathlib.Path.cwd())\n"
     )
     return start
@@ -633,7 +633,7 @@ def test_an_installer_ends_with_a_launcher_that_is_asked_to(slow_uv: Path) -> No
     root = slow_uv.parent
     slow_uv.write_text(
         f"import pathlib, sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from bdl_teach._commands import launcher\n"
+        "from bdl_teach._cli import launcher\n"
         "launcher.ROOT = pathlib.Path.cwd(); sys.exit(launcher.main(['doctor']))\n"
     )
     with start(slow_uv) as one:
@@ -917,7 +917,7 @@ def test_lab_opens_the_notebooks_on_the_loopback_only(calls: Calls) -> None:
 
 def test_lab_compiles_what_the_first_picture_needs_and_no_other_command_does(calls: Calls) -> None:
     assert launcher.main(["lab", "--no-browser"]) == 0
-    assert calls.beside == [["PY", "-m", "bdl_teach._commands.first_programs"]]
+    assert calls.beside == [["PY", "-m", "bdl_teach._cli.first_programs"]]
     assert launcher.main(["test", "tests/test_elbo.py"]) == launcher.main(["doctor"]) == 0
     assert len(calls) == 3 and len(calls.beside) == 1
 
@@ -980,7 +980,7 @@ def test_without_a_checkout_a_command_runs_in_this_very_python(
     """As its child it would have found folders that are named in full."""
     ran: list[list[str]] = []
     module = SimpleNamespace(main=lambda words: ran.append(words) or 3)
-    home = launcher.HOMES.get(argv[0], f"bdl_teach._commands.{argv[0]}")
+    home = launcher.HOMES.get(argv[0], f"bdl_teach._cli.{argv[0]}")
     monkeypatch.setitem(sys.modules, home, module)
     os.environ["BDL_TEACH_DATA"] = "data"
     assert launcher.main(argv) == 3
@@ -992,9 +992,7 @@ def test_without_a_checkout_what_is_missing_is_named_and_only_the_doctor_goes_on
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(environment, "missing", lambda root: ["tf-keras==2.21.*", "pooch>=1.8"])
-    monkeypatch.setitem(
-        sys.modules, "bdl_teach._commands.doctor", SimpleNamespace(main=lambda words: 5)
-    )
+    monkeypatch.setitem(sys.modules, "bdl_teach._cli.doctor", SimpleNamespace(main=lambda words: 5))
     wanted = f'{sys.executable} -m pip install "tf-keras==2.21.*" "pooch>=1.8"'
     for argv, code in ((["lab"], 1), (["data"], 1), (["doctor"], 5)):
         assert launcher.main(argv) == code

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._commands import environment, notebooks
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import environment, notebooks
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.views import leave_dead_views_out
 from bdl_teach._support.web_pages import Pictures
 

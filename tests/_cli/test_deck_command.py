@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from bdl_teach._commands import deck, launcher
-from bdl_teach._commands.deck import page
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import deck, launcher
+from bdl_teach._cli.deck import page
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.views import VIEW
 
 GUIDE = """# For the lecturer

@@ -13,7 +13,7 @@ import pytest
 from loopback import PATH, RIGHT, Server, empty_folder
 
 from bdl_teach import datasets
-from bdl_teach._commands import data
+from bdl_teach._cli import data
 from bdl_teach.datasets import store
 
 Out = pytest.CaptureFixture[str]
@@ -140,7 +140,7 @@ def test_a_terminal_sees_progress_and_a_log_does_not(
     home: Path, server: Server, capsys: Out
 ) -> None:
     program = (
-        "import sys; from dataclasses import replace; from bdl_teach._commands import data;"
+        "import sys; from dataclasses import replace; from bdl_teach._cli import data;"
         "from bdl_teach.datasets import store;"
         f"store.FILES[{PATH!r}] = replace(store.FILES[{PATH!r}], address={server.address!r},"
         f"sha256={store.FILES[PATH].sha256!r}); sys.exit(data.main(['yacht']))"

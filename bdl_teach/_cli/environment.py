@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bdl_teach._commands.lab_settings import write_settings
-from bdl_teach._commands.python_version import SUPPORTED, complaint
+from bdl_teach._cli.lab_settings import write_settings
+from bdl_teach._cli.python_version import SUPPORTED, complaint
 from bdl_teach._support.files import try_lock, write_whole
 from bdl_teach._support.report import say
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from bdl_teach._commands import doctor
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import doctor
+from bdl_teach._cli.environment import Trouble
 
 
 def broken() -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bdl_teach._commands import notebooks
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import notebooks
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.files import write_whole
 
 FOLDER = "bdl_teach-decks"
@@ -38,7 +38,7 @@ def as_arguments(options: argparse.Namespace) -> list[str]:
 
 def main(argv: list[str]) -> int:
     """Write the decks that are asked for."""
-    from bdl_teach._commands.deck import page
+    from bdl_teach._cli.deck import page
 
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach deck")
     add_arguments(parser)

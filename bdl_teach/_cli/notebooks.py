@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.files import write_whole
 from bdl_teach._support.report import say
 

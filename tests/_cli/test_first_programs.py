@@ -11,7 +11,7 @@ from bdl_teach._support import xla_cache
 
 FILL = """
 import sys
-from bdl_teach._commands import first_programs
+from bdl_teach._cli import first_programs
 print(first_programs.main([]), "tensorflow" in sys.modules)
 """
 DRAW = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer().wait().ticks)"

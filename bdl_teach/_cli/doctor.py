@@ -17,8 +17,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach._commands.environment import Trouble, required
-from bdl_teach._commands.python_version import SUPPORTED
+from bdl_teach._cli.environment import Trouble, required
+from bdl_teach._cli.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bdl_teach._commands import notebooks
+from bdl_teach._cli import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -128,7 +128,7 @@ def test_the_wheel_brings_jupyterlab_its_settings_and_the_shell_a_command(
     data = made / "data" / "data"
     assert {p.relative_to(data) for p in data.rglob("*") if p.is_file()} == names
     (points,) = site.glob("*.dist-info/entry_points.txt")
-    assert "bdl_teach = bdl_teach._commands.launcher:main" in points.read_text()
+    assert "bdl_teach = bdl_teach._cli.launcher:main" in points.read_text()
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/course"])

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdl_teach import claims, reproduce
-from bdl_teach._commands import deck, environment, notebooks
-from bdl_teach._commands.environment import Trouble
+from bdl_teach._cli import deck, environment, notebooks
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.report import say
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ HOMES = {  # of commands that are not in this folder
     "claims": "bdl_teach.claims",
     "reproduce": "bdl_teach.reproduce",
 }
-INSIDE = (
-    "import sys; from bdl_teach._commands.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
-)
+INSIDE = "import sys; from bdl_teach._cli.launcher import inside; sys.exit(inside(*sys.argv[1:]))"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -180,7 +178,7 @@ def begin_first_programs(python: Path) -> None:
     """Compile what the first picture needs beside JupyterLab, where nothing is kept yet."""
     with suppress(OSError):  # the kernel then compiles it
         subprocess.Popen(
-            [str(python), "-m", "bdl_teach._commands.first_programs"],
+            [str(python), "-m", "bdl_teach._cli.first_programs"],
             cwd=ROOT if environment.is_checkout(ROOT) else None,
             env=child_environment(),
             stdin=subprocess.DEVNULL,
@@ -340,7 +338,7 @@ def inside(name: str, *arguments: str) -> int:
         sys.path.append(str(ROOT / "tools"))
 
     def run() -> int:
-        code: int = importlib.import_module(HOMES.get(name, f"bdl_teach._commands.{name}")).main(
+        code: int = importlib.import_module(HOMES.get(name, f"bdl_teach._cli.{name}")).main(
             list(arguments)
         )
         return code
