@@ -1,4 +1,4 @@
-"""`python3 -m bdl_teach`: see launcher.py, which only a supported Python can read."""
+"""`python3 -m bdl_teach`: see cli.py, which only a supported Python can read."""
 
 import sys
 
@@ -8,6 +8,6 @@ if __name__ == "__main__":
     if complaint():
         sys.exit("bdl_teach: " + complaint())
 
-    from bdl_teach._cli.launcher import main
+    from bdl_teach.cli import main
 
     sys.exit(main())

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.errors import DatasetUnavailable
 
 if TYPE_CHECKING:
@@ -30,33 +31,37 @@ ABOUT = {
 GROUPS = {"uci": UCI, "all": tuple(name for name in ABOUT if name != "fashion-full")}
 
 
-def main(argv: list[str]) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `data`."""
+    known = [*ABOUT, *GROUPS]
+    text = f"of {', '.join(known)}; default: all of the small ones"
+    parser.add_argument("names", nargs="*", type=_known, metavar="name", help=text)
+    parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
+
+
+def _known(name: str) -> str:
+    """The name of a data set or group.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    if name not in {*ABOUT, *GROUPS}:
+        there = ", ".join([*ABOUT, *GROUPS])
+        raise argparse.ArgumentTypeError(f"no data set is called {name}; there are {there}")
+    return name
+
+
+def run(options: argparse.Namespace) -> int:
     """Fetch or list; each set that cannot be had is one sentence and a non-zero code."""
     from bdl_teach.datasets import store
 
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach data", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(_known())}")
-    parser.add_argument("--list", action="store_true", help="say what is there; fetch nothing")
-    options = parser.parse_args(argv)
-    unknown = [name for name in options.names if name not in _known()]
-    if unknown:
-        parser.error(f"no data set is called {', '.join(unknown)}; there are {', '.join(_known())}")
     try:
         print(f"Data folder: {store.folder()}")
     except ValueError as error:
-        parser.error(str(error))
-    if options.list:
-        return show(_chosen(options.names or list(ABOUT)))
-    return fetch(_chosen(options.names or ["all"]))
-
-
-def _known() -> list[str]:
-    return [*ABOUT, *GROUPS]
-
-
-def _chosen(names: Sequence[str]) -> list[str]:
-    """The sets that names and groups stand for, each once."""
-    return list(dict.fromkeys(one for name in names for one in GROUPS.get(name, (name,))))
+        raise Trouble(str(error)) from error
+    named = options.names or ([*ABOUT] if options.list else ["all"])
+    sets = list(dict.fromkeys(one for name in named for one in GROUPS.get(name, (name,))))
+    return show(sets) if options.list else fetch(sets)
 
 
 def show(names: Sequence[str]) -> int:
@@ -68,12 +73,16 @@ def show(names: Sequence[str]) -> int:
 
 def fetch(names: Sequence[str]) -> int:
     """Fetch what is not there yet; go on after a failure, so that one does not cost the rest."""
+    from bdl_teach.datasets import store
+
     failures = []
     for name in names:
         outcome = state(name)
         if outcome not in ("there", "bundled"):
             try:
-                _fetch(name)
+                for file in store.files_of(name):
+                    with _bar(name) as bar:
+                        store.fetch(file.path, bar)
                 outcome = "fetched"
             except DatasetUnavailable as error:
                 failures.append(str(error))
@@ -109,14 +118,6 @@ def place(name: str) -> str:
         return tables.california_path()
     paths = [file.path for file in store.files_of(name)]
     return ", ".join(paths) if len(paths) < 3 else posixpath.commonpath(paths)
-
-
-def _fetch(name: str) -> None:
-    from bdl_teach.datasets import store
-
-    for file in store.files_of(name):
-        with _bar(name) as bar:
-            store.fetch(file.path, bar)
 
 
 def _bar(name: str) -> tqdm[NoReturn]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -11,23 +12,23 @@ import re
 import shutil
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, distribution, version
+from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from pathlib import Path
 from typing import NamedTuple
 
-from bdl_teach._cli.environment import Trouble, required
+from bdl_teach._cli.environment import Trouble, is_checkout
 from bdl_teach._cli.python_version import SUPPORTED
 
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "install it again: python -m pip install --force-reinstall --no-deps"
 SAVED = "etc/jupyter/jupyter_server_config.d/bdl_teach.json"  # saved explorers need it
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # as they are imported
 MEMORY_GB = 1.5  # a kernel after chapter 3, JupyterLab and a browser tab
 DISK_GB = 0.5
-FRONT_END = "@jupyter-widgets/jupyterlab-manager"
-FRONT_END_MAJOR = {"8": "5"}  # ipywidgets 8 is drawn by version 5 of its front end
-PICTURES_FRONT_END = "anywidget"
 Look = Callable[[], "str | Quantity"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -65,18 +66,20 @@ class Finding:
         return f"{mark:<5}{self.name:<24}{self.text}"
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Print the report line by line; the code is non-zero if something needed is missing."""
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach doctor", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `doctor`."""
     parser.add_argument("--json", action="store_true", help="print it for a script")
-    as_json = parser.parse_args(argv).json
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report line by line; the code is non-zero if something needed is missing."""
     findings = []
     for name, needed, look in LOOKS:
         findings.append(examine(name, needed, look))
-        if not as_json:
+        if not options.json:
             print(findings[-1], flush=True)
     well = all(finding.ok for finding in findings if finding.needed)
-    if as_json:
+    if options.json:
         report = {finding.name: asdict(finding) for finding in findings}
         print(json.dumps({"ok": well, "findings": report}, indent=2))
     else:
@@ -106,52 +109,80 @@ def python() -> str:
 
 def tensorflow() -> str:
     """TensorFlow's version, after it has really been imported; one that was not tried is told."""
-    backend = importlib.import_module("bdl_teach.backend")
-    found = str(backend.tf.__version__)
-    xla_cache = importlib.import_module("bdl_teach._support.xla_cache")
+    from bdl_teach._support import xla_cache
+    from bdl_teach.backend import tf
+
+    found = str(tf.__version__)
     if not xla_cache.was_tried(found):
         tried = " and ".join(xla_cache.TRIED)
         raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
     return found
 
 
-def tensorflow_probability() -> str:
-    """TensorFlow Probability's version, after it has really been imported."""
-    backend = importlib.import_module("bdl_teach.backend")
-    return str(backend.tfp.__version__)
-
-
-def tf_keras() -> str:
-    """The version of Keras 2, which TensorFlow Probability's layers need."""
-    importlib.import_module("bdl_teach.backend")  # says "Keras 2" before TensorFlow loads
-    return str(importlib.import_module("tf_keras").__version__)
+def imported(module: str) -> str:
+    """The version of a module, after it has really been imported."""
+    return str(importlib.import_module(module).__version__)
 
 
 def xla() -> str:
     """Whether XLA compiles here; without it refits work, but are slower."""
-    if not importlib.import_module("bdl_teach._support.compiled").xla_available():
+    from bdl_teach._support import compiled
+
+    if not compiled.xla_available():
         raise Trouble("does not compile here; refits run in plain graph mode, more slowly")
     return "compiles"
 
 
+def required() -> dict[str, str]:
+    """The modules that the package requires, each with its requirement in pip's words."""
+    if is_checkout(ROOT):
+        with (ROOT / "pyproject.toml").open("rb") as file:
+            lines = tomllib.load(file)["project"]["dependencies"]
+    else:
+        lines = [line for line in requires("bdl_teach") or [] if "extra ==" not in line]
+    names = {line: _name(line) for line in lines}
+    return {MODULES.get(n, n.replace("-", "_")): line.strip() for line, n in names.items()}
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+
+
+def check_packages() -> None:
+    """Refuse to go on without what the package requires.
+
+    Raises:
+        Trouble: Something is missing; the text is the command that installs it.
+    """
+    wanted = required().items()
+    lacking = [line for module, line in wanted if not importlib.util.find_spec(module)]
+    if lacking:
+        raise Trouble(advice(lacking))
+
+
+def advice(lacking: list[str]) -> str:
+    """How to install what is missing."""
+    quoted = " ".join(f'"{requirement}"' for requirement in lacking)
+    return f"Packages are missing. Install them: {sys.executable} -m pip install {quoted}"
+
+
 def packages() -> str:
     """Every package that the course requires, imported."""
-    modules = required(ROOT)
-    for module, line in modules.items():
+    check_packages()
+    for module, line in required().items():
         try:
             importlib.import_module(module)
         except Exception as error:  # a broken package can raise anything on import
-            said = f"{module} cannot be imported ({type(error).__name__}: {error})"
-            raise Trouble(f'{said}: {AGAIN} "{line}"') from error
-    return f"{len(modules)} are imported"
+            what = f"{module} cannot be imported ({type(error).__name__}: {error})"
+            raise Trouble(f'{what}: {AGAIN} "{line}"') from error
+    return f"{len(required())} are imported"
 
 
 def files() -> str:
     """Each file of what the course requires, and of what that requires in turn."""
-    names = [line.partition(";")[0].strip() for line in required(ROOT).values()]
-    seen: set[str] = set()
+    names, seen = [_name(line) for line in required().values()], set()
     while names:
-        name = re.split(r"[^\w.-]", names.pop())[0].lower().replace("_", "-")
+        name = names.pop()
         if name in seen:
             continue
         seen.add(name)
@@ -159,23 +190,14 @@ def files() -> str:
             found = distribution(name)
         except PackageNotFoundError:  # an import says so, where it is needed here
             continue
-        names += [line for line in found.requires or [] if "extra ==" not in line]
+        names += [_name(line) for line in found.requires or [] if "extra ==" not in line]
         for file in found.files or []:
-            path = Path(str(found.locate_file(file)))
-            if (
-                ".." not in file.parts
-                and file.size is not None
-                and not _is_as_installed(path, file.size)
-            ):
-                raise Trouble(f"{file} is not as it was installed: {AGAIN} {name}=={found.version}")
+            if ".." not in file.parts and file.size is not None:
+                path = Path(str(found.locate_file(file)))
+                if not path.is_file() or path.stat().st_size != file.size:
+                    said = f"{file} is not as it was installed"
+                    raise Trouble(f"{said}: {AGAIN} {name}=={found.version}")
     return f"{len(seen)} packages are whole"
-
-
-def _is_as_installed(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except OSError:
-        return False
 
 
 def server() -> str:
@@ -211,53 +233,40 @@ def _server() -> Path | None:
     return program.parent.parent if is_python else None
 
 
-def ipywidgets() -> str:
-    """The widgets' version, and that of the extension that draws them in JupyterLab."""
-    importlib.import_module("ipywidgets")
-    kernel_side = version("ipywidgets")
-    found = _front_end(FRONT_END)
-    if found is None:
-        said = f"{kernel_side}, but JupyterLab has no {FRONT_END}: install jupyterlab_widgets"
-        raise Trouble(said)
-    package, front_end = found
-    if front_end.split(".")[0] != FRONT_END_MAJOR.get(kernel_side.split(".")[0]):
-        raise Trouble(f"{kernel_side} does not fit its front end {front_end} ({package})")
-    return f"{kernel_side}, front end {front_end}"
-
-
-def anywidget() -> str:
-    """The version of the widget that shows explorers' pictures, and that of its extension."""
-    importlib.import_module("anywidget")
-    kernel_side, found = version("anywidget"), _front_end(PICTURES_FRONT_END)
-    if found is None:
-        said = f"{kernel_side}, but JupyterLab has no {PICTURES_FRONT_END}: install anywidget anew"
-        raise Trouble(said)
-    if found[1] != kernel_side:
-        raise Trouble(f"{kernel_side} does not fit its front end {found[1]} ({found[0]})")
-    return f"{kernel_side}, front end {found[1]}"
-
-
-def _front_end(name: str) -> tuple[Path, str] | None:
-    """Where JupyterLab finds an extension, and its version; ``None`` where it finds none.
+def widgets(package: str, front_end: str, begins: str) -> str:
+    """The version of a package of widgets, and that of the extension which draws them.
 
     The environment of JupyterLab, which may be another than this one, is looked at.
+
+    Args:
+        package: The kernel's side.
+        front_end: The extension of JupyterLab.
+        begins: How the version of an extension that fits begins.
     """
     from jupyter_core.paths import jupyter_path
 
+    importlib.import_module(package)
     here, there = Path(sys.prefix), _server() or Path(sys.prefix)
     for folder in map(Path, jupyter_path("labextensions")):
         if folder.is_relative_to(here):
             folder = there / folder.relative_to(here)
-        package = folder / name / "package.json"
-        if package.is_file():
-            return package, str(json.loads(package.read_text(encoding="utf-8"))["version"])
-    return None
+        file = folder / front_end / "package.json"
+        if file.is_file():
+            found = str(json.loads(file.read_text(encoding="utf-8"))["version"])
+            if not found.startswith(begins):
+                raise Trouble(f"{version(package)} does not fit its front end {found} ({file})")
+            return f"{version(package)}, front end {found}"
+    raise Trouble(f"{version(package)}, but JupyterLab has no {front_end}: install {package} again")
 
 
-def jupyterlab() -> str:
-    """JupyterLab's version."""
-    importlib.import_module("jupyterlab")
-    return version("jupyterlab")
+def ipywidgets() -> str:
+    """The widgets' version, and that of the extension that draws them in JupyterLab."""
+    return widgets("ipywidgets", "@jupyter-widgets/jupyterlab-manager", "5.")
+
+
+def anywidget() -> str:
+    """The version of the widget that shows explorers' pictures, and that of its extension."""
+    return widgets("anywidget", "anywidget", version("anywidget"))
 
 
 def ipykernel() -> str:
@@ -328,12 +337,12 @@ def refit() -> Quantity:
 LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("Python", True, python),
     ("TensorFlow", True, tensorflow),
-    ("TensorFlow Probability", True, tensorflow_probability),
-    ("tf_keras", True, tf_keras),
+    ("TensorFlow Probability", True, partial(imported, "tensorflow_probability")),
+    ("tf_keras", True, partial(imported, "tf_keras")),
     ("XLA", False, xla),
     ("packages", True, packages),
     ("files of packages", True, files),
-    ("JupyterLab", True, jupyterlab),
+    ("JupyterLab", True, partial(imported, "jupyterlab")),
     ("ipywidgets", True, ipywidgets),
     ("anywidget", True, anywidget),
     ("ipykernel", True, ipykernel),
@@ -344,7 +353,3 @@ LOOKS: tuple[tuple[str, bool, Look], ...] = (
     ("browser for tests", False, browser),
     ("refit", True, refit),
 )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

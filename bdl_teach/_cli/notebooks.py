@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(FOLDER), help=text)
 
 
-def main(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Copy, and say what became of the files; 1 if an older version of the learner's stays."""
     copied = copy(options.folder)
     n_there = len(files()) - len(copied.written) - len(copied.kept)

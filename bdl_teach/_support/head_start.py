@@ -1,6 +1,6 @@
 """A kernel loads what the first picture needs while its notebook is still being looked at.
 
-An IPython extension, which the settings of ``_cli/lab_settings.py`` name: loading TensorFlow
+An IPython extension, which the settings of ``_cli/after_install.py`` name: loading TensorFlow
 takes longer than all else between *Run All* and the first picture.
 """
 

@@ -83,16 +83,15 @@ def _count(text: str) -> int:
     return _number(text, 1)
 
 
-def as_arguments(options: argparse.Namespace) -> list[str]:
-    """The command line that gives these options."""
-    return [*options.ids, *reproduce.as_flags(options, "table", "worlds", "first_world", "chance")]
-
-
 def main(argv: Sequence[str]) -> int:
     """Run claims; 0 if each may be said, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach claims", description=ABOUT)
     add_arguments(parser)
-    options = parser.parse_args(argv)
+    return run(parser.parse_args(argv))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the command line asks for."""
     if options.list:
         return print_list(options)
     runner = importlib.import_module("bdl_teach.claims.runner")

@@ -91,26 +91,15 @@ def _absolute(path: str) -> Path:
     return Path(path).expanduser().absolute()
 
 
-def as_arguments(options: argparse.Namespace) -> list[str]:
-    """The command line that gives these options."""
-    return [*([options.table] if options.table else []), *as_flags(options, "quick", "only")]
-
-
-def as_flags(options: argparse.Namespace, *own: str) -> list[str]:
-    """The words that give a command's own options of these names, and those of `add_running`."""
-    words = []
-    for name in (*own, "list", "fresh", "jobs", "scheduler", "csv", "figures", "store"):
-        value = getattr(options, name)
-        if value is not None and value is not False:
-            words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}"))
-    return words
-
-
 def main(argv: Sequence[str]) -> int:
     """Reproduce one table; 0 if every task ran, 1 if not, each fault as a sentence."""
     parser = argparse.ArgumentParser(prog="python3 -m bdl_teach reproduce", description=ABOUT)
     add_arguments(parser)
-    options = parser.parse_args(argv)
+    return run(parser.parse_args(argv))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the command line asks for."""
     if options.list:
         return show()
     runner = importlib.import_module("bdl_teach.reproduce.runner")

@@ -1,13 +1,13 @@
 """`deck` writes one file a chapter, with the notes of TEACHING.md at the slides they are about."""
 
-import json
 from importlib import metadata
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from bdl_teach._cli import deck, launcher
+from bdl_teach import cli
+from bdl_teach._cli import deck
 from bdl_teach._cli.deck import page
 from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.views import VIEW
@@ -75,14 +75,10 @@ def test_each_slide_has_the_notes_of_its_section(course: Path) -> None:
     assert found == {"## 3.1 One": BOTH, "more": BOTH, "## 3.4 Last": LAST}
 
 
-def test_a_notebook_that_is_no_chapter_has_no_notes(course: Path) -> None:
-    assert page.teaching(Path("mine.ipynb")) == page.teaching(Path("04_none.ipynb")) == ("", {})
-
-
 def test_a_deck_is_one_file_with_pictures_in_words_and_links_to_decks(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert deck.main(["--folder", "out", "3"]) == 0
+    assert cli.inside(["deck", "--folder", "out", "3"]) == 0
     written = Path("out/03_ours.html").read_text(encoding="utf-8")
     assert '<img alt=\'A "plot".\' src="data:image/png;base64,UE5H"/>' in written
     assert VIEW not in written and "A repr." not in written
@@ -95,26 +91,6 @@ def test_a_deck_is_one_file_with_pictures_in_words_and_links_to_decks(
 @pytest.mark.parametrize("name", ["3", "03", "03_ours", "03_ours.ipynb", "course/03_ours.ipynb"])
 def test_a_chapter_goes_by_number_or_name(course: Path, name: str) -> None:
     assert deck.find(name).resolve() == course / "03_ours.ipynb"
-
-
-def test_it_runs_in_the_environment_with_whole_paths(
-    course: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[tuple[str, ...]] = []
-    monkeypatch.setattr(launcher, "run_inside", lambda *words: calls.append(words) or 0)
-    Path("mine.ipynb").write_text(json.dumps({}))
-    assert launcher.main(["deck", "mine.ipynb", "3"]) == 0
-    here = Path.cwd()
-    chapters = (str(here / "mine.ipynb"), str(course / "03_ours.ipynb"))
-    assert calls == [("deck", "--folder", str(here / deck.FOLDER), "--", *chapters)]
-
-
-def test_what_is_no_chapter_is_said_before_anything_is_installed(
-    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(launcher, "run_inside", lambda *_: pytest.fail("it was run"))
-    assert launcher.main(["deck", "8"]) == 1
-    assert "There is no chapter 8" in capsys.readouterr().err
 
 
 def test_a_missing_package_is_named(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:

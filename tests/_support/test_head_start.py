@@ -11,7 +11,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 from waiting import until
 
-from bdl_teach._cli.lab_settings import write_settings
+from bdl_teach._cli.after_install import write_settings
 from bdl_teach._support import head_start
 
 KERNEL = (

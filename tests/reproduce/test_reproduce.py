@@ -17,8 +17,7 @@ import psutil
 import pytest
 from waiting import until
 
-from bdl_teach import DatasetUnavailable, reproduce
-from bdl_teach._cli import launcher
+from bdl_teach import DatasetUnavailable, cli, reproduce
 from bdl_teach._support.files import write_whole
 from bdl_teach.reproduce import kept, report, runner, sources, tables
 from bdl_teach.reproduce.store import Store
@@ -81,7 +80,7 @@ class Toy:
         (folder / "toy_work.py").write_text(WORK)
 
     def environment(self, **more: str) -> dict[str, str]:
-        here = os.pathsep.join([str(self.folder), str(launcher.ROOT)])
+        here = os.pathsep.join([str(self.folder), str(cli.ROOT)])
         return {**os.environ, "PYTHONPATH": here, "TOY_LOG": str(self.log), **more}
 
     def start(self, *argv: str, **more: str) -> subprocess.Popen[str]:

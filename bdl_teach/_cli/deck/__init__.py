@@ -25,26 +25,16 @@ HINT = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `deck`."""
     text = "a number, or a notebook of your own, saved with its pictures; default: all chapters"
-    parser.add_argument("chapters", nargs="*", metavar="chapter", help=text)
+    parser.add_argument("chapters", nargs="*", type=find, metavar="chapter", help=text)
     text = f"where the decks go; default: {FOLDER}"
     parser.add_argument("--folder", type=Path, default=Path(FOLDER), help=text)
 
 
-def as_arguments(options: argparse.Namespace) -> list[str]:
-    """The command line again, for another process in another folder."""
-    chapters = [str(find(name).absolute()) for name in options.chapters]
-    return ["--folder", str(options.folder.absolute()), "--", *chapters]
-
-
-def main(argv: list[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Write the decks that are asked for."""
     from bdl_teach._cli.deck import page
 
-    parser = argparse.ArgumentParser(prog="python3 -m bdl_teach deck")
-    add_arguments(parser)
-    options = parser.parse_args(argv)
-    for name in options.chapters or chapters():
-        path = find(str(name))
+    for path in options.chapters or chapters():
         target = options.folder / f"{path.stem}.html"
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, page.make(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.exporters import SlidesExporter
 
-from bdl_teach._cli import environment, notebooks
+from bdl_teach._cli import doctor, notebooks
 from bdl_teach._cli.environment import Trouble
 from bdl_teach._support.views import leave_dead_views_out
 from bdl_teach._support.web_pages import Pictures
@@ -125,7 +125,7 @@ def _packed() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             lacking.append(distribution)
     if lacking:
-        raise Trouble(environment.advice(lacking))
+        raise Trouble(doctor.advice(lacking))
     places = {name: there[who].locate_file(path) for name, (who, path) in PACKED.items()}
     return {name: Path(str(place)).read_text(encoding="utf-8") for name, place in places.items()}
 

@@ -1,8 +1,9 @@
-"""JupyterLab's settings that the explorers rely on; put there by the launcher and by Binder.
+"""What an environment gets beside its packages: the course itself, and JupyterLab's settings.
 
-Those of the folder ``jupyter`` are the wheel's, too: a widget's callbacks stay on the kernel's main
-thread (see widgets/_engine/live.py), and of a notebook without a kernel the server gives pictures,
-not dead views (see _support/stills.py). The rest is for a JupyterLab that is ours alone.
+Put there by the launcher and by Binder. The settings of the folder ``jupyter`` are the wheel's,
+too: a widget's callbacks stay on the kernel's main thread (see widgets/_engine/live.py), and of a
+notebook without a kernel the server gives pictures, not dead views (see _support/stills.py). The
+rest is for a JupyterLab that is ours alone.
 
 Standard library only: this runs before anything is installed.
 """
@@ -10,10 +11,12 @@ Standard library only: this runs before anything is installed.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from bdl_teach._support.files import write_whole
+from bdl_teach._support.report import say
 
 SHARED = Path(__file__).resolve().parents[2] / "jupyter"
 OVERRIDES: dict[str, dict[str, object]] = {
@@ -76,3 +79,36 @@ def _read(path: Path) -> dict[str, object]:
 
 def _table(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
+
+
+def site_packages(venv: Path) -> Path:
+    """The folder that the interpreter of an environment imports from."""
+    return next(venv.glob("lib/python3*/site-packages"), venv / "Lib" / "site-packages")
+
+
+def connect(venv: Path, root: Path) -> None:
+    """Let the environment find the package in a checkout, and JupyterLab its settings."""
+    site = site_packages(venv)
+    path, line = site / "bdl_teach.pth", os.path.relpath(root, site) + "\n"  # a checkout can move
+    if not path.is_file() or path.read_bytes() != line.encode():
+        write_whole(path, line)
+    try:
+        write_settings(venv)
+    except OSError as error:
+        say(f"JupyterLab's settings could not be written ({error.strerror}); it works without.")
+
+
+def stand_in(site: Path) -> None:
+    """Let an installed tensorflow-cpu count as `tensorflow`, which tf-keras asks for by name.
+
+    Else whatever is installed later would put the large wheel over the small one.
+    """
+    for small in site.glob("tensorflow_cpu-*.dist-info"):
+        info = site / small.name.replace("_cpu", "")
+        version = info.name.removeprefix("tensorflow-").removesuffix(".dist-info")
+        head = f"Metadata-Version: 2.1\nName: tensorflow\nVersion: {version}\n"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"{head}Requires-Dist: tensorflow-cpu=={version}\n")
+        (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n")
+        names = [f"{info.name}/{name},,\n" for name in ("METADATA", "WHEEL", "RECORD")]
+        (info / "RECORD").write_text("".join(names))
