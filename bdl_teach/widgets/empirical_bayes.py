@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, replay, touch
+from bdl_teach.problems import COST_DRAWS, Problem, live_fits
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import MOST_DRAWN, PRIOR_WIDTH
+from bdl_teach.widgets._engine import controls, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -20,7 +23,6 @@ from bdl_teach.widgets._engine.mission_checks import as_asked, follows, untouche
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.sinusoid.fits import COST_DRAWS
 
 if TYPE_CHECKING:
     from bdl_teach.methods import _mean_field
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
-ROOM = (64, (30,), 1)  # what refits are compiled for: ``bbb.Capacity``
-TABLE_ROOM = (points.MOST, (30,), 1)  # and those to a table of the learner's own
 MODES = {"fixed": "", "per weight": "weight", "per layer": "layer", "one for all": "all"}
 _OFF = 0.5  # a weight with |γ| = |μ|/σ below this says next to nothing
 _DEFAULTS: controls.Values = {
@@ -230,8 +230,8 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             "noise_std": controls.slider(
                 "noise σ", d["noise_std"], 0.1, 3.0, 0.1, "sd of the noise, in data and model"
             ),
-            "width": controls.count_slider("width", d["width"], 1, ROOM[1][0], "ReLU units"),
-            "n": controls.count_slider("points N", d["n"], 4, ROOM[0], "points on [−½, ½]"),
+            "width": controls.count_slider("width", d["width"], 1, PRIOR_WIDTH, "ReLU units"),
+            "n": controls.count_slider("points N", d["n"], 4, MOST_DRAWN, "points on [−½, ½]"),
             "seed": controls.count_slider("seed", d["seed"], 0, 99, "of data, start and noise"),
             "data": Points(),
             "prior": controls.choices(
@@ -281,7 +281,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         self._best = BestPriorArtists(best)
         plots.legend_above(best, columns=3)
         plots.tidy(each, "σ of each weight's prior", "weights, from the widest", "σ")
-        each.set(yscale="log", xlim=(0, 3 * ROOM[1][0] + 2), ylim=(1e-3, 40))
+        each.set(yscale="log", xlim=(0, 3 * PRIOR_WIDTH + 2), ylim=(1e-3, 40))
         self._each = SortedArtists(each)
         plots.legend_above(each, columns=2)
         canvas.animate([*self._best.artists, *self._each.artists])
@@ -291,7 +291,7 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
         return [touch.of_fit(self._fit)]
 
     def _compute(self, values: controls.Values) -> EmpiricalBayesResult:
-        return refit(**values)
+        return refit(values)
 
     def _improve(
         self, values: controls.Values, result: EmpiricalBayesResult
@@ -330,9 +330,9 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile the two loops with a learnt prior, then all three for a table."""
         for mode in ("per weight", "per layer"):
-            yield partial(refit, **{**_DEFAULTS, "prior": mode})
+            yield partial(refit, {**_DEFAULTS, "prior": mode})
         for mode in ("fixed", "per weight", "per layer"):
-            yield partial(refit, **{**_DEFAULTS, "prior": mode, "n": TABLE_ROOM[0]})
+            yield partial(refit, {**_DEFAULTS, "prior": mode, "n": points.MOST})
 
     def _to_best(self) -> None:
         if self.result is not None:
@@ -341,13 +341,10 @@ class EmpiricalBayesExplorer(Explorer[EmpiricalBayesResult]):
             self._request()
 
 
-def refit(
-    *, prior_std: float, noise_std: float, width: int, n: int, seed: int, prior: str,
-    data: points.Value | None = None,
-) -> EmpiricalBayesResult:  # fmt: skip
+def refit(values: controls.Values) -> EmpiricalBayesResult:
     """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
-    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
-    return _result(shown, *_fit(shown, prior_std, width, seed, MODES[prior]))
+    problem = Problem.of(values)
+    return _result(problem.data, *live_fits.with_prior(problem, MODES[values["prior"]]))
 
 
 def at(result: EmpiricalBayesResult, frame: int) -> EmpiricalBayesResult:
@@ -379,24 +376,6 @@ def _result(data: datasets.Regression1D, fit: _mean_field.Fit, std: Array) -> Em
         likelihood=fit.cost(COST_DRAWS).likelihood,
         off=float((fit.signal_to_noise < _OFF).mean()),
     )
-
-
-def _fit(
-    data: datasets.Regression1D, prior_std: float, width: int, seed: int, tie: str
-) -> tuple[_mean_field.Fit, Array]:
-    """Fit with the prior that was set, or with one that is learnt; returns σ_p of each weight."""
-    from bdl_teach.densities import Gaussian
-    from bdl_teach.methods import empirical_bayes, local_reparam
-    from bdl_teach.methods._loop import Capacity
-
-    options: dict[str, Any] = {"noise_std": data.noise_std, "hidden_units": (width,), "seed": seed}
-    options["capacity"] = Capacity(*(ROOM if len(data.x) <= ROOM[0] else TABLE_ROOM))
-    if tie:
-        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **options)
-        return learnt, learnt.prior_std
-    plan = {"prior": Gaussian(prior_std), **local_reparam.QUIET}
-    fixed = local_reparam.fit(data.x, data.y, **plan, **options)
-    return fixed, np.full(len(fixed.mean), prior_std)
 
 
 _GRID = 10.0 ** np.linspace(-2, 2, 201)

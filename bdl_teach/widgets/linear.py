@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import STEPS, LinkArtists, Mark, nearest_function
 from bdl_teach.widgets._engine.live import Explorer

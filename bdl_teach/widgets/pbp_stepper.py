@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import background, controls, points, touch
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import background, controls, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import as_asked, own, untouched

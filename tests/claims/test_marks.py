@@ -26,7 +26,11 @@ def marked(text: str) -> list[str]:
 
 def stated() -> dict[str, list[str]]:
     """For each id that is marked somewhere, the files where it is."""
-    package = [p for p in (ROOT / "bdl_teach").rglob("*.py") if "claims" not in p.parts]
+    package = [
+        path
+        for path in (ROOT / "bdl_teach").rglob("*")
+        if path.suffix in (".py", ".toml") and "claims" not in path.parts
+    ]
     texts = sorted((ROOT / "notebooks" / "text").glob("*.py"))
     found: dict[str, list[str]] = {}
     for path in [

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from bdl_teach import widgets
+from bdl_teach.problems import Problem, truth_search
 from bdl_teach.widgets._engine import background, controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.missions import SEEDS, Mission
-from bdl_teach.widgets.truth import fits as truth_fits
 
 X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
 WITH_MISSIONS = [name for name in widgets.__all__ if getattr(widgets, name).MISSIONS]
@@ -54,7 +54,7 @@ def taken(explorer: Explorer[Any], values: Values) -> Values:
 def holds(explorer: Explorer[Any], mission: Mission, values: Values) -> bool:
     """Whether a mission is done in this state for the first seeds; no other state is shown."""
     states = [{**taken(explorer, values), "seed": seed} for seed in range(SEEDS)]
-    return not any(mission.missing(state, explorer._compute(state)) for state in states)
+    return not any(explorer._missing(mission, state, explorer._compute(state)) for state in states)
 
 
 def test_each_explorer_has_three_missions_and_every_id_is_there_once() -> None:
@@ -117,15 +117,15 @@ def test_a_mission_is_done_by_its_second_hint_and_not_at_the_start(
 @pytest.mark.parametrize(("off", "done"), [(0.5, True), (4.0, False)])
 def test_the_prior_is_mended_when_nuts_comes_near_the_sine(off: float, done: bool) -> None:
     mission = next(m for m in widgets.TruthExplorer.MISSIONS if m.way.get("nuts"))
-    x = truth_fits.X_GRID[:, 0]
-    model = truth_fits.Model(
-        truth_fits.GapProblem(own=mission.way["data"]), mission.way["prior_std"]
-    )
-    assert len(model.problem.data.x) == 35
-    regions = model.problem.regions(x)
-    band = SimpleNamespace(mean=truth_fits.TRUTH - off, epistemic_std=np.full(len(x), 0.1))
-    bare = truth_fits.TruthResult(model, regions, *[SimpleNamespace(prediction=band, tried=0)] * 3)  # type: ignore[arg-type]
-    result = truth_fits.beside_nuts(bare, band, "")  # type: ignore[arg-type]
+    x = truth_search.X_GRID[:, 0]
+    problem = Problem(own=mission.way["data"], scales=(mission.way["prior_std"],))
+    assert len(problem.data.x) == 35
+    regions = problem.regions(x)
+    band = SimpleNamespace(mean=truth_search.TRUTH - off, epistemic_std=np.full(len(x), 0.1))
+    bare = truth_search.TruthResult(
+        problem, regions, *[SimpleNamespace(prediction=band, tried=0)] * 3
+    )  # type: ignore[arg-type]
+    result = truth_search.beside_nuts(bare, band, "")  # type: ignore[arg-type]
     state = {"gap": 0.3, "prior_std": 1.0, "noise_std": 1.0, **mission.way}
     assert (not mission.missing(state, result)) is done
     assert mission.missing({**state, "prior_std": 3.0}, result)

@@ -27,13 +27,13 @@ from bdl_teach.methods import (
 )
 from bdl_teach.methods.catalogue import Fitted
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets.comparison import fits as comparison
+from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
 
 GAP = (0.1, 0.4)  # nobody measured here
 X = np.linspace(-0.7, 0.7, 141)[:, None]
 PERFECT = -0.5 * np.log(2 * np.pi * np.e)  # the best log score to expect, with noise of sd 1
 METHODS = ("mle", "map", "bbb", "local", "eb", "pbp")
-ROOM = bbb.Capacity(comparison.OWN_ROOM, (comparison.WIDTH,), 1)
+ROOM = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
 CHAINS: dict[str, Any] = {"n_chains": 4, "n_samples": 400, "n_warmup": 300}
 
 
@@ -141,18 +141,18 @@ def moved(world: World) -> dict[str, float]:
         "loud": {"noise_std": 3.0},
     }
     for place, values in places.items():
-        one = comparison.GapProblem(seed=world.data_seed, **values)
+        one = Problem(seed=world.data_seed, **values)
         for name in METHODS:
             figures |= _seen(f"{place}-{name}", one, name, 100)
     for epochs in (10, 40, 400):
-        one = comparison.GapProblem(seed=world.data_seed)
+        one = Problem(seed=world.data_seed)
         figures |= _seen(f"{epochs}-pbp", one, "pbp", epochs)
     return figures
 
 
-def _seen(key: str, one: comparison.GapProblem, name: str, epochs: int) -> dict[str, float]:
+def _seen(key: str, one: Problem, name: str, epochs: int) -> dict[str, float]:
     """Coverage, bias, noise and mean epistemic sd of a method in the explorer, by region."""
-    prediction = comparison.fit(name, one, epochs).predict(X, 200)
+    prediction = live_fits.fit(name, one, epochs).predict(X, 200)
     truth, reach = one.data.truth(X)[:, 0], 1.96 * prediction.total_std
     ends = prediction.mean - reach, prediction.mean + reach
     inside = calibration.expected_coverage(truth, one.noise_std, *ends)

@@ -1,12 +1,11 @@
 """What presets of the explorers promise of the evidence and of PBP (chapters 1 and 7).
 
-Each is measured on what its explorer computes.
+Each is measured on what its explorer computes at the preset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,29 +15,28 @@ from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import exact
 from bdl_teach.methods.pbp import replay
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets import linear, pbp_stepper
-from bdl_teach.widgets.linear import LinearRegressionExplorer
-from bdl_teach.widgets.pbp_stepper import PBPStepper
+from bdl_teach.problems import INSIDE, WIDE_GRID, arrivals
 
 N_SETS = 20  # data sets a world, of a share that one data set cannot show
+DEGREES_TRIED = range(1, 14)
+STEPPED = {  # points and steps of the stepper's presets
+    "one point": (32, 1),
+    "one epoch": (32, 33),
+    "40 epochs": (32, 1320),
+    "few points": (8, 360),
+}
+NOISE_PRIOR = (6.0, 5.0)  # its Gamma(α, β): a guess of 1, worth as much as the slider starts with
 
 
 def degrees(world: World) -> dict[str, float]:
     """Share of twenty data sets for which the evidence prefers polynomials of degree 5."""
-    values = LinearRegressionExplorer.PRESETS["evidence's choice"][1]
     chosen = []
     for k in range(N_SETS):
-        data = linear.arrivals(values["n"], values["noise_std"], world.seed(k))
-        evidence = [
-            exact.linear_regression(
-                features.design(values["kind"], data.x, int(d)),
-                data.y,
-                values["prior_std"],
-                values["noise_std"],
-            ).log_evidence
-            for d in linear.COUNTS
-        ]
-        chosen.append(linear.COUNTS[int(np.argmax(evidence))] - 1)
+        data = arrivals(32, 1.0, world.seed(k))
+        designs = [features.design("polynomial", data.x, degree + 1) for degree in DEGREES_TRIED]
+        evidence = [exact.linear_regression(phi, data.y, 10.0**1.4, 1.0) for phi in designs]
+        best = int(np.argmax([posterior.log_evidence for posterior in evidence]))
+        chosen.append(DEGREES_TRIED[best])
     return {"five": float(np.mean(np.array(chosen) == 5))}
 
 
@@ -64,8 +62,7 @@ def steps(world: World) -> dict[str, float]:
     one, epoch, forty, few = (
         _stepped(name, world) for name in ("one point", "one epoch", "40 epochs", "few points")
     )
-    x = pbp_stepper.X_GRID[:, 0]
-    among, truth = np.abs(x) <= 0.5, datasets.sinusoid().truth(pbp_stepper.X_GRID)[:, 0]
+    x, among, truth = WIDE_GRID[:, 0], INSIDE, datasets.sinusoid().truth(WIDE_GRID)[:, 0]
     points = np.sort(few.x[:, 0])
     halfway = (points[1:] + points[:-1]) / 2
     at, between = (np.interp(p, x, few.now.epistemic_std).mean() for p in (points, halfway))
@@ -93,12 +90,11 @@ class _Stepped(NamedTuple):
 
 
 def _stepped(preset: str, world: World) -> _Stepped:
-    v: Mapping[str, Any] = PBPStepper.PRESETS[preset][1]
-    data = datasets.sinusoid(v["n"], v["noise_std"], world.data_seed)
-    prior = v["alpha"], (v["alpha"] - 1) * v["guess"] ** 2
-    trail = replay.Trail(data.x, data.y, noise_prior=prior, seed=world.start_seed)
-    there = trail.at(v["step"])
-    now, before = there.predict(pbp_stepper.X_GRID)
+    n, step = STEPPED[preset]
+    data = datasets.sinusoid(n, seed=world.data_seed)
+    trail = replay.Trail(data.x, data.y, noise_prior=NOISE_PRIOR, seed=world.start_seed)
+    there = trail.at(step)
+    now, before = there.predict(WIDE_GRID)
     k = 0 if there.point is None else there.point
     return _Stepped(data.x, (float(data.x[k, 0]), float(data.y[k, 0])), before, now)
 

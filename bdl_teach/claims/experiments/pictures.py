@@ -1,7 +1,7 @@
 """Bayes by Backprop on pictures, beside an ordinary network and an ensemble (chapter 9).
 
 Of digits a world is a split of its own, two classes of its own that are strange, and starts of its
-own, all of digits on which nothing was chosen; see ``widgets/pictures/fits.py``.
+own, all of digits on which nothing was chosen; see ``problems/strange_pictures.py``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bdl_teach import calibration, metrics
 from bdl_teach._support.checks import Array
 from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import image_classifier
-from bdl_teach.widgets.pictures import fits
+from bdl_teach.problems import strange_pictures as fits
 
 PRUNED = (0.5, 0.75, 0.9)
 COLD, HOT = 0.2, 5.0  # temperatures of the explorer's presets

@@ -5,12 +5,27 @@ Each is measured on what the explorer computes.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from bdl_teach import metrics
+from bdl_teach import metrics, problems
 from bdl_teach.claims.claim import Experiment, World
-from bdl_teach.widgets import empirical_bayes
-from bdl_teach.widgets.empirical_bayes import EmpiricalBayesExplorer
+from bdl_teach.methods.empirical_bayes import optimal_prior_std
+from bdl_teach.problems import Problem, live_fits
+
+X = np.linspace(-1.0, 1.0, 121)[:, None]
+OFF = 0.5  # a weight with |μ|/σ below this is switched off
+AMONG = np.abs(X[:, 0]) <= 0.5
+PRESETS = {  # what is set, and which weights share a σ_p that is learnt
+    "by hand": (Problem(gap=0.0, scales=(1.0,)), ""),
+    "too narrow": (Problem(gap=0.0, scales=(10**-1.0,)), ""),
+    "too wide": (Problem(gap=0.0, scales=(10.0,)), ""),
+    "learn one": (Problem(gap=0.0), "all"),
+    "learn each": (Problem(gap=0.0), "weight"),
+    "wider, no worse": (Problem(gap=0.0, hidden_units=(30,)), "weight"),
+    "noise wins": (Problem(n=8, noise_std=3.0, gap=0.0), "weight"),
+}
 
 
 def priors(world: World) -> dict[str, float]:
@@ -21,17 +36,17 @@ def priors(world: World) -> dict[str, float]:
     ``off`` the share of weights that are switched off.
     """
     figures: dict[str, float] = {}
-    for name, (_, values) in EmpiricalBayesExplorer.PRESETS.items():
-        result = empirical_bayes.refit(**{**values, "seed": world.data_seed})
-        p, x = result.prediction, result.x_grid
-        among = np.abs(x[:, 0]) <= 0.5
-        truth = result.data.truth(x)[:, 0]
+    truth = problems.truth(X)
+    for name, (problem, tie) in PRESETS.items():
+        fit, std = live_fits.with_prior(replace(problem, seed=world.data_seed), tie)
+        p, used = fit.predict(X, n_samples=200), std > 0
+        spread, together = np.maximum(fit.std[used], 1e-30), np.zeros(used.sum(), int)
         figures |= {
-            f"{name} star": result.best_std,
+            f"{name} star": float(optimal_prior_std(fit.mean[used], spread, together)[0]),
             f"{name} ends": float(p.epistemic_std[[0, -1]].mean()),
             f"{name} height": float(np.ptp(p.mean)),
-            f"{name} error": float(metrics.rmse(truth[among], p.mean[among])),
-            f"{name} off": result.off,
+            f"{name} error": float(metrics.rmse(truth[AMONG], p.mean[AMONG])),
+            f"{name} off": float((fit.signal_to_noise < OFF).mean()),
         }
     return figures
 

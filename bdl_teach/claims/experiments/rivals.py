@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from bdl_teach.claims.claim import Experiment, World
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.rivals import fits
-from bdl_teach.widgets.rivals.fits import Options
-from bdl_teach.widgets.truth.fits import X_GRID, Model
+from bdl_teach.problems import GAP_GRID, Problem, live_fits
+from bdl_teach.problems.live_fits import Options
 
 ASKED = {  # method and options by the name of their figures
     "ensemble": ("ensemble", Options()),
@@ -29,11 +27,11 @@ def spreads(world: World) -> dict[str, float]:
 
     As a tick shows them: SGHMC is not refined.
     """
-    model = Model(GapProblem(seed=world.data_seed))
-    regions = model.problem.regions(X_GRID[:, 0])
+    problem = Problem(seed=world.data_seed)
+    regions = problem.regions(GAP_GRID[:, 0])
     figures: dict[str, float] = {}
     for name, (method, options) in ASKED.items():
-        std = fits.fit(method, model, options).prediction.epistemic_std
+        std = live_fits.shown(method, problem, options).prediction.epistemic_std
         for region in ("data", "gap"):
             figures[f"{name}-{region}"] = float(std[regions[region]].mean())
     return figures

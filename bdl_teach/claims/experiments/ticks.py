@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from bdl_teach._support.errors import DivergedError
 from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.methods._mean_field import ARRIVED
-from bdl_teach.widgets.sinusoid.explorer import SinusoidExplorer
-from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, refit
+from bdl_teach.problems import INSIDE, WIDE_GRID, Problem, live_fits
 
 _ROOM = (64, (20, 20), 1)  # what long runs are compiled for
 N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
@@ -22,10 +22,8 @@ N_LONG = 4  # long runs from as many starts of the kind that a fit has of itself
 UNLIKE = ((1.0, -5.0), (None, -2.0), (1.0, -2.0), (None, -5.0))
 N_SETTINGS = 8  # of the sliders, in each world
 CHANGES = (-0.003, -0.002, 0.002, 0.003)  # of y, relative
-# The explorer's own settings, but for what is drawn beside the fit and what ``refit`` is given.
-BESIDE = ("estimator", "seed", "nuts", "prior_functions")
-ARTICLE = SinusoidExplorer.PRESETS["article"][1]
-DEFAULTS: dict[str, Any] = {k: v for k, v in ARTICLE.items() if k not in BESIDE}
+# What the explorer of chapter 3 starts with: the article's problem.
+ARTICLE = Problem(gap=0.0, scales=(1.5, 0.1, 0.5), hidden_units=(20, 20))
 
 
 def tick(world: World) -> dict[str, float]:
@@ -34,22 +32,22 @@ def tick(world: World) -> dict[str, float]:
     ``log-moved`` is the mean log₁₀ of how far small changes of y move the predictive mean among
     the data (rms).
     """
-    data = datasets.sinusoid(seed=world.data_seed)
-    result = refit(estimator="quiet", seed=world.data_seed, **DEFAULTS)
-    paper = refit(estimator="weights", seed=world.data_seed, **DEFAULTS)
-    lowest = min(result.fit.free_energy, *long_runs(data, world, prior=result.prior))
-    mean = result.fit.predict(X_GRID, 500).mean
+    problem = replace(ARTICLE, seed=world.data_seed)
+    data, prior = problem.data, problem.prior
+    quiet, paper = (live_fits.backprop(problem, estimator) for estimator in ("quiet", "weights"))
+    lowest = min(quiet.free_energy, *long_runs(data, world, prior=prior))
+    mean = quiet.predict(WIDE_GRID, 500).mean
     moved = []
     for change in CHANGES:
         nudged = local_reparam.fit(
-            data.x, (1 + change) * data.y, prior=result.prior, seed=world.data_seed,
-            capacity=result.fit.capacity, **local_reparam.QUIET,
+            data.x, (1 + change) * data.y, prior=prior, seed=world.data_seed,
+            capacity=quiet.capacity, **local_reparam.QUIET,
         )  # fmt: skip
-        shift = nudged.predict(X_GRID, n_samples=500).mean - mean
+        shift = nudged.predict(WIDE_GRID, n_samples=500).mean - mean
         moved.append(np.sqrt(np.mean(shift[INSIDE] ** 2)))
     return {
-        "quiet": result.fit.free_energy - lowest,
-        "paper": paper.fit.free_energy - lowest,
+        "quiet": quiet.free_energy - lowest,
+        "paper": paper.free_energy - lowest,
         "log-moved": float(np.mean(np.log10(moved))),
     }
 

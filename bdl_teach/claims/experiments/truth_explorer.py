@@ -6,10 +6,10 @@ import numpy as np
 
 from bdl_teach.claims.claim import Experiment, World
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.truth import fits
+from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.problems import truth_search as search
 
-AMONG = np.abs(fits.X_GRID[:, 0]) <= 0.5
+AMONG = np.abs(GAP_GRID[:, 0]) <= 0.5
 
 
 def beside_nuts(world: World) -> dict[str, float]:
@@ -20,12 +20,12 @@ def beside_nuts(world: World) -> dict[str, float]:
     """
     figures: dict[str, float] = {}
     for name, prior_std, gap in (("wide", 3.0, 0.3), ("narrow", 1.0, 0.3), ("whole", 3.0, 0.0)):
-        problem = GapProblem(seed=world.data_seed, gap=gap)
-        result = fits.refit(fits.Model(problem, prior_std), starts=1)
-        while (better := fits.improve(result)) is not None:
+        problem = Problem(seed=world.data_seed, gap=gap, scales=(prior_std,))
+        result = search.refit(problem, starts=1)
+        while (better := search.improve(result)) is not None:
             result = better
-        nuts = fits.sample(result.model).predict(fits.X_GRID, 1000)
-        result = fits.beside_nuts(result, nuts, "")
+        nuts = problem.sample(search.chains(problem)).predict(GAP_GRID, 1000)
+        result = search.beside_nuts(result, nuts, "")
         where = result.regions["gap"] if gap else AMONG
         figures |= {
             f"{name}-nuts": _sd(nuts, where),
@@ -33,7 +33,7 @@ def beside_nuts(world: World) -> dict[str, float]:
             f"{name}-best": _sd(result.search.prediction, where),
         }
         if gap:
-            off = np.abs(fits.TRUTH - nuts.mean)
+            off = np.abs(search.TRUTH - nuts.mean)
             figures[f"{name}-held"] = float((off < 2 * nuts.epistemic_std)[where].mean())
             figures[f"{name}-optimisation"] = float(result.optimisation or 0.0)
             figures[f"{name}-family"] = float(result.family or 0.0)

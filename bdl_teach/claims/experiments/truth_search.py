@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bdl_teach.claims.claim import Experiment, World
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.truth import fits
+from bdl_teach.problems import GAP_GRID, Problem
+from bdl_teach.problems import truth_search as search
 
 
 def searched(world: World) -> dict[str, float]:
@@ -16,23 +18,23 @@ def searched(world: World) -> dict[str, float]:
     or the best, whichever opens more; ``gain`` what the search gains on the lowest of eight quick
     fits at σ_p = 1, in nats; ``reach`` the largest output of ten networks drawn from N(0, ½²).
     """
-    problem = GapProblem(seed=world.data_seed)
-    wide = _rested(fits.Model(problem, 3.0), 1)
+    problem = Problem(seed=world.data_seed)
+    narrow, timid = (replace(problem, scales=(prior_std,)) for prior_std in (1.0, 0.5))
+    wide = _rested(problem, 1)
     gap, outside = wide.regions["gap"], wide.regions["outside"]
     spreads = [p.epistemic_std for p in (wide.prediction, wide.search.prediction)]
-    timid = fits.Model(problem, 0.5)
     weights = timid.prior.sample((10, wide.fit.network.n_weights), world.start_seed)
     return {
         "opening": float(max(sd[gap].mean() / sd[outside].mean() for sd in spreads)),
-        "gain": _rested(fits.Model(problem, 1.0), 8).excess,
-        "reach": float(np.abs(wide.fit.evaluate(weights, fits.X_GRID)).max()),
+        "gain": _rested(narrow, 8).excess,
+        "reach": float(np.abs(wide.fit.evaluate(weights, GAP_GRID)).max()),
     }
 
 
-def _rested(model: fits.Model, starts: int) -> fits.TruthResult:
+def _rested(problem: Problem, starts: int) -> search.TruthResult:
     """What the explorer shows when its search is over."""
-    result = fits.refit(model, starts)
-    while (better := fits.improve(result)) is not None:
+    result = search.refit(problem, starts)
+    while (better := search.improve(result)) is not None:
         result = better
     return result
 

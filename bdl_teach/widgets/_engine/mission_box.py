@@ -104,6 +104,7 @@ class MissionBox:
         result: object,
         others: Iterable[Values],
         compute: Callable[[Values], object],
+        missing: Callable[[Mission, Values, Any], list[str]],
     ) -> Iterator[None]:
         """Find out whether the chosen mission is done, and say so; on the worker.
 
@@ -115,12 +116,17 @@ class MissionBox:
             others: The same with other seeds; a mission that needs what runs beside the picture
                 leaves that switched on in them.
             compute: Gives the result of such values.
+            missing: Says what a mission lacks, of values and their result.
         """
         if (mission := self.chosen) is None:
             return
+
+        def lacks(these: Values, compute: Callable[[Values], object]) -> list[str] | None:
+            return self._missing(lambda: missing(mission, these, compute(these)))
+
         self._mark(self.done())
-        if (missing := self._missing(mission, values, lambda _: result)) != []:
-            self._say(mission, _not_yet(missing or []))
+        if (said := lacks(values, lambda _: result)) != []:
+            self._say(mission, _not_yet(said or []))
             return
         tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
@@ -130,21 +136,19 @@ class MissionBox:
             own = f" With seed {values['seed']}." if "seed" in values else ""
             self._say(mission, f"{_DONE}{own} {_LOOKING}")
             yield
-            tried.append((other.get("seed"), self._missing(mission, other, compute)))
+            tried.append((other.get("seed"), lacks(other, compute)))
         self._tried = mission, dict(values), tried
         if not any(lacks for _, lacks in tried):
             self._record(mission)
         self._say(mission, _verdict(tried))
 
-    def _missing(
-        self, mission: Mission, values: Values, compute: Callable[[Values], object]
-    ) -> list[str] | None:
-        """What keeps the mission from being done with these values; ``None`` if nobody can say.
+    def _missing(self, look: Callable[[], list[str]]) -> list[str] | None:
+        """What keeps a mission from being done, as ``look`` says; ``None`` if nobody can say.
 
         Whatever a computation or a check raises, the learner has brought nothing about by it.
         """
         try:
-            missing = mission.missing(values, compute(values))
+            missing = look()
         except NotThere:
             return None
         except Exception:
@@ -222,7 +226,7 @@ def _not_yet(missing: Sequence[str]) -> str:
 
 
 def _first_two(missing: Sequence[str]) -> str:
-    return "; ".join(filter(None, missing[:2]))
+    return "; ".join([words for words in missing if words][:2])
 
 
 def _verdict(tried: _Tried) -> str:

@@ -12,13 +12,13 @@ from matplotlib.text import Text
 
 from bdl_teach import plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import strange_pictures as fits
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import as_asked
 from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.pictures import fits
 
 if TYPE_CHECKING:  # it loads TensorFlow, which is left to the worker
     from bdl_teach import calibration

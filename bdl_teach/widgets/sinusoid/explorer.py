@@ -12,7 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.problems import INSIDE, Problem
+from bdl_teach.problems import WIDE_GRID as X_GRID
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.link import LinkArtists, nearest_function
 from bdl_teach.widgets._engine.live import Explorer
@@ -29,7 +32,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.fits import INSIDE, X_GRID, SinusoidResult
+from bdl_teach.widgets.sinusoid.fits import CHAINS, SinusoidResult
 
 _DEFAULTS: controls.Values = {
     "estimator": "quiet",
@@ -332,9 +335,11 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         canvas.animate(self._links.artists)
 
     def _touch_panels(self) -> list[touch.Panel]:
-        stays = (self._points, self._truth)
+        stays, spread = (self._points, self._truth), self._spread.axes
         return [
-            touch.Panel(self._function_axes, self._room, self._truth, stays=stays, hover=True),
+            touch.Panel(
+                self._function_axes, self._room, self._truth, stays=stays, hover=True, spread=spread
+            ),
             touch.Panel(self._weight_axes, kind="seen", hover=True),
         ]
 
@@ -354,7 +359,7 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         self._links.show(None if linked is None else sinusoid_fits.mark(result, *linked))
 
     def _compute(self, values: controls.Values) -> SinusoidResult:
-        result = sinusoid_fits.refit(**_fit_values(values))
+        result = _fit(values)
         if values["prior_functions"]:
             weights = result.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
@@ -409,9 +414,9 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
         """Compile what comes next: the paper's fit, more draws or points, and rest."""
         more = {"n_samples": 2}
         for values in (_PAPER, more, _PAPER | more):
-            yield partial(_fit, values)
+            yield partial(_fit, _DEFAULTS | values)
         for values in ({}, more):
-            yield partial(_fit_and_rest, values)
+            yield partial(_fit_and_rest, _DEFAULTS | values)
         if self.result is not None:
             yield partial(sinusoid_fits.mark, self.result, "weight", 0)
 
@@ -423,23 +428,16 @@ class SinusoidExplorer(Explorer[SinusoidResult]):
 
 def nuts_run(values: controls.Values) -> Run:
     """The run of NUTS that these values ask for."""
-    names = ("sigma1", "sigma2", "pi", "noise_std", "width", "n", "seed", "data")
-    chains = sinusoid_fits.chains(**{name: values[name] for name in names if name in values})
-    return Run(X_GRID, chains, partial(sinusoid_fits.sample, chains))
+    problem = Problem.of(values, layers=2)
+    return Run(X_GRID, problem, {**problem.given, **CHAINS})
 
 
-def _fit(moved: controls.Values) -> SinusoidResult:
-    """The fit where these controls have been moved."""
-    return sinusoid_fits.refit(**_fit_values(_DEFAULTS | moved))
+def _fit(values: controls.Values) -> SinusoidResult:
+    """The fit that these values ask for."""
+    names = ("estimator", "kl_weight", "n_samples", "n_predictions")
+    return sinusoid_fits.refit(Problem.of(values, layers=2), *(values[name] for name in names))
 
 
-def _fit_and_rest(moved: controls.Values) -> None:
+def _fit_and_rest(values: controls.Values) -> None:
     """Run what is run while nothing moves after that fit."""
-    sinusoid_fits.warm(_fit(moved))
-
-
-def _fit_values(values: controls.Values) -> controls.Values:
-    """The control values that a refit depends on."""
-    return {
-        name: value for name, value in values.items() if name not in ("nuts", "prior_functions")
-    }
+    sinusoid_fits.warm(_fit(values))

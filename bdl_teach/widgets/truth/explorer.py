@@ -10,7 +10,11 @@ from typing import ClassVar
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, replay, touch
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.truth_search import TRUTH, TruthResult
+from bdl_teach.widgets._engine import controls, replay, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import as_asked, follows, left, untouched, with_more
@@ -18,9 +22,6 @@ from bdl_teach.widgets._engine.missions import Condition, Mission
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.truth import fits as truth_fits
-from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model, TruthResult
 from bdl_teach.widgets.truth.panels import FunctionPanel, PartsPanel
 
 _DEFAULTS: controls.Values = {
@@ -44,7 +45,7 @@ _SPREADS = {
 
 
 def _points_mend_the_prior(state: controls.Values, result: TruthResult) -> list[Condition]:
-    prior, n = state["prior_std"], len(result.model.problem.data.x)
+    prior, n = state["prior_std"], len(result.problem.data.x)
     if (miss := result.prior_miss) is None:
         seen = Condition(False, "the bars are not there before NUTS has run")
     else:
@@ -59,7 +60,7 @@ def _points_mend_the_prior(state: controls.Values, result: TruthResult) -> list[
 
 
 def _one_point_mends_all(state: controls.Values, result: TruthResult) -> list[Condition]:
-    n = len(result.model.problem.data.x)
+    n = len(result.problem.data.x)
     return [
         left(state, _DEFAULTS, "gap", "prior_std", "noise_std", "width"),
         as_asked(n <= 33, "the number of points", n),
@@ -177,7 +178,7 @@ class TruthExplorer(Explorer[TruthResult]):
             {
                 "prior_std": 1.0,
                 "nuts": True,
-                "data": with_more(GapProblem().data, (0.2, 9.5), (0.25, 10.0), (0.3, 9.5)),
+                "data": with_more(Problem().data, (0.2, 9.5), (0.25, 10.0), (0.3, 9.5)),
             },
         ),
         Mission(
@@ -190,7 +191,7 @@ class TruthExplorer(Explorer[TruthResult]):
                 "Click one point into the middle of the gap, at (0.25, 10).",
             ),
             _one_point_mends_all,
-            {"data": with_more(GapProblem().data, (0.25, 10.0))},
+            {"data": with_more(Problem().data, (0.25, 10.0))},
         ),
         Mission(
             "truth-few-units-reach-as-far",
@@ -260,39 +261,48 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _touch_panels(self) -> list[touch.Panel]:
         panel = self._functions
-        return [touch.Panel(panel.axes, panel.room, panel.truth, columns=4, stays=panel.problem)]
+        return [
+            touch.Panel(
+                panel.axes,
+                panel.room,
+                panel.truth,
+                columns=4,
+                stays=panel.problem,
+                spread=self._spread.axes,
+            )
+        ]
 
     def _data(self, result: TruthResult) -> datasets.Regression1D:
-        return result.model.problem.data
+        return result.problem.data
 
     def _doubt(self, result: TruthResult) -> tuple[Array, Array]:
         return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> TruthResult:
-        model = model_of(values)
-        result = truth_fits.refit(model, values["starts"])
+        problem = Problem.of(values)
+        result = truth_search.refit(problem, values["starts"])
         if values["prior_functions"]:
-            weights = model.prior.sample((10, result.fit.network.n_weights), values["seed"])
+            weights = problem.prior.sample((10, result.fit.network.n_weights), values["seed"])
             result = replace(result, prior_functions=result.fit.evaluate(weights, X_GRID))
         return self._beside_nuts(result, values)
 
     def _improve(self, values: controls.Values, result: TruthResult) -> TruthResult | None:
-        better = truth_fits.improve(result)
+        better = truth_search.improve(result)
         return None if better is None else self._beside_nuts(better, values)
 
     def _beside_nuts(self, result: TruthResult, values: controls.Values) -> TruthResult:
         """Add the gold standard, if it is asked for and there; otherwise have it computed."""
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
-        return truth_fits.beside_nuts(result, gold.prediction, gold.report)
+        return truth_search.beside_nuts(result, gold.prediction, gold.report)
 
     def _frames(self, result: TruthResult) -> Sequence[int]:
         return replay.steps_of(result.fit)
 
     def _replay(self, result: TruthResult, frame: int) -> TruthResult:
-        return truth_fits.at(result, frame)
+        return truth_search.at(result, frame)
 
     def _draw(self, result: TruthResult) -> None:
-        data, gap = result.model.problem.data, result.regions["gap"]
+        data, gap = result.problem.data, result.regions["gap"]
         best = result.search.prediction if result.search.tried else None
         points = data.x[:, 0], data.y[:, 0]
         changed = [
@@ -308,7 +318,7 @@ class TruthExplorer(Explorer[TruthResult]):
             self._canvas.redraw_background(arrange=True)
 
     def _describe(self, result: TruthResult) -> str:
-        fit, lowest = (round(truth_fits.free_energy(f)) for f in (result.fit, result.search.best))
+        fit, lowest = (round(truth_search.free_energy(f)) for f in (result.fit, result.search.best))
         sentence = f"{result.search}: free energy {fit} nats"
         if result.search.tried:
             sentence += f" = {lowest} (lowest found) + {fit - lowest} (optimisation)"
@@ -316,16 +326,16 @@ class TruthExplorer(Explorer[TruthResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile what draws prior functions, and the fit to a table."""
-        model = model_of(_DEFAULTS)
+        problem = Problem()
 
         def draw() -> None:
-            result = truth_fits.refit(model, 1)
-            weights = model.prior.sample((10, result.fit.network.n_weights), 0)
+            result = truth_search.refit(problem, 1)
+            weights = problem.prior.sample((10, result.fit.network.n_weights), 0)
             result.fit.evaluate(weights, X_GRID)
 
         yield draw
-        table = replace(model, problem=replace(model.problem, n=points.MOST))
-        yield partial(truth_fits.refit, table, 1)
+        table = replace(problem, n=points.MOST)
+        yield partial(truth_search.refit, table, 1)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -333,17 +343,10 @@ class TruthExplorer(Explorer[TruthResult]):
         super().close()
 
 
-def model_of(values: controls.Values) -> Model:
-    """The model that these values of the controls ask for."""
-    names = ("n", "noise_std", "gap", "seed")
-    problem = GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
-    return Model(problem, values["prior_std"], values["width"])
-
-
 def nuts_run(values: controls.Values) -> Run:
     """The run of NUTS that these values ask for."""
-    model = model_of(values)
-    return Run(X_GRID, truth_fits.chains(model), partial(truth_fits.sample, model))
+    problem = Problem.of(values)
+    return Run(X_GRID, problem, truth_search.chains(problem))
 
 
 def _bars(result: TruthResult) -> dict[str, float | str]:
@@ -364,7 +367,7 @@ def _bars(result: TruthResult) -> dict[str, float | str]:
 def _in_the_gap(result: TruthResult) -> str:
     """The epistemic sd and the parts, as far as they are known, in words."""
     masks = result.regions
-    sd = partial(points.sd, result.model.problem.data, places=2)
+    sd = partial(points.sd, result.problem.data, places=2)
     if not masks["gap"].any():
         return f"no gap; epistemic sd {sd(result.prediction.epistemic_std[masks['data']].mean())}"
     shown = {"fit": result.prediction, "NUTS": result.nuts}

@@ -8,24 +8,20 @@ it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets.comparison.fits import ROOM, GapProblem
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import Problem, truth
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
-    from bdl_teach.densities import Gaussian
-    from bdl_teach.methods import bbb, exact
+    from bdl_teach.methods import bbb
     from bdl_teach.predictive import Predictive
 
-X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
-TRUTH = GapProblem().data.truth(X_GRID)[:, 0]
-MAX_WIDTH = 20  # hidden units that everything is compiled for
+TRUTH = truth(X_GRID)
 QUICK_STEPS, LONG_STEPS = 500, 1500  # of a tick's fit, and of each fit of the search
 N_STARTS = 8  # that the search tries, each twice: as it is, and from the mode that it leads to
 COLD = 1e-3  # temperature at which a mean field is the mode with next to no width
@@ -36,83 +32,31 @@ N_PREDICTIONS = 500
 N_CHAINS, N_TRANSITIONS = 4, 1000
 
 
-@dataclass(frozen=True)
-class Model:
-    """What a posterior depends on.
+def seed(problem: Problem, k: int) -> int:
+    """Return the seed of the k-th start: those of ``starts=`` everywhere."""
+    from bdl_teach import optimise
 
-    Attributes:
-        problem: The points and their noise.
-        prior_std: Standard deviation σ_p of the Gaussian prior of each weight.
-        width: Units of the hidden layer.
+    return optimise.start_seeds(problem.seed, k + 1)[k]
+
+
+def mean_field(problem: Problem, temperature: float = 1.0, **changes: object) -> bbb.Fit:
+    """Fit by mean field with the quiet estimator, at some temperature of the posterior.
+
+    P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes
+    in on a mode.
     """
+    from bdl_teach.methods import local_reparam
 
-    problem: GapProblem = GapProblem()
-    prior_std: float = 3.0
-    width: int = MAX_WIDTH
-
-    @property
-    def prior(self) -> Gaussian:
-        """The prior of each weight."""
-        from bdl_teach.densities import Gaussian
-
-        return Gaussian(self.prior_std)
-
-    @property
-    def capacity(self) -> bbb.Capacity:
-        """Sizes to compile for: room for every problem of the sliders, or for any table."""
-        from bdl_teach.methods import bbb
-
-        n = len(self.problem.data.x)
-        return bbb.Capacity(ROOM if n <= ROOM else points.MOST, (MAX_WIDTH,), 1)
-
-    def evaluate(self, weights: Array, x: Array) -> Array:
-        """Evaluate the network for given weights, in a program that has room for every width.
-
-        Args:
-            weights: ``[s, n_weights]``, in the order of a network of this width.
-            x: Inputs ``[m, 1]``.
-
-        Returns:
-            Outputs ``[s, m]``.
-        """
-        from bdl_teach import predictive
-        from bdl_teach.methods._loop import embed
-        from bdl_teach.mlp import MLP
-
-        network, padded = MLP(1, (self.width,)), MLP(1, (MAX_WIDTH,))
-        return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
-
-    def seed(self, k: int) -> int:
-        """Seed of the k-th start: those of ``starts=`` everywhere."""
-        from bdl_teach import optimise
-
-        return optimise.start_seeds(self.problem.seed, k + 1)[k]
-
-    def fit(self, temperature: float = 1.0, **changes: object) -> bbb.Fit:
-        """Fit by mean field with the quiet estimator, at some temperature of the posterior.
-
-        P(w | D)^(1/T) has the noise s√T and the prior sd σ_p√T; as T falls, its mean field closes
-        in on a mode.
-        """
-        from bdl_teach.densities import Gaussian
-        from bdl_teach.methods import local_reparam
-
-        data, root = self.problem.data, math.sqrt(temperature)
-        settings: dict[str, Any] = {**local_reparam.QUIET, "seed": self.seed(0), **changes}
-        return local_reparam.fit(
-            data.x,
-            data.y,
-            prior=Gaussian(self.prior_std * root),
-            noise_std=self.problem.noise_std * root,
-            hidden_units=(self.width,),
-            capacity=self.capacity,
-            **settings,
-        )
+    (prior_std,), root = problem.scales, math.sqrt(temperature)
+    data, tempered = problem.data, replace(problem, scales=(prior_std * root,)).settings
+    tempered |= {"noise_std": problem.noise_std * root, "seed": seed(problem, 0)}
+    plan = {**tempered, **local_reparam.QUIET, "capacity": problem.capacity, **changes}
+    return local_reparam.fit(data.x, data.y, **plan)
 
 
 @dataclass(frozen=True)
 class Search:
-    """The lowest free energy that was found for a model.
+    """The lowest free energy that was found for a problem.
 
     Attributes:
         best: The fit that has it.
@@ -154,7 +98,7 @@ class TruthResult:
     ``family``.
 
     Attributes:
-        model: What was fitted.
+        problem: What was fitted.
         regions: Masks ``[m]`` of ``X_GRID``: ``"data"``, ``"gap"`` and ``"outside"``.
         fit: The tick's own fit, the lowest of the starts that were asked for.
         prediction: Its predictive on ``X_GRID``.
@@ -169,7 +113,7 @@ class TruthResult:
         nuts_report: R-hat and effective sample size as a sentence, or why there is none.
     """
 
-    model: Model
+    problem: Problem
     regions: dict[str, Array]
     fit: bbb.Fit
     prediction: Predictive
@@ -197,15 +141,17 @@ def free_energy(fit: bbb.Fit) -> float:
     return float(fit.history["free_energy"][-1])
 
 
-def refit(model: Model, starts: int) -> TruthResult:
+def refit(problem: Problem, starts: int) -> TruthResult:
     """Fit quickly from so many starts, and keep the lowest free energy."""
     from bdl_teach import optimise
 
-    seeds = [model.seed(k) for k in range(starts)]
-    fit = optimise.best_of(lambda s: model.fit(steps=QUICK_STEPS, seed=s), seeds, free_energy)
+    seeds = [seed(problem, k) for k in range(starts)]
+    fit = optimise.best_of(
+        lambda s: mean_field(problem, steps=QUICK_STEPS, seed=s), seeds, free_energy
+    )
     prediction = fit.predict(X_GRID, N_PREDICTIONS)
-    regions = model.problem.regions(X_GRID[:, 0])
-    return TruthResult(model, regions, fit, prediction, Search(fit, prediction))
+    regions = problem.regions(X_GRID[:, 0])
+    return TruthResult(problem, regions, fit, prediction, Search(fit, prediction))
 
 
 def improve(result: TruthResult) -> TruthResult | None:
@@ -217,7 +163,7 @@ def improve(result: TruthResult) -> TruthResult | None:
     if search.over:
         return None
     if search.tried < N_STARTS:
-        best = min(search.best, *_from_start(result.model, search.tried), key=free_energy)
+        best = min(search.best, *_from_start(result.problem, search.tried), key=free_energy)
         search = replace(search, tried=search.tried + 1)
     else:
         on = search.best.refined()
@@ -229,19 +175,21 @@ def improve(result: TruthResult) -> TruthResult | None:
     return replace(result, search=search)
 
 
-def _from_start(model: Model, k: int) -> tuple[bbb.Fit, bbb.Fit]:
+def _from_start(problem: Problem, k: int) -> tuple[bbb.Fit, bbb.Fit]:
     """The k-th start's fit, and the fit that starts at its mode."""
-    long: dict[str, Any] = {"steps": LONG_STEPS, "seed": model.seed(k)}
-    return model.fit(**long), model.fit(initial=(mode(model, k), WIDTH_AT_MODE), **long)
+    long: dict[str, Any] = {"steps": LONG_STEPS, "seed": seed(problem, k)}
+    return mean_field(problem, **long), mean_field(
+        problem, initial=(mode(problem, k), WIDTH_AT_MODE), **long
+    )
 
 
-def mode(model: Model, k: int) -> Array:
+def mode(problem: Problem, k: int) -> Array:
     """Weights ``[n_weights]`` at a mode of the posterior, from the k-th start.
 
     Found by the same compiled program as all else: as the mean field of a cold posterior.
     """
-    rho = math.log(math.expm1(model.prior_std * math.sqrt(COLD) / 10))
-    cold = model.fit(COLD, steps=LONG_STEPS, seed=model.seed(k), initial_rho=rho)
+    rho = math.log(math.expm1(problem.scales[0] * math.sqrt(COLD) / 10))
+    cold = mean_field(problem, COLD, steps=LONG_STEPS, seed=seed(problem, k), initial_rho=rho)
     return cold.mean
 
 
@@ -273,23 +221,12 @@ def beside_nuts(result: TruthResult, nuts: Predictive | None, report: str) -> Tr
     return result
 
 
-def chains(model: Model) -> dict[str, object]:
-    """What ``sample`` gives to ``exact.nuts``."""
+def chains(problem: Problem) -> dict[str, Any]:
+    """Return what ``problem.sample`` is given: long enough for every value of the sliders."""
     return {
-        **model.problem.repeated,
-        "prior": model.prior,
-        "hidden_units": (model.width,),
+        **problem.repeated,
         "n_chains": N_CHAINS,
         "n_warmup": N_TRANSITIONS,
         "n_samples": N_TRANSITIONS,
-        "seed": model.problem.seed,
+        "seed": problem.seed,
     }
-
-
-def sample(model: Model, progress: Callable[[int, int], None] | None = None) -> exact.NutsFit:
-    """Sample the true posterior of ``model``; ``progress(done, total)`` as it goes."""
-    from bdl_teach.methods import exact
-
-    given: dict[str, Any] = chains(model)
-    fitted = exact.nuts(**given, progress=progress)
-    return replace(fitted, noise_std=model.problem.noise_std)
