@@ -40,7 +40,7 @@ PAGES: dict[str, dict[str, object]] = {
 }
 # A kernel that has just started loads TensorFlow while the page is still being built.
 KERNEL: dict[str, dict[str, object]] = {
-    "InteractiveShellApp": {"extensions": ["bdl_teach._support.head_start"]}
+    "InteractiveShellApp": {"extensions": ["bdl_teach._startup.head_start"]}
 }
 
 

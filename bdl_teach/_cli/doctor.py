@@ -109,12 +109,12 @@ def python() -> str:
 
 def tensorflow() -> str:
     """TensorFlow's version, after it has really been imported; one that was not tried is told."""
-    from bdl_teach._support import xla_cache
+    from bdl_teach._startup import kept_programs
     from bdl_teach.backend import tf
 
     found = str(tf.__version__)
-    if not xla_cache.was_tried(found):
-        tried = " and ".join(xla_cache.TRIED)
+    if not kept_programs.was_tried(found):
+        tried = " and ".join(kept_programs.TRIED)
         raise Trouble(f"{found}, but {tried} were tried: compiled programs are not kept here")
     return found
 

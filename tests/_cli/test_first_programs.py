@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bdl_teach._support import xla_cache
+from bdl_teach._startup import kept_programs
 
 FILL = """
 import sys
@@ -18,8 +18,8 @@ DRAW = "from bdl_teach.widgets import SinusoidExplorer; print(SinusoidExplorer()
 
 
 def said(code: str, cache: Path | None) -> list[str]:
-    env = {**os.environ, xla_cache.VARIABLE: "" if cache is None else str(cache)}
-    for name in ("TF_XLA_FLAGS", xla_cache._ADDED):
+    env = {**os.environ, kept_programs.VARIABLE: "" if cache is None else str(cache)}
+    for name in ("TF_XLA_FLAGS", kept_programs._ADDED):
         env.pop(name, None)
     ran = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
@@ -32,10 +32,10 @@ def test_the_first_picture_finds_what_was_compiled_and_no_second_start_compiles(
     tmp_path: Path,
 ) -> None:
     assert said(FILL, tmp_path) == ["0", "True"]
-    kept = set(tmp_path.rglob(xla_cache.PROGRAMS))
+    kept = set(tmp_path.rglob(kept_programs.PROGRAMS))
     assert len(kept) >= 3, "the probe, the training and the predictions"
     assert said(DRAW, tmp_path) == ["1"]
-    assert set(tmp_path.rglob(xla_cache.PROGRAMS)) == kept
+    assert set(tmp_path.rglob(kept_programs.PROGRAMS)) == kept
     assert said(FILL, tmp_path) == ["0", "False"], "it has looked, and loaded nothing"
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import platformdirs
 
+from bdl_teach._startup import PLAIN
+
 # Where kept programs were seen to give the same numbers as fresh ones. TensorFlow 2.19 loads a loop
 # whose number of turns comes at run time as one of no turns: a second process, which finds the
 # program kept, returns the start of each fit, without a word.
@@ -45,7 +47,7 @@ def prepare() -> Path | None:
     if _ONE_THREAD.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip()
     given = os.environ.get(_FLAGS, "").replace(os.environ.pop(_ADDED, ""), "").strip()
-    folder = None if _MINE in given else _folder()
+    folder = None if PLAIN or _MINE in given else _folder()
     if folder is None or not _usable(folder):
         if _FLAGS in os.environ:
             os.environ[_FLAGS] = given

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from bdl_teach._startup import PLAIN
+
 _ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THRESHOLD
 _DONTNEED = 4  # madvise's MADV_DONTNEED
 _PAUSE = 2.0  # seconds after a program was loaded in which others may join it
@@ -27,7 +29,7 @@ def keep_heap_small() -> None:
 
     After chapter 3 a kernel holds 50 MB less.
     """
-    if sys.platform == "linux":
+    if sys.platform == "linux" and not PLAIN:
         with suppress(OSError, AttributeError):  # musl has no mallopt
             libc = ctypes.CDLL(None)
             libc.mallopt(_ARENA_MAX, 2)
@@ -61,6 +63,8 @@ def release() -> None:
     chapter. They are unchanged since they were read from their files: pages that are wanted again
     come back by themselves, which costs the next refit 11 ms.
     """
+    if PLAIN:
+        return
     gc.collect()
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # musl has no malloc_trim

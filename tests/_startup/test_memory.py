@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets
-from bdl_teach._support import memory
-from bdl_teach._support.memory import release  # the tests' own run does without, see conftest.py
+from bdl_teach._startup import memory
+from bdl_teach._startup.memory import release  # the tests' own run does without, see conftest.py
 from bdl_teach.methods import bbb
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it does nothing elsewhere")

@@ -18,7 +18,7 @@ from inspect import isfunction
 from itertools import count
 from typing import Any
 
-from bdl_teach.backend import tf
+from bdl_teach._startup import PLAIN
 
 _ROOM = 2**28  # numbers of one program: many more than it has tensors
 _FIRST, _LAST = 2**30, 2**34  # programs: far beyond what TensorFlow itself counts up to
@@ -38,6 +38,10 @@ def while_running() -> Iterator[None]:
 
 def begin(function: Callable[..., Any], arguments: Any) -> None:
     """Have what this thread traces from now on named after ``function`` and the shapes."""
+    if PLAIN:
+        return
+    import tensorflow as tf
+
     shapes = [(x.shape, x.dtype) for x in tf.nest.flatten(arguments) if tf.is_tensor(x)]
     digest = hashlib.sha256(repr((identity(function), shapes)).encode()).digest()
     program = _FIRST + int.from_bytes(digest[:8]) % (_LAST - _FIRST)
@@ -54,7 +58,10 @@ def identity(function: Callable[..., Any]) -> tuple[Any, ...]:
     return (function.__module__, function.__qualname__, *said)
 
 
-def _install() -> None:
+def install() -> None:
+    """Have TensorFlow, which is imported, take its numbers from here."""
+    if PLAIN:
+        return
     with suppress(ImportError, AttributeError):  # elsewhere in another TensorFlow: names as before
         from tensorflow.python.framework import ops
 
@@ -65,6 +72,3 @@ def _install() -> None:
             return int(given()) if numbers is None else next(numbers)
 
         ops.uid = uid
-
-
-_install()

@@ -10,12 +10,15 @@ import importlib
 import threading
 from contextlib import suppress
 
+from bdl_teach._startup import PLAIN
+
 NEEDED = ("bdl_teach.backend", "bdl_teach.widgets._engine.live")
 
 
 def load_ipython_extension(_: object) -> None:
     """Load on a thread, which a kernel that is shut down meanwhile waits for."""
-    threading.Thread(target=_load, name="bdl_teach head start").start()
+    if not PLAIN:
+        threading.Thread(target=_load, name="bdl_teach head start").start()
 
 
 def _load() -> None:
