@@ -122,7 +122,7 @@ def test_hmc_in_a_larger_program_samples_the_same_posterior():
     model: dict[str, Any] = {"prior": Gaussian(1.0), "hidden_units": (2,), "noise_std": 0.5}
     padded = mcmc.hmc(X, Y, n_leapfrog=30, n_samples=1000, capacity=roomy, **model)
     plain = mcmc.hmc(X, Y, n_leapfrog=30, n_samples=1000, **model)
-    assert padded.weights.shape == (4, 1000, 7)
+    assert padded.weights.shape == (4, 1000, 7) and padded.converged
     z = z_scores(padded.outputs(GRID), plain.outputs(GRID))
     assert np.sqrt((z**2).mean()) < 2.0, z
     ours, theirs = padded.log_density[..., None], plain.log_density[..., None]
