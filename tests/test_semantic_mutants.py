@@ -23,8 +23,8 @@ from scipy import stats
 from bdl_teach import calibration, datasets, densities, elbo, metrics, optimise, predictive
 from bdl_teach import expectation_gradients as eg
 from bdl_teach.backend import tf
-from bdl_teach.claims import judge
-from bdl_teach.claims.claim import Claim, Rule
+from bdl_teach.experiments import judge
+from bdl_teach.experiments.claim import Claim, Rule
 from bdl_teach.methods import empirical_bayes as eb
 from bdl_teach.methods import (
     ensemble,
@@ -363,7 +363,7 @@ MUTANTS = [
     Mutant("spread ignored", B + "calibration.distance",
            lambda real: lambda a, b, where=None: real(
                replace(a, epistemic_std=b.epistemic_std), b, where), of_calibration),
-    Mutant("sd for standard error", B + "claims.judge.mean_and_error",
+    Mutant("sd for standard error", B + "experiments.judge.mean_and_error",
            lambda real: lambda effects: (real(effects)[0], np.std(effects, ddof=1)), of_judging),
     Mutant("variance of the prior for its sd", M + "exact.linear_regression",
            lambda real: lambda x, y, prior_std, noise_std: real(x, y, prior_std**2, noise_std),

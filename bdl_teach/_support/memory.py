@@ -17,7 +17,9 @@ _ARENA_MAX, _TRIM_THRESHOLD = -8, -1  # glibc's mallopt: M_ARENA_MAX, M_TRIM_THR
 _DONTNEED = 4  # madvise's MADV_DONTNEED
 _PAUSE = 2.0  # seconds after a program was loaded in which others may join it
 _LONG = 0.6  # seconds from which on it was compiled, which leaves much more than loading
+_MANY = 500  # runs that leave tens of megabytes in the heap: a minute of moving sliders
 _due: float | None = None  # when what compilations have left is to go
+_runs = 0  # since memory was last given back
 
 
 def keep_heap_small() -> None:
@@ -33,18 +35,19 @@ def keep_heap_small() -> None:
 
 
 def after_run(compiling_s: float | None) -> None:
-    """Give memory back: at once after a compilation, and in time after loading a kept program.
+    """Give memory back: after a compilation, after loading a kept program, and after many runs.
 
-    Looking through all that is alive takes a tenth of a second, or three of them where a first
-    picture waits for three programs that are only loaded.
+    Looking through all that is alive takes a tenth of a second, so that it waits for a moment where
+    a first picture needs three programs that are only loaded. Many runs leave up to 100 MB.
 
     Args:
         compiling_s: Seconds that a run took which had no program yet; ``None`` for any other.
     """
-    global _due
+    global _due, _runs
+    _runs += 1
     now, long = time.monotonic(), compiling_s is not None and compiling_s >= _LONG
-    if long or (_due is not None and now >= _due):
-        _due = None
+    if long or _runs >= _MANY or (_due is not None and now >= _due):
+        _due, _runs = None, 0
         release()
     elif compiling_s is not None and _due is None:
         _due = now + _PAUSE

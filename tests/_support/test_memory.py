@@ -58,6 +58,7 @@ def test_only_what_nobody_wrote_to_goes():
 def test_what_loaded_programs_leave_goes_together_some_seconds_later(monkeypatch):
     released, clock = [], SimpleNamespace(now=0.0)
     monkeypatch.setattr(memory, "_due", None)
+    monkeypatch.setattr(memory, "_runs", 0)
     monkeypatch.setattr(memory, "release", lambda: released.append(clock.now))
     monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: clock.now))
 
@@ -80,3 +81,13 @@ def test_what_a_compilation_leaves_goes_at_once(monkeypatch):
     memory.after_run(3.0)
     memory.after_run(None)
     assert released == [1]
+
+
+def test_what_many_runs_leave_goes_now_and_then(monkeypatch):
+    released = []
+    monkeypatch.setattr(memory, "_due", None)
+    monkeypatch.setattr(memory, "_runs", 0)
+    monkeypatch.setattr(memory, "release", lambda: released.append(1))
+    for _ in range(1200):
+        memory.after_run(None)
+    assert len(released) == 2
