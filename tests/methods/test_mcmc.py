@@ -72,6 +72,7 @@ def test_prediction_picks_draws_without_repeating_one(linear):
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "bernoulli"])
 def test_chains_sample_the_joint_density_of_data_and_weights(likelihood):
+    """Whatever stands where there are no weights, and no data points."""
     network, prior, y = MLP(1, (3,)), ScaleMixture(1.5, 0.1, 0.3), (Y > -0.4) * 1.0
     w = np.random.default_rng(2).normal(size=(4, network.n_weights))
     f = network(tf.constant(w), tf.constant(X)).numpy()[..., 0]
@@ -80,9 +81,14 @@ def test_chains_sample_the_joint_density_of_data_and_weights(likelihood):
         "bernoulli": stats.bernoulli(1 / (1 + np.exp(-f))).logpmf(y[:, 0]),
     }
     expected = prior.log_prob(w).sum(axis=-1) + of_y[likelihood].sum(axis=-1)
-    parts = (X, y, np.ones((12, 1)), np.ones(network.n_weights), prior.mixture, 0.5)
-    target = mcmc._Target(*(tf.constant(part, tf.float32) for part in parts))
-    got = mcmc._log_density(network, likelihood, tf.constant(w, tf.float32), target)
+    padded = MLP(1, (5,))
+    drifting = np.random.default_rng(3).normal(size=(4, padded.n_weights))
+    mask, at = np.zeros(padded.n_weights), network.positions_in(padded)
+    drifting[:, at], mask[at] = w, 1.0
+    rows = [np.pad(values, ((0, 3), (0, 0))) for values in (X, y, np.ones((12, 1)))]
+    parts = (tf.constant(part, tf.float32) for part in (*rows, mask, prior.mixture, 0.5))
+    drifting = tf.constant(drifting, tf.float32)
+    got = mcmc._log_density(padded, likelihood, drifting, mcmc._Target(*parts))
     np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
