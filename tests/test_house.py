@@ -12,8 +12,9 @@ FLOORS = (  # each imports what is named before it, or beside it
     "optimise predictive",
     "datasets methods",
     "plots problems progress _support.alt_text",
+    "experiments",
     "claims exercises reproduce widgets",
-    "_commands __main__",
+    "_cli cli __main__",
 )
 HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}
 

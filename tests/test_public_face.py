@@ -18,7 +18,7 @@ import snapshot
 
 import bdl_teach
 from bdl_teach import datasets, densities, elbo, exercises, metrics, progress, widgets
-from bdl_teach.claims.listing import claims
+from bdl_teach.experiments.claim import claims
 from bdl_teach.methods import empirical_bayes, exact, pbp
 from bdl_teach.predictive import BernoulliPredictive, Predictive
 from bdl_teach.widgets._engine import background, controls
