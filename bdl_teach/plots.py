@@ -451,6 +451,7 @@ class SpreadPanel(Artists):
         limits: Heights that the panel may have, rising.
 
     Attributes:
+        axes: The panel.
         frame: What is drawn anew when the height changes.
     """
 
@@ -465,7 +466,7 @@ class SpreadPanel(Artists):
         limits: Sequence[float] = LIMITS,
     ) -> None:
         tidy(ax, title, "x", "epistemic sd")
-        self._ax, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
+        self.axes, self._x, self._limits, self._limit = ax, x[:, 0], limits, limits[0]
         ax.set(xlim=(x[0, 0], x[-1, 0]), ylim=(0, self._limit))
         self._gap = GapStripe(ax)
         self._lines = {
@@ -492,7 +493,7 @@ class SpreadPanel(Artists):
         limit = step_above(highest, self._limits)
         changed, self._limit = limit != self._limit, limit
         if changed:
-            self._ax.set_ylim(0, limit)
+            self.axes.set_ylim(0, limit)
         return changed
 
 

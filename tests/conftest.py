@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bdl_teach._support import memory
-from bdl_teach._support.memory import release
+from bdl_teach._startup import memory
+from bdl_teach._startup.memory import release
 
 # No time limits: a busy machine must not fail a test. Derandomised: a red run can be repeated.
 settings.register_profile(
@@ -34,7 +34,7 @@ for _name, _handler in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.S
 # The first compiles what all explorers need: what is of explorers, too, finds it done.
 LONGEST = (
     "tests/widgets/test_page.py",
-    "tests/claims/test_experiments.py",
+    "tests/experiments/test_measured.py",
     "tests/exercises/test_exercises.py",
     "tests/methods/test_methods_together.py",
     "tests/methods/test_twins.py",

@@ -11,9 +11,10 @@ FLOORS = (  # each imports what is named before it, or beside it
     "calibration densities elbo estimators expectation_gradients features likelihoods metrics mlp "
     "optimise predictive",
     "datasets methods",
-    "plots _support.alt_text",
+    "plots problems progress _support.alt_text",
+    "experiments",
     "claims exercises reproduce widgets",
-    "_commands __main__",
+    "_cli cli __main__",
 )
 HEIGHT = {part: height for height, floor in enumerate(FLOORS) for part in floor.split()}
 

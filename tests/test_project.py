@@ -16,8 +16,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import bdl_teach
-from bdl_teach._commands import environment, launcher
-from bdl_teach._commands.python_version import SUPPORTED
+from bdl_teach import cli
+from bdl_teach._cli import environment
+from bdl_teach._cli.python_version import SUPPORTED
 from tests.conftest import LONGEST, turn
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -171,7 +172,7 @@ PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "d
 def test_the_pages_name_each_command_of_the_launcher_and_no_other() -> None:
     text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
     named = {command for command in re.findall(r"python3? -m bdl_teach (\w+)", text)}
-    (commands,) = (a.choices for a in launcher.make_parser()._actions if a.choices)
+    (commands,) = (a.choices for a in cli.make_parser()._actions if a.choices)
     assert named == set(commands)
 
 
@@ -274,7 +275,7 @@ def test_a_chapter_loads_no_library_before_it_needs_it() -> None:
     """These three take as long to load as half of all else, and 45 MB of the kernel."""
     code = (
         "from bdl_teach import calibration, claims, datasets, exercises, metrics, plots, widgets\n"
-        "from bdl_teach.claims.experiments import autoencoders, chapter10\n"
+        "from bdl_teach.experiments.measured import autoencoders, chapter10\n"
         "from bdl_teach.methods import exact, vae\n"
         "import sys\n"
         "print(*sys.modules)\n"

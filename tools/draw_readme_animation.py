@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets import SinusoidExplorer
-from bdl_teach.widgets._engine import points
 
 ANIMATION = Path(__file__).resolve().parent.parent / "docs" / "drag.gif"
 MOST_BYTES = 2_000_000

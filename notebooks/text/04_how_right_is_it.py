@@ -478,7 +478,7 @@ before = explorer.preset("start").result
 after = explorer.set(noise_std=2.0, gap=0.1, width=10, n=16).result
 assert np.allclose(after.prediction.aleatoric_std, 2 * before.prediction.aleatoric_std)
 assert after.regions["gap"].sum() < before.regions["gap"].sum()
-assert len(after.fit.mean) == 31 and len(after.model.problem.data.y) == 16
+assert len(after.fit.mean) == 31 and len(after.problem.data.y) == 16
 explorer.preset("start")  # as it was: its missions begin there
 
 

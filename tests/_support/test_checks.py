@@ -28,6 +28,7 @@ from bdl_teach.methods import (
     exact,
     local_reparam,
     mc_dropout,
+    mcmc,
     point,
 )
 from bdl_teach.methods._mean_field import Problem
@@ -42,7 +43,9 @@ ENSEMBLE_FIT = ensemble.Fit(
 )
 DROPOUT_FIT = mc_dropout.Fit(np.zeros(3), 0.5, MLP(2, ()), 1.0, {}, mc_dropout.Capacity(6, (), 1))
 LINEAR = exact.LinearPosterior(np.zeros(2), np.eye(2), 0.0, 1.0)
-NUTS_FIT = exact.NutsFit(np.zeros((2, 5, 3)), MLP(2, ()), 1.0, np.ones(1), np.ones(1), 0.0)
+NUTS_FIT = mcmc.Fit(
+    *(np.zeros((2, 5, 3)), np.zeros((2, 5)), np.zeros((2, 5)), MLP(2, ()), 1.0, np.zeros((6, 2)))
+)
 PROBLEM = Problem(np.zeros((6, 2)), Y, Gaussian(), 1.0, 0)
 BBB_FIT = bbb.Fit(np.zeros(3), np.ones(3), MLP(2, ()), 1.0, {}, bbb.Capacity(6, (), 1), PROBLEM)
 EB_FIT = empirical_bayes.Fit(
@@ -190,6 +193,7 @@ WRONG = {  # for whatever method takes it
     "structure": NO_CHOICE,
     "scale": NO_CHOICE,
     "n_warmup": NO_COUNT,
+    "n_leapfrog": NO_COUNT,
     "n_thin": NO_COUNT,
     "n_chains": st.one_of(NO_COUNT, st.just(1)),
     "n_cycles": NO_SEED,
@@ -199,7 +203,8 @@ WRONG = {  # for whatever method takes it
     "temperature": NEGATIVE,
 }
 WRONG_FOR = {
-    "exact.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "mcmc.hmc": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
+    "mcmc.nuts": {"n_samples": st.one_of(NO_COUNT, st.integers(1, 3))},
     "low_rank.swag": {
         "n_batches": st.one_of(
             NO_COUNT.filter(lambda n: n is not None), st.integers(min_value=len(X) + 1)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets, predictive
-from bdl_teach._support import compiled, steady_names
+from bdl_teach._startup import steady_names
+from bdl_teach._support import compiled
 from bdl_teach._support.compiled import Compiled
 from bdl_teach.backend import tf
 from bdl_teach.densities import Gaussian, ScaleMixture
@@ -39,7 +40,7 @@ SWEEP = {
 @pytest.fixture(autouse=True)
 def kept_programs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which nothing compiles, pretended here, clears what this one has compiled."""
-    monkeypatch.setattr(compiled.xla_cache, "clear", lambda: False)
+    monkeypatch.setattr(compiled.kept_programs, "clear", lambda: False)
 
 
 def refit(n: int = 8, n_predictions: int = 20, **changes) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from bdl_teach._commands.lab_settings import write_settings
+from bdl_teach._cli.after_install import write_settings
 from bdl_teach._support.stills import Stills
 from bdl_teach._support.views import PICTURE, VIEW
 

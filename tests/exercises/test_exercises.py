@@ -15,7 +15,7 @@ from bdl_teach._support.compiled import trace_count
 from bdl_teach.exercises import chapter10
 from bdl_teach.exercises._engine import Session, outcome
 from bdl_teach.methods import bbb, ensemble, point
-from bdl_teach.widgets.comparison import fits as comparison
+from bdl_teach.problems import MAX_WIDTH, live_fits
 
 NUMBERS = list(exercises.REGISTRY)
 
@@ -230,10 +230,10 @@ def test_a_result_is_quiet_as_the_last_line_of_a_cell(capsys: pytest.CaptureFixt
 
 def test_networks_of_chapter_10_are_trained_in_the_programs_of_its_cells() -> None:
     """Each program more is a second of compiling, and 20 to 40 MB that stay in the kernel."""
-    room = bbb.Capacity(comparison.OWN_ROOM, (comparison.WIDTH,), 1)
+    room = bbb.Capacity(live_fits.OWN_ROOM, (MAX_WIDTH,), 1)
     problem, x_new = chapter10._problems()[0], chapter10._NEW
     for fit in (point.fit, ensemble.fit):
-        fit(*problem, hidden_units=(comparison.WIDTH,), capacity=room).predict(x_new)
+        fit(*problem, hidden_units=(MAX_WIDTH,), capacity=room).predict(x_new)
     before = trace_count()
     chapter10._members((problem,), x_new, 1)
     chapter10._one_a_decision((problem,), x_new)

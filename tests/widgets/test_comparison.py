@@ -28,13 +28,14 @@ from bdl_teach import datasets, plots
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import bbb, empirical_bayes, exact, local_reparam, pbp, point
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import MAX_WIDTH, Problem, live_fits
 from bdl_teach.widgets import ComparisonExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.comparison import explorer as comparison
 from bdl_teach.widgets.comparison import fits as comparison_fits
 from bdl_teach.widgets.comparison.explorer import _DEFAULTS as START
 from bdl_teach.widgets.comparison.explorer import ComparisonResult
-from bdl_teach.widgets.comparison.fits import METHODS, GapProblem, Interval
+from bdl_teach.widgets.comparison.fits import METHODS, Interval
 
 SIX = ("mle", "map", "bbb", "local", "eb", "pbp")  # that the presets' sentences are about
 FURTHER = tuple(name for name in METHODS if name not in SIX)
@@ -69,8 +70,8 @@ def test_only_what_changed_is_fitted_again(
     explorer._fits.clear()
     fitted: list[str] = []
 
-    fit = comparison_fits.fit
-    monkeypatch.setattr(comparison_fits, "fit", lambda *a: fitted.append(a[0]) or fit(*a))
+    fit = live_fits.fit
+    monkeypatch.setattr(live_fits, "fit", lambda *a: fitted.append(a[0]) or fit(*a))
     explorer.set(epochs=20)
     assert fitted == list(SIX), "each once, the cheapest first"
     fitted.clear()
@@ -84,7 +85,7 @@ def test_only_what_changed_is_fitted_again(
 @pytest.mark.parametrize("n", [8, 16])
 def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> None:
     """Σ over the rows of (y − f)²/2s² is the same for any f."""
-    problem = GapProblem(n=n, noise_std=0.7)
+    problem = Problem(n=n, noise_std=0.7)
     data, repeated = problem.data, problem.repeated
     for f in (np.zeros(1), np.sin(7 * data.x)):
         one = np.sum((data.y - f) ** 2) / (2 * 0.7**2)
@@ -95,9 +96,9 @@ def test_repeated_points_with_louder_noise_are_the_same_posterior(n: int) -> Non
 
 def test_pbp_is_what_its_fit_would_be() -> None:
     """The explorer takes the way of many steps in one call; the method's own goes by epochs."""
-    problem = GapProblem(n=8)
-    data, took = problem.data, comparison_fits.fit("pbp", problem, 30)
-    fit = pbp.fit(data.x, data.y, hidden_units=(comparison_fits.WIDTH,), epochs=30, seed=0)
+    problem = Problem(n=8)
+    data, took = problem.data, live_fits.fit("pbp", problem, 30)
+    fit = pbp.fit(data.x, data.y, hidden_units=(MAX_WIDTH,), epochs=30, seed=0)
     expected, got = fit.predict(comparison.X_GRID), took.predict(comparison.X_GRID)
     np.testing.assert_allclose(got.mean, expected.mean, rtol=1e-8)
     np.testing.assert_allclose(got.total_std, expected.total_std, rtol=1e-8)
@@ -256,7 +257,7 @@ def test_a_conformal_band_ends_at_the_score_of_its_rank_and_nothing_is_fitted(
     for name in explorer.set(**{**START, **values}).result.predictions:
         ax = panel(explorer, LABELS[name])
         assert not artist(ax, "conformal").get_visible()
-    monkeypatch.setattr(comparison_fits, "fit", None)
+    monkeypatch.setattr(live_fits, "fit", None)
     result = explorer.set(level=level, conformal=True).result
     shown = {**result.predictions, "nuts": nuts["gold"]}
     assert set(shown) == {"map", "bbb", "pbp", "nuts"}
@@ -306,7 +307,7 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
         ax = panel(explorer, LABELS[name])
         np.testing.assert_allclose(line(ax, "NUTS mean"), [X, gold.mean])
     run = nuts["run"]
-    assert run.sample.func is comparison_fits.sample and run.sample.args == (GapProblem(),)
+    assert run.problem == Problem()
     assert "NUTS" not in explorer.set(nuts=False).status.split("interval")[1]
     assert explorer.result.gap == {}
 
@@ -320,7 +321,7 @@ def test_the_gap_to_nuts_is_measured_region_by_region(
 def test_each_method_is_given_the_problem_and_its_own_prior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem = GapProblem(n=8, noise_std=0.7, gap=0.2, seed=5)
+    problem = Problem(n=8, noise_std=0.7, gap=0.2, seed=5)
     given: dict[str, Any] = {}
 
     def remember(module: Any, name: str) -> None:
@@ -343,7 +344,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         "eb": {"tie": "all", "estimator": "quiet", "learning_rate": 0.3},
     }
     for name, more in own.items():
-        fitted = comparison_fits.fit(name, problem, 100)
+        fitted = live_fits.fit(name, problem, 100)
         repeated = name in ("mle", "map")
         assert (given.pop("x") == np.repeat(problem.data.x, 4 if repeated else 1, axis=0)).all()
         assert (given.pop("y") == np.repeat(problem.data.y, 4 if repeated else 1, axis=0)).all()
@@ -351,7 +352,7 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
         assert given.pop("capacity") == bbb.Capacity(64, (20,), 1)
         assert given == {"hidden_units": (20,), "seed": 5, **more}, name
         assert fitted.noise_std == (0.7 if repeated else FITTED.noise_std)
-    gold = comparison_fits.sample(problem)
+    gold = problem.sample(comparison_fits.chains(problem))
     assert given["prior"] == Gaussian(3.0) and given["noise_std"] == pytest.approx(1.4)
     assert (given["n_chains"], given["n_samples"]) == (4, 500)
     assert (given["n_warmup"], given["n_thin"]) == (300, 2)
@@ -373,8 +374,8 @@ def compared() -> Callable[..., list[ComparisonResult]]:
         for seed in SEEDS:
             key = (names, epochs, seed, *problem.items())
             if key not in kept:
-                one = GapProblem(seed=seed, **problem)
-                fits = {n: comparison_fits.fit(n, one, epochs) for n in names}
+                one = Problem(seed=seed, **problem)
+                fits = {n: live_fits.fit(n, one, epochs) for n in names}
                 told = {n: fit.predict(X[:, None], 200) for n, fit in fits.items()}
                 kept[key] = comparison._result(one, told)
         return [kept[names, epochs, seed, *problem.items()] for seed in SEEDS]
@@ -403,7 +404,7 @@ def test_conformal_bands_hold_95_among_the_data_and_fall_short_in_the_gap(
 ) -> None:
     among, gap = [], []
     for seed, believed in enumerate(compared(THREE)):
-        problem = GapProblem(seed=seed)
+        problem = Problem(seed=seed)
         interval = Interval(START["level"], problem.kept_apart)
         shares = comparison._result(problem, believed.predictions, interval).coverage
         among.append([shares[name]["data"] for name in THREE])

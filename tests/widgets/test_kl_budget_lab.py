@@ -22,10 +22,10 @@ from explorer_claims import (
 from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
+from bdl_teach.problems import COST_DRAWS, live_fits
 from bdl_teach.widgets import KLBudgetLab
-from bdl_teach.widgets.kl_budget_lab import _DEFAULTS as START
-from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
 
+START = KLBudgetLab.DEFAULTS
 PRESETS = {name: values for name, (_, values) in KLBudgetLab.PRESETS.items()}
 SEEDS = range(5)
 X = np.linspace(-1.5, 1.5, 121)
@@ -116,7 +116,7 @@ def test_every_control_reaches_the_fit(lab: KLBudgetLab, monkeypatch: pytest.Mon
         "kl_weight": 0.25,
         "seed": 0,
     }
-    assert result.cost == result.fit.cost(sinusoid_fits.COST_DRAWS), "all points, fresh draws"
+    assert result.cost == result.fit.cost(COST_DRAWS), "all points, fresh draws"
     assert result.cost.kl_weight == 0.25
 
 
@@ -172,7 +172,7 @@ def fits() -> dict[str, list[Any]]:
         data = datasets.sinusoid(seed=seed)
         return bbb.fit(
             data.x, data.y, n_batches=n_batches, kl_scheme=scheme, kl_weight=kl_weight,
-            seed=seed, capacity=bbb.Capacity(*sinusoid_fits.SMALL_ROOM),
+            seed=seed, capacity=bbb.Capacity(*live_fits.SMALL_ROOM),
         )  # fmt: skip
 
     return {name: [fit(s, **v) for s in SEEDS] for name, v in {**PRESETS, "start": START}.items()}
@@ -192,5 +192,5 @@ def test_the_whole_kl_in_each_batch_flattens_the_mean(fits: dict[str, list[Any]]
 
 def test_all_points_and_draws_share_two_programs() -> None:
     """TensorFlow gives no program's memory back, and each is 30 MB of the kernel."""
-    sizes = {sinusoid_fits.room(n, draws) for n in range(1, 201) for draws in range(1, 11)}
+    sizes = {live_fits.room(n, draws) for n in range(1, 201) for draws in range(1, 11)}
     assert len(sizes) == 2

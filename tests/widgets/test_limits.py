@@ -13,10 +13,11 @@ import pytest
 from matplotlib.axes import Axes
 
 from bdl_teach import plots, widgets
-from bdl_teach.widgets._engine import points
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE, Value
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import COURSE, Points, Unseen, Value
+from bdl_teach.widgets._engine.points import Points, Unseen
 
 # As many random states of each explorer; a longer look: BDL_TEACH_STATES=500.
 STATES = int(os.environ.get("BDL_TEACH_STATES", "30"))

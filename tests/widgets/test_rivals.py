@@ -27,14 +27,14 @@ from explorer_claims import (
 
 from bdl_teach import calibration, datasets
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import QUICK as METHODS
+from bdl_teach.problems.live_fits import Options
 from bdl_teach.widgets import RivalsExplorer
-from bdl_teach.widgets._engine import points
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
-from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.rivals import fits
 from bdl_teach.widgets.rivals.explorer import _DEFAULTS as START
-from bdl_teach.widgets.rivals.fits import METHODS, Options
-from bdl_teach.widgets.truth.fits import Model
 
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
@@ -95,7 +95,7 @@ def test_both_panels_hold_their_method_the_data_and_the_truth(
         drawn = [curve[:, 1] for curve in curves(ax, "draws or members")]
         np.testing.assert_array_equal(drawn, result.rivals[place].shown.functions)
         np.testing.assert_allclose(line(ax, "truth"), [X, SINE], atol=1e-12)
-        data = result.model.problem.data
+        data = result.problem.data
         np.testing.assert_array_equal(line(ax, "data"), [data.x[:, 0], data.y[:, 0]])
         np.testing.assert_allclose(line(below, place), [X, p.epistemic_std])
         assert not artist(ax, "NUTS mean").get_visible()
@@ -124,7 +124,7 @@ def test_nuts_comes_beside_with_its_distances(
     np.testing.assert_allclose(line(panel(explorer, "How sure"), "NUTS")[1], gold.epistemic_std)
     assert names_over_the_panels(explorer) == ALWAYS | GOLD | {"truth"}
     assert "R-hat is 1.01." in explorer.status
-    assert nuts["run"].sample.args == (Model(GapProblem()),)
+    assert nuts["run"].problem == Problem()
 
 
 def test_the_status_says_each_spread_and_what_took_how_long(explorer: RivalsExplorer) -> None:
@@ -153,7 +153,7 @@ GOLD = {"NUTS mean", "NUTS ±2 sd"}
 
 
 def shown(method: str, **options: Any) -> fits.Shown:
-    return fits.fit(method, Model(GapProblem()), Options(**options)).shown
+    return fits.fit(method, Problem(), Options(**options)).shown
 
 
 HEARD: dict[str, dict[str, Any]] = {  # every method, and what it may be told beside
@@ -170,15 +170,15 @@ def test_every_method_hears_the_noise_the_prior_the_width_and_the_seed(what: str
     """Points of one's own do not change with the seed: what does is the start, or the draws."""
     method, options = what.partition(",")[0], Options(**HEARD[what])
     x, y = DATA.x[::4, 0].tolist(), DATA.y[::4, 0].tolist()
-    problem = GapProblem(noise_std=2.0, seed=3, own=(tuple(x), tuple(y), points.COURSE))
-    model = Model(problem, prior_std=1.5, width=3)
-    found = fits.fit(method, model, options).shown
+    own = tuple(x), tuple(y), points.COURSE
+    problem = Problem(noise_std=2.0, seed=3, own=own, scales=(1.5,), hidden_units=(3,))
+    found = fits.fit(method, problem, options).shown
     np.testing.assert_allclose(found.prediction.aleatoric_std, 2.0)
     moved = {
-        "noise": replace(model, problem=replace(problem, noise_std=1.0)),
-        "prior": replace(model, prior_std=1.0),
-        "seed": replace(model, problem=replace(problem, seed=4)),
-        "width": replace(model, width=4),
+        "noise": replace(problem, noise_std=1.0),
+        "prior": replace(problem, scales=(1.0,)),
+        "seed": replace(problem, seed=4),
+        "width": replace(problem, hidden_units=(4,)),
     }
     for name, other in moved.items():
         again = fits.fit(method, other, options).shown.prediction

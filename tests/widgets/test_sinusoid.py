@@ -27,12 +27,14 @@ from bdl_teach import datasets
 from bdl_teach.densities import ScaleMixture, gaussian_kl
 from bdl_teach.methods import bbb, local_reparam
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem
 from bdl_teach.widgets import SinusoidExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
 from bdl_teach.widgets.sinusoid import fits as sinusoid_fits
-from bdl_teach.widgets.sinusoid.explorer import _DEFAULTS as ARTICLE
+from bdl_teach.widgets.sinusoid.explorer import _fit as refit
 from bdl_teach.widgets.sinusoid.fits import SinusoidResult
 
+ARTICLE = SinusoidExplorer.DEFAULTS
 X = np.linspace(-1.5, 1.5, 121)
 AMONG = np.abs(X) < 0.5 + 1e-9
 SEEDS = range(5)
@@ -216,10 +218,9 @@ def test_every_slider_reaches_the_fit_under_its_own_name(
 
     original = method.fit
     monkeypatch.setattr(method, "fit", fit)
-    result = sinusoid_fits.refit(
-        estimator=estimator, sigma1=2.0, sigma2=0.3, pi=0.7, noise_std=1.3, kl_weight=0.4,
-        n_samples=3, n_predictions=17, width=7, n=40, seed=6,
-    )  # fmt: skip
+    values = {"sigma1": 2.0, "sigma2": 0.3, "pi": 0.7, "noise_std": 1.3, "kl_weight": 0.4}
+    values |= {"n_samples": 3, "n_predictions": 17, "width": 7, "n": 40, "seed": 6}
+    result = refit({"estimator": estimator, **values})
     data = datasets.sinusoid(40, 1.3, 6)
     assert (fitted.pop("x") == data.x).all() and (fitted.pop("y") == data.y).all()
     assert (result.data.y == data.y).all()
@@ -244,7 +245,7 @@ def test_every_slider_reaches_the_fit_under_its_own_name(
 
 def test_the_free_energy_is_that_of_q_on_all_points() -> None:
     """Beside the closed KL and 2000 draws of our own; σ₁ = σ₂ makes the prior a Gaussian."""
-    result = sinusoid_fits.refit(**{**FIT, "sigma1": 0.5, "sigma2": 0.5, "noise_std": 1.7})
+    result = refit({**ARTICLE, "sigma1": 0.5, "sigma2": 0.5, "noise_std": 1.7})
     fit, y = result.fit, result.data.y[:, 0]
     kl = gaussian_kl(fit.mean, fit.std, 0.0, 0.5).sum()
     w = fit.mean + fit.std * np.random.default_rng(1).standard_normal((2000, 481))
@@ -261,8 +262,7 @@ def test_nuts_is_asked_for_the_posterior_of_the_sliders(
     explorer.preset("article").set(nuts=True)
     key = nuts["key"]
     assert nuts["wanted"] is True
-    assert nuts["run"].sample.func is sinusoid_fits.sample
-    assert nuts["run"].sample.args[0] is nuts["run"].chains
+    assert nuts["run"].problem == Problem.of(ARTICLE, layers=2)
     assert nuts["run"].x_grid is explorer.result.x_grid
     assert (nuts["run"].chains["y"] == explorer.result.data.y).all()
     result, state = explorer.result, explorer.state()
@@ -328,16 +328,13 @@ def test_the_status_says_the_numbers_of_the_result(
 
 # Presets, and the question.
 
-FIT = {name: v for name, v in ARTICLE.items() if name not in ("prior_functions", "nuts")}
-
 
 @pytest.fixture(scope="module")
 def fits() -> dict[str, list[SinusoidResult]]:
     """The fit of each preset for five seeds."""
-    asked = {name: {k: values[k] for k in FIT} for name, values in PRESETS.items()}
     return {
-        name: [sinusoid_fits.refit(**{**values, "seed": seed}) for seed in SEEDS]
-        for name, values in asked.items()
+        name: [refit({**values, "seed": seed}) for seed in SEEDS]
+        for name, values in PRESETS.items()
     }
 
 

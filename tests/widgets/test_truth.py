@@ -32,13 +32,12 @@ from bdl_teach import datasets
 from bdl_teach.densities import Gaussian
 from bdl_teach.methods import local_reparam
 from bdl_teach.predictive import Predictive
+from bdl_teach.problems import Problem, truth_search
+from bdl_teach.problems.truth_search import TruthResult
 from bdl_teach.widgets import TruthExplorer
 from bdl_teach.widgets._engine.nuts import GoldStandard, Run
-from bdl_teach.widgets.comparison.fits import GapProblem
-from bdl_teach.widgets.truth import fits as truth_fits
-from bdl_teach.widgets.truth.explorer import _DEFAULTS as START
-from bdl_teach.widgets.truth.fits import Model, TruthResult
 
+START = TruthExplorer.DEFAULTS
 X = np.linspace(-0.7, 0.7, 71)
 SINE = 10 * np.sin(2 * np.pi * X)
 IN_GAP = np.abs(X - 0.25) < 0.15 - 1e-9
@@ -221,7 +220,7 @@ def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mo
         return original(x, y, **values)
 
     monkeypatch.setattr(local_reparam, "fit", fit)
-    result = truth_fits.refit(Model(GapProblem(16, 1.3, 0.2, 6), 2.0, 7), 3)
+    result = truth_search.refit(Problem(16, 1.3, 0.2, 6, None, (2.0,), (7,)), 3)
     data = datasets.sinusoid(16, 1.3, 6, (0.15, 0.35))
     assert sorted(one["seed"] for one in given) == [6, 10**6 + 6, 2 * 10**6 + 6]
     for one in given:
@@ -236,12 +235,12 @@ def test_every_control_reaches_the_fit_under_its_own_name(monkeypatch: pytest.Mo
 
 
 def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplorer) -> None:
-    result = truth_fits.refit(Model(GapProblem(seed=2)), 1)
-    seen, stages = [truth_fits.free_energy(result.search.best)], [str(result.search)]
+    result = truth_search.refit(Problem(seed=2), 1)
+    seen, stages = [truth_search.free_energy(result.search.best)], [str(result.search)]
     quick = result
-    for result in successive(truth_fits.improve, quick):
+    for result in successive(truth_search.improve, quick):
         assert result.fit is quick.fit and result.prediction is quick.prediction
-        seen.append(truth_fits.free_energy(result.search.best))
+        seen.append(truth_search.free_energy(result.search.best))
         stages.append(str(result.search))
     assert (np.diff(seen) <= 0).all() and seen[-1] < seen[0] - 1
     assert result.excess == seen[0] - seen[-1]
@@ -251,7 +250,7 @@ def test_the_search_only_ever_goes_down_and_comes_to_an_end(explorer: TruthExplo
     assert stages[8] == "quick fit, the best start being trained on" and stages[-1] == "refined"
     longest = result.search.best.predict(X[:, None], 500)
     np.testing.assert_array_equal(result.search.prediction.samples, longest.samples)
-    lagging = replace(result.search, gain=7.2, rounds=truth_fits.MOST_ROUNDS)
+    lagging = replace(result.search, gain=7.2, rounds=truth_search.MOST_ROUNDS)
     assert lagging.over and str(lagging) == "not converged, the last round gained 7 nats"
 
 
@@ -292,22 +291,22 @@ def test_the_status_says_the_numbers_of_the_result_and_they_add_up(
 # Presets, and the question.
 
 
-def found(model: Model, starts: int = 1) -> TruthResult:
+def found(problem: Problem, starts: int = 1) -> TruthResult:
     """What the explorer shows when it has rested."""
-    *_, result = successive(truth_fits.improve, truth_fits.refit(model, starts))
+    *_, result = successive(truth_search.improve, truth_search.refit(problem, starts))
     return result
 
 
 def test_start_stays_narrower_in_the_gap_than_outside() -> None:
     for seed in SEEDS:
-        result = found(Model(GapProblem(seed=seed)))
+        result = found(Problem(seed=seed))
         for p in (result.prediction, result.search.prediction):
             assert p.epistemic_std[IN_GAP].mean() < 0.75 * p.epistemic_std[OUTSIDE].mean(), seed
 
 
 def test_eight_starts_leave_the_search_a_few_nats_at_most() -> None:
     for seed in SEEDS:
-        assert 0 <= found(Model(GapProblem(seed=seed), 1.0), starts=8).excess < 6, seed
+        assert 0 <= found(Problem(seed=seed, scales=(1.0,)), starts=8).excess < 6, seed
 
 
 def test_before_the_data_no_network_comes_near_the_peak() -> None:
@@ -318,9 +317,9 @@ def test_before_the_data_no_network_comes_near_the_peak() -> None:
 def beside(seed: int, **changes: Any) -> TruthResult:
     """What the explorer shows with NUTS beside it."""
     prior_std = changes.pop("prior_std", 3.0)
-    result = found(Model(GapProblem(seed=seed, **changes), prior_std))
-    sampled = truth_fits.sample(result.model)
-    return truth_fits.beside_nuts(result, sampled.predict(X[:, None]), sampled.report)
+    result = found(Problem(seed=seed, scales=(prior_std,), **changes))
+    sampled = result.problem.sample(truth_search.chains(result.problem))
+    return truth_search.beside_nuts(result, sampled.predict(X[:, None]), sampled.report)
 
 
 def held(result: TruthResult) -> float:

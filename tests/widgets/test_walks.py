@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from bdl_teach import widgets
-from bdl_teach.widgets._engine import controls, points
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.points import Points, Unseen
 from tests.widgets.test_limits import anywhere

@@ -49,7 +49,7 @@ def test_divergence_is_said_over_the_plot_and_the_next_tick_works(
 ) -> None:
     before = pixels(explorer.preset("article"))
 
-    def diverge(**_: Any) -> Any:
+    def diverge(*_: Any) -> Any:
         raise DivergedError(315, "lower the learning rate")
 
     with monkeypatch.context() as patch:

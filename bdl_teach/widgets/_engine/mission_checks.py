@@ -10,7 +10,7 @@ import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
+from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Condition
 

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
 
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import Problem
 from bdl_teach.widgets._engine import background, controls, stored_nuts
 from bdl_teach.widgets._engine.missions import NotThere
 
@@ -50,18 +51,22 @@ class Run:
 
     Attributes:
         x_grid: Where to predict ``[m, 1]``; once a run: 3000 draws take 20 ms.
-        chains: What ``exact.nuts`` is given.
-        sample: Makes the run: given ``progress(done, total)``, returns the chains' draws.
+        problem: Whose posterior is sampled.
+        chains: What ``problem.sample`` is given.
     """
 
     x_grid: Array
-    chains: Mapping[str, object]
-    sample: Callable[[Callable[[int, int], None]], exact.NutsFit]
+    problem: Problem
+    chains: Mapping[str, Any]
 
     @cached_property
     def key(self) -> str:
         """Hash of all that its predictive depends on."""
         return stored_nuts.key(self.x_grid, self.chains)
+
+    def sample(self, progress: Callable[[int, int], None]) -> exact.NutsFit:
+        """Make the run; ``progress(done, total)`` as it goes."""
+        return self.problem.sample(self.chains, progress)
 
 
 class _Superseded(Exception):

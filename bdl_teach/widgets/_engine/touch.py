@@ -19,10 +19,11 @@ from matplotlib.ticker import AutoLocator, Formatter, Locator, MaxNLocator, Scal
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets._engine.points import COURSE, PLAIN, Labels, Units, Value
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE, PLAIN, Labels, Units, Value
 
 _DATES: Any = matplotlib_dates  # it has no types
+_LONGEST_Y = 16  # letters of a name along the height of a panel, with room for a power of ten
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Panel:
         hover: Whether a hand that only points at something is of interest.
         most: How many points there may be.
         kind: "points", or "at" where a place is all that is pointed at.
+        spread: A panel of standard deviations of y along the same x, labelled in the same units.
         units: In which its axes are labelled.
         labels: The names and dates that they have.
     """
@@ -50,6 +52,7 @@ class Panel:
     hover: bool = False
     most: int = points.MOST
     kind: str = "points"
+    spread: Axes | None = None
     units: Units = COURSE
     labels: Labels = PLAIN
 
@@ -78,11 +81,18 @@ class Panel:
             self.room.start = units[2]
         for i, axis in enumerate((self.axes.xaxis, self.axes.yaxis)):
             name = labels[i] or self._names[i]
+            if i == 1 and len(name) > _LONGEST_Y:  # the panel is no higher
+                name = f"{name[: _LONGEST_Y - 1]}…"
             axis.set_label_text(name)
             start, scale = units[2 * i : 2 * i + 2]
             values = start + scale * (data.x, data.y)[i]
             whole = bool((np.abs(values - np.round(values)) < 1e-5 * scale).all())
             _label(axis, name, start, scale, labels[2 + i], whole)
+            if self.spread is not None and i == 0:
+                self.spread.xaxis.set_label_text(name)
+                _label(self.spread.xaxis, name, start, scale, labels[2], whole)
+            elif self.spread is not None:  # a standard deviation has no start, and no date
+                _label(self.spread.yaxis, self.spread.get_ylabel(), 0.0, scale, "", False)
         return True
 
     def place(self) -> dict[str, Any]:
@@ -126,6 +136,8 @@ class _OwnTicks(Locator):
 
     def __call__(self) -> Any:
         assert self.axis is not None
+        if isinstance(self._inner, MaxNLocator):
+            self._inner.set_params(nbins=min(max(5, self.axis.get_tick_space()), 7))
         return self.tick_values(*self.axis.get_view_interval())
 
 
@@ -177,7 +189,7 @@ def _label(axis: Any, name: str, start: float, scale: float, zero: str, whole: b
         ticks = _DATES.AutoDateLocator(maxticks=7)
         words = _DATES.ConciseDateFormatter(ticks)
     else:
-        ticks = MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10], integer=whole)
+        ticks = MaxNLocator(steps=[1, 2, 2.5, 5, 10], integer=whole)
         words = ScalarFormatter()
         name = f"{name}, hours after {zero}" if zero else name
     own = _Own(start, scale)

@@ -12,7 +12,11 @@ import numpy as np
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import arrival, controls, points, replay, touch
+from bdl_teach.problems import COUNTED, Problem, live_fits
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import OWN_ROOM
+from bdl_teach.widgets._engine import arrival, controls, replay, touch
 from bdl_teach.widgets._engine.arrival import Arrival
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.live import Explorer
@@ -22,7 +26,7 @@ from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
 from bdl_teach.widgets.comparison import fits as comparison_fits
-from bdl_teach.widgets.comparison.fits import COUNTED, METHODS, OWN_ROOM, GapProblem, Interval, Kept
+from bdl_teach.widgets.comparison.fits import METHODS, Interval, Kept
 from bdl_teach.widgets.comparison.panels import CoverageArtists, MethodPanel
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
@@ -30,9 +34,8 @@ if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress lin
     from bdl_teach.methods.catalogue import Fitted
     from bdl_teach.predictive import Predictive
 
-_Key = tuple[str, GapProblem, int | None]  # method, problem, epochs where it counts in them
+_Key = tuple[str, Problem, int | None]  # method, problem, epochs where it counts in them
 
-X_GRID = np.linspace(-0.7, 0.7, 71)[:, None]
 N_PREDICTIONS = 200
 _KEPT = 60  # fits kept, over all values of the sliders
 _ALWAYS = {"±2 sd total", "±2 sd epistemic", "mean", "data"}  # named over the panels
@@ -353,7 +356,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         return X_GRID[:, 0], next((s for s in spreads if s.any()), np.zeros(len(X_GRID)))
 
     def _compute(self, values: controls.Values) -> ComparisonResult:
-        problem, interval, asked = _problem(values), _interval(values), self._asked
+        problem, interval, asked = Problem.of(values), _interval(values), self._asked
         chosen = [name for name in METHODS if values[name]]
         done: dict[str, Kept] = {}
         shown, fitted = time.perf_counter(), False
@@ -385,7 +388,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
             return None
         for name, so_far in result.arrivals.items():
             if not so_far.over:
-                key = _key(name, _problem(values), values)
+                key = _key(name, Problem.of(values), values)
                 kept = self._fits[key]
                 found = so_far.after_one_more(cast("Variational", kept.fit))
                 self._fits[key] = kept._replace(arrival=found)
@@ -409,7 +412,7 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         """Return a method's fit and its predictive, fitted unless it has been before."""
         name, problem, _ = key
         if key not in self._fits:
-            fit = comparison_fits.fit(name, problem, epochs)
+            fit = live_fits.fit(name, problem, epochs)
             self._fits[key] = comparison_fits.kept(fit, fit.predict(X_GRID, N_PREDICTIONS))
             while len(self._fits) > _KEPT:
                 self._fits.pop(next(iter(self._fits)))
@@ -490,20 +493,13 @@ class ComparisonExplorer(Explorer[ComparisonResult]):
         super().close()
 
 
-def _problem(values: controls.Values) -> GapProblem:
-    """The problem that the sliders ask for."""
-    names = ("n", "noise_std", "gap", "seed")
-    return GapProblem(**{name: values[name] for name in names}, own=values.get("data"))
-
-
 def nuts_run(values: controls.Values) -> Run:
     """The run of NUTS that these values ask for."""
-    problem = _problem(values)
-    chains = comparison_fits.chains(problem)
-    return Run(X_GRID, chains, partial(comparison_fits.sample, problem))
+    problem = Problem.of(values)
+    return Run(X_GRID, problem, comparison_fits.chains(problem))
 
 
-def _key(name: str, problem: GapProblem, values: controls.Values) -> _Key:
+def _key(name: str, problem: Problem, values: controls.Values) -> _Key:
     """What a method's fit depends on."""
     return name, problem, values["epochs"] if "epochs" in METHODS[name].takes else None
 
@@ -532,7 +528,7 @@ def _three(by_region: Mapping[str, float], form: str, times: float = 1) -> str:
 
 def _interval(values: controls.Values) -> Interval:
     """The interval that the controls ask for."""
-    return Interval(values["level"], _problem(values).kept_apart if values["conformal"] else None)
+    return Interval(values["level"], Problem.of(values).kept_apart if values["conformal"] else None)
 
 
 def _kind(interval: Interval) -> str:
@@ -544,7 +540,7 @@ def _kind(interval: Interval) -> str:
 
 
 def _result(
-    problem: GapProblem,
+    problem: Problem,
     predictions: Mapping[str, Predictive],
     interval: Interval = _BELIEVED,
     nuts: Predictive | None = None,

@@ -10,22 +10,25 @@ from typing import Any, ClassVar
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import controls, points, touch
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import MAX_WIDTH, Problem, truth_search
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import N_FUNCTIONS, Options
+from bdl_teach.problems.live_fits import QUICK as METHODS
+from bdl_teach.problems.truth_search import TRUTH
+from bdl_teach.widgets._engine import controls, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from bdl_teach.widgets._engine.mission_checks import as_asked, left, ratio, untouched, with_more
 from bdl_teach.widgets._engine.missions import Condition, Mission
-from bdl_teach.widgets._engine.nuts import NutsRunner
+from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.points import Points
 from bdl_teach.widgets._engine.question import Question
-from bdl_teach.widgets.comparison.fits import GapProblem
 from bdl_teach.widgets.rivals import fits as rivals_fits
-from bdl_teach.widgets.rivals.fits import METHODS, N_FUNCTIONS, Options, Rival, RivalsResult
+from bdl_teach.widgets.rivals.fits import Rival, RivalsResult
 from bdl_teach.widgets.rivals.panels import RivalPanel, height_of
-from bdl_teach.widgets.truth.explorer import model_of, nuts_run
-from bdl_teach.widgets.truth.fits import MAX_WIDTH, TRUTH, X_GRID, Model
 
-_Key = tuple[str, Model, tuple[object, ...]]  # method, model, the options that it heeds
+_Key = tuple[str, Problem, tuple[object, ...]]  # method, problem, the options that it heeds
 
 _KEPT = 60  # fits kept, over all values of the controls
 _PLACES = ("first", "second")
@@ -80,7 +83,7 @@ def _pushed_draws_stay(state: controls.Values, result: RivalsResult) -> list[Con
 
 
 def _one_point_joins(state: controls.Values, result: RivalsResult) -> list[Condition]:
-    sd, n = _doubt_of_first(result, "gap"), len(result.model.problem.data.x)
+    sd, n = _doubt_of_first(result, "gap"), len(result.problem.data.x)
     return [
         left(state, _DEFAULTS, "gap", "prior_std", "noise_std", "width", "members"),
         Condition(state.get("data") is not None, "no point has been added"),
@@ -203,7 +206,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
                 "gap, at (0.22, 9.8).",
             ),
             _one_point_joins,
-            {"first": "anchored", "data": with_more(GapProblem().data, (0.22, 9.8))},
+            {"first": "anchored", "data": with_more(Problem().data, (0.22, 9.8))},
         ),
     )
 
@@ -262,7 +265,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
         return made
 
     def _make_problem(self) -> dict[str, controls.Widget]:
-        """The model, and the data."""
+        """The problem, and the data."""
         d = _DEFAULTS
         return {
             "prior_std": controls.slider(
@@ -315,29 +318,32 @@ class RivalsExplorer(Explorer[RivalsResult]):
         return canvas
 
     def _touch_panels(self) -> list[touch.Panel]:
-        return [touch.Panel(panel.axes, panel.room) for panel in self._panels.values()]
+        return [
+            touch.Panel(panel.axes, panel.room, spread=self._spread.axes)
+            for panel in self._panels.values()
+        ]
 
     def _data(self, result: RivalsResult) -> datasets.Regression1D:
-        return result.model.problem.data
+        return result.problem.data
 
     def _doubt(self, result: RivalsResult) -> tuple[Array, Array]:
         return X_GRID[:, 0], result.prediction.epistemic_std
 
     def _compute(self, values: controls.Values) -> RivalsResult:
-        model = model_of(values)
+        problem = Problem.of(values)
         options = Options(**{name: values[name] for name in Options._fields})
-        rivals = {place: self._keep(values[place], model, options) for place in _PLACES}
-        regions = model.problem.regions(X_GRID[:, 0])
+        rivals = {place: self._keep(values[place], problem, options) for place in _PLACES}
+        regions = problem.regions(X_GRID[:, 0])
         gold = self._nuts.ask(values["nuts"], nuts_run(values))
-        result = RivalsResult(model, regions, rivals)
+        result = RivalsResult(problem, regions, rivals)
         return rivals_fits.beside_nuts(result, gold.prediction, gold.report)
 
-    def _keep(self, name: str, model: Model, options: Options) -> Rival:
+    def _keep(self, name: str, problem: Problem, options: Options) -> Rival:
         """Return what a method says, fitted unless it has been before."""
-        key = name, model, rivals_fits.heeded(name, options)
+        key = name, problem, rivals_fits.heeded(name, options)
         if (kept := self._fits.get(key)) is not None:
             return replace(kept, seconds=0.0)
-        self._fits[key] = rivals_fits.fit(name, model, options)
+        self._fits[key] = rivals_fits.fit(name, problem, options)
         while len(self._fits) > _KEPT:
             self._fits.pop(next(iter(self._fits)))
         return self._fits[key]
@@ -349,7 +355,7 @@ class RivalsExplorer(Explorer[RivalsResult]):
     def _replay(self, result: RivalsResult, frame: int) -> RivalsResult:
         steps, at = self._frames(result), rivals_fits.at_share
         share = steps[frame] / steps[-1]
-        then = {p: at(rival, share, result.model) for p, rival in result.rivals.items()}
+        then = {p: at(rival, share, result.problem) for p, rival in result.rivals.items()}
         made = replace(result, rivals=then)
         return rivals_fits.beside_nuts(made, result.nuts, result.nuts_report)
 
@@ -405,11 +411,11 @@ class RivalsExplorer(Explorer[RivalsResult]):
 
     def _chores(self) -> Iterator[Callable[[], object]]:
         """Compile every method, for what the sliders ask for and for a table."""
-        model = model_of(_DEFAULTS)
-        table = replace(model, problem=replace(model.problem, n=points.MOST))
-        for problem in (model, table):
+        problem = Problem()
+        table = replace(problem, n=points.MOST)
+        for one in (problem, table):
             for name in METHODS:
-                yield partial(_warm, name, problem)
+                yield partial(_warm, name, one)
 
     def close(self) -> None:
         """Stop the worker, and NUTS with it, and take the widgets away."""
@@ -417,10 +423,16 @@ class RivalsExplorer(Explorer[RivalsResult]):
         super().close()
 
 
-def _warm(name: str, model: Model) -> None:
+def nuts_run(values: controls.Values) -> Run:
+    """The run of NUTS that these values ask for."""
+    problem = Problem.of(values)
+    return Run(X_GRID, problem, truth_search.chains(problem))
+
+
+def _warm(name: str, problem: Problem) -> None:
     """Compile all that a method may need."""
     for options in _ALL_PROGRAMS.get(name, (Options(),)):
-        rivals_fits.refined(rivals_fits.fit(name, model, options))
+        rivals_fits.refined(rivals_fits.fit(name, problem, options))
 
 
 # Of methods that have more than one program: options that need each of them.

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets.rivals.fits import N_FUNCTIONS, Rival
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.live_fits import N_FUNCTIONS
+from bdl_teach.widgets.rivals.fits import Rival
 
 if TYPE_CHECKING:  # at run time this would load TensorFlow before the first picture frame
     from bdl_teach.predictive import Predictive

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
-from bdl_teach.widgets._engine import points, replay
+from bdl_teach.problems import COST_DRAWS, INSIDE, Problem, live_fits
+from bdl_teach.problems import WIDE_GRID as X_GRID
+from bdl_teach.widgets._engine import replay
 from bdl_teach.widgets._engine.link import STEPS, Mark
 
 if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
     from bdl_teach.densities import Prior
     from bdl_teach.elbo import FreeEnergy
-    from bdl_teach.methods import bbb, exact
+    from bdl_teach.methods import bbb
     from bdl_teach.mlp import MLP
     from bdl_teach.predictive import Predictive
 
-X_GRID = np.linspace(-1.5, 1.5, 121)[:, None]
-INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
-# What refits are compiled for (``bbb.Capacity``, without loading TensorFlow): a small room for
-# what most sliders ask for, and one for all the rest, which goes through draws and chunks of 32
-# points in a loop, so that few of them take less time. Each program is 30 MB of the kernel, and
-# TensorFlow gives none back: a third room for 64 points saves a quarter of the time of a refit, a
-# fourth one for a table of one's own nothing.
-SMALL_ROOM = (32, (20, 20), 1)
-LARGE_ROOM = (points.MOST, (20, 20), 10, 32)
-MOST_DRAWN = 64  # points that a slider asks for: more are a table of one's own,
-TABLE_STEPS = 900  # whose fit takes fewer steps, each of them longer
 # Of NUTS: the article's prior leaves the log density's R-hat at 1.02 to 1.04 after 500 transitions
 # of four chains, at 1.003 to 1.011 after 3000, at 1.002 to 1.005 after 5000; every tenth of them
 # tells as much. (Under N(0, 0.3²) it stays at 1.3: two modes, each with two of the chains.)
 CHAINS = {"n_chains": 4, "n_samples": 500, "n_thin": 10}
 MOST_RUNS = 9  # the longer runs of ``Fit.converged``, and one that trains the best of them on
 ENOUGH = 10.0  # nats that this last one may still gain from what is called refined
-COST_DRAWS = 100  # networks that a free energy is averaged over: 2 nats of standard error
 
 
 class Frame(NamedTuple):
@@ -128,40 +117,18 @@ class SinusoidResult:
     runs: tuple[bbb.Fit, ...] = ()
 
 
-def room(n: int, n_samples: int = 1) -> tuple[Any, ...]:
-    """The sizes that a fit of this many points and draws is compiled for."""
-    return SMALL_ROOM if n <= SMALL_ROOM[0] and n_samples == 1 else LARGE_ROOM
-
-
 # What a tick leaves to the optimiser, and how smoothly it follows a slider:
 # claim: a-tick-arrives, a-tick-is-hardly-ever-far, a-tick-shows-the-model
 def refit(
-    *, estimator: str, sigma1: float, sigma2: float, pi: float, noise_std: float, kl_weight: float,
-    n_samples: int, n_predictions: float, width: int, n: int, seed: int,
-    data: points.Value | None = None,
-) -> SinusoidResult:  # fmt: skip
-    """Fit the network for these values of the sliders, and predict on ``X_GRID``."""
-    from bdl_teach.densities import ScaleMixture
-    from bdl_teach.methods import bbb, local_reparam
-
-    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
-    prior = ScaleMixture(sigma1, sigma2, pi)
-    n = len(shown.x)
-    common: dict[str, Any] = {
-        "prior": prior, "noise_std": noise_std, "hidden_units": (width, width),
-        "n_samples": n_samples, "kl_weight": kl_weight, "seed": seed,
-        "capacity": bbb.Capacity(*room(n, n_samples)),
-    }  # fmt: skip
-    if estimator == "quiet":
-        if n > MOST_DRAWN and n_samples == 1:
-            common["steps"] = TABLE_STEPS
-        fit = local_reparam.fit(shown.x, shown.y, **common, **local_reparam.QUIET)
-    else:
-        recipe = bbb.ARTICLE if estimator == "article" else {}
-        fit = bbb.fit(shown.x, shown.y, **common, **recipe)
+    problem: Problem, estimator: str, kl_weight: float, n_samples: int, n_predictions: float
+) -> SinusoidResult:
+    """Fit the network as ``live_fits.backprop`` does, and predict on ``X_GRID``."""
+    fit = live_fits.backprop(problem, estimator, kl_weight, n_samples)
     prediction, cost = fit.predict(X_GRID, n_samples=round(n_predictions)), fit.cost(COST_DRAWS)
     stage = Stage(estimator, cost.total)
-    return SinusoidResult(shown, prior, fit, X_GRID, prediction, cost, stage, runs=(fit,))
+    return SinusoidResult(
+        problem.data, problem.prior, fit, X_GRID, prediction, cost, stage, runs=(fit,)
+    )
 
 
 def improve(result: SinusoidResult, n_predictions: float) -> SinusoidResult | None:
@@ -270,27 +237,3 @@ def _name(network: MLP, i: int) -> str:
             return f"layer {number // 2 + 1}, {what}"
         i -= size
     raise IndexError(i)
-
-
-def chains(
-    *, sigma1: float, sigma2: float, pi: float, noise_std: float, width: int, n: int, seed: int,
-    data: points.Value | None = None,
-) -> dict[str, object]:  # fmt: skip
-    """What ``exact.nuts`` is given: values of the sliders; the others move no posterior."""
-    from bdl_teach.densities import ScaleMixture
-
-    shown = points.chosen(data, noise_std, lambda: datasets.sinusoid(n, noise_std, seed))
-    return {
-        "x": shown.x, "y": shown.y, "prior": ScaleMixture(sigma1, sigma2, pi),
-        "noise_std": noise_std, "hidden_units": (width, width), **CHAINS,
-    }  # fmt: skip
-
-
-def sample(
-    chains: Mapping[str, object], progress: Callable[[int, int], None] | None = None
-) -> exact.NutsFit:
-    """Sample the true posterior; ``progress(done, total)`` as it goes."""
-    from bdl_teach.methods import exact
-
-    given: dict[str, Any] = {**chains}
-    return exact.nuts(**given, progress=progress)

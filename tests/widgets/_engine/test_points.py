@@ -9,16 +9,21 @@ import numpy as np
 import pytest
 
 from bdl_teach import datasets
-from bdl_teach.widgets._engine import points
-from bdl_teach.widgets._engine.points import COURSE, OwnPoints, Points
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE, OwnPoints
+from bdl_teach.widgets._engine.points import Points
 
 TABLE = ((10.0, 14.0, 30.0), (1.0, 2.0, 6.0))
+
+
+def normal(given: object) -> points.Value | None:
+    return points.read(given)[0]
 
 
 def test_a_table_fills_the_middle_of_the_panel_whatever_its_units() -> None:
     for scale, shift in ((1.0, 0.0), (1e-6, 3.0), (4e5, -7.0)):
         x, y = (scale * np.array(column) + shift for column in TABLE)
-        value = Points.normal((x, y))
+        value = normal((x, y))
         assert value is not None
         mine = points.in_course(value)
         assert [mine[0].min(), mine[0].max()] == pytest.approx([-0.5, 0.5], abs=1e-3)
@@ -28,7 +33,7 @@ def test_a_table_fills_the_middle_of_the_panel_whatever_its_units() -> None:
 def test_each_column_keeps_a_millionth_of_its_own_unit() -> None:
     wide, narrow = np.linspace(0.0, 1000.0, 5), np.array([12e-5, 34e-5, 51e-5, 22e-5, 40e-5])
     for table in ((wide, narrow), (narrow, wide)):
-        value = Points.normal(table)
+        value = normal(table)
         assert value is not None
         np.testing.assert_allclose(value[0], table[0], rtol=1e-4)
         np.testing.assert_allclose(value[1], table[1], rtol=1e-4)
@@ -37,23 +42,23 @@ def test_each_column_keeps_a_millionth_of_its_own_unit() -> None:
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1.0, 1e7])
 def test_a_line_has_as_many_digits_as_a_picture_can_show(unit: float) -> None:
     third = np.array([-1.0, 0.0, 1.0, 4.0]) / 3.0
-    value = Points.normal((unit * third, unit * third))
+    value = normal((unit * third, unit * third))
     assert value is not None
     np.testing.assert_allclose(points.in_course(value)[0], (third - 0.5) * 0.6, atol=1e-6)
     assert max(len(f"{number / unit:.9f}".rstrip("0")) for number in value[0]) <= 10
 
 
 def test_a_value_keeps_its_units_and_is_a_value_again() -> None:
-    value = Points.normal(TABLE)
+    value = normal(TABLE)
     assert value is not None and value[:2] == TABLE
     assert value[2] == pytest.approx((20.0, 20.0, 3.0, np.std(TABLE[1]) / 5.0))
-    assert Points.normal(value) == value
+    assert normal(value) == value
     x, y = points.in_course(value)
     assert points.from_course(x, y, value[2]) == value
 
 
 def test_columns_may_be_arrays_of_one_column_each() -> None:
-    assert Points.normal(tuple(np.array(c)[:, None] for c in TABLE)) == Points.normal(TABLE)
+    assert normal(tuple(np.array(c)[:, None] for c in TABLE)) == normal(TABLE)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_columns_may_be_arrays_of_one_column_each() -> None:
 )
 def test_what_is_no_table_is_refused_with_what_was_expected(given: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        Points.normal(given)
+        normal(given)
 
 
 class Frame:
@@ -148,7 +153,7 @@ def test_of_too_many_points_the_same_ones_are_drawn_at_random() -> None:
     ],
 )
 def test_figures_are_in_the_units_of_the_table(table: Any, at: str, ends: str, sd: str) -> None:
-    data = points.chosen(Points.normal(table), 1.0, drawn)
+    data = points.chosen(normal(table), 1.0, drawn)
     assert points.at(data, 0.0).startswith(at[:10])
     assert points.ends(data).startswith(ends[:14])
     assert points.sd(data, 1.0) == sd
@@ -172,6 +177,6 @@ def test_touched_points_keep_the_truth_and_a_table_has_none() -> None:
     np.testing.assert_allclose(mine.x, d.x, rtol=1e-5)
     np.testing.assert_allclose(mine.y, d.y, rtol=1e-5)
     np.testing.assert_array_equal(mine.truth(d.x), d.truth(d.x))
-    table = points.chosen(Points.normal(TABLE), 0.7, drawn)
+    table = points.chosen(normal(TABLE), 0.7, drawn)
     assert isinstance(table, OwnPoints) and table.units[0] == 20.0
     assert np.isnan(table.truth(d.x)).all()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bdl_teach.densities import Gaussian, ScaleMixture
+from bdl_teach.problems import Problem
 from bdl_teach.widgets._engine import stored_nuts
 from bdl_teach.widgets._engine.nuts import NutsRunner, Run
 from bdl_teach.widgets._engine.stored_nuts import Stored
@@ -41,9 +42,7 @@ def test_every_preset_s_run_is_there() -> None:
     for k, (run, _) in wanted.items():
         assert len(there[k].mean) == len(there[k].epistemic_std) == len(run.x_grid)
         assert min(there[k].epistemic_std) > 0 and there[k].report.startswith("NUTS ")
-        noise = run.sample.args[0]  # type: ignore[attr-defined]
-        noise = noise["noise_std"] if isinstance(noise, dict) else noise
-        noise = getattr(getattr(noise, "problem", noise), "noise_std", noise)
+        noise = run.problem.noise_std
         assert there[k].noise_std == noise, "that of the problem, however its points are given"
 
 
@@ -99,12 +98,12 @@ def test_a_stored_run_is_shown_at_once_and_any_other_is_computed(
     wanted: list[Run] = []
     monkeypatch.setattr(NutsRunner, "_want", lambda _, run: wanted.append(run))
     runner = NutsRunner(list, list)
-    gold = runner.ask(True, Run(GRID, CHAINS, lambda _: pytest.fail("it is there")))
+    gold = runner.ask(True, Run(GRID, Problem(), CHAINS))
     assert gold.prediction is not None and gold.report == RUN.report
     assert (gold.prediction.mean == RUN.mean).all()
     assert (gold.prediction.epistemic_std == RUN.epistemic_std).all()
     assert (gold.prediction.aleatoric_std == 1.5).all()
-    assert runner.ask(False, Run(GRID, CHAINS, list)).prediction is None  # type: ignore[arg-type]
-    other = Run(GRID, {**CHAINS, "seed": 1}, list)  # type: ignore[arg-type]
+    assert runner.ask(False, Run(GRID, Problem(), CHAINS)).prediction is None
+    other = Run(GRID, Problem(), {**CHAINS, "seed": 1})
     assert runner.ask(True, other).prediction is None
     assert wanted == [other]

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from bdl_teach import datasets, plots
 from bdl_teach._support.checks import Array
 from bdl_teach.predictive import Predictive
-from bdl_teach.widgets._engine import controls, points, sketch, touch
+from bdl_teach.problems import own_points as points
+from bdl_teach.problems.own_points import COURSE
+from bdl_teach.widgets._engine import controls, sketch, touch
 from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
-from bdl_teach.widgets._engine.points import COURSE, Points
+from bdl_teach.widgets._engine.points import Points
 
 GRID = np.linspace(-1.0, 1.0, 21)[:, None]
 NOW = points.from_course(np.array([-0.5, 0.0, 0.5]), np.array([1.0, 2.0, 3.0]))
@@ -190,6 +193,15 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
         assert value / round_to == pytest.approx(round(value / round_to))
 
 
+def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
+    main, spread = Figure().subplots(1, 2)
+    spread.set(xlim=(-1, 1), ylim=(0, 4))
+    value = Points().read(TABLE)
+    touch.Panel(main, spread=spread).label(points.chosen(value, 1.0, datasets.sinusoid))
+    assert_labelled(spread.xaxis, 20.0, 20.0, 5.0)
+    assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0, 0.25)
+
+
 def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: Touched) -> None:
     explorer.set(data=TABLE)
     x, y = shown(explorer)
@@ -197,7 +209,7 @@ def test_a_table_s_axes_keep_its_units_and_its_panel_shows_no_truth(explorer: To
     assert_labelled(explorer.fit.axes.xaxis, 20.0, 20.0, 5.0)
     assert_labelled(explorer.fit.axes.yaxis, 3.0, np.std(TABLE[1]) / 5.0, 2.5)
     explorer.set(data=((-30.0, 0.0, 30.0), (1.0, 2.0, 6.0)))
-    assert_labelled(explorer.fit.axes.xaxis, 0.0, 60.0, 20.0)
+    assert_labelled(explorer.fit.axes.xaxis, 0.0, 60.0, 5.0)
     explorer.set(data=TABLE)
     assert not explorer.fit.truth.get_visible()
     assert "truth" not in {t.get_text() for t in explorer.fit.axes.get_legend().get_texts()}

@@ -1,0 +1,194 @@
+"""The course's one-dimensional problems: data, prior, noise and network as one object.
+
+``Problem.of(values)`` makes one from the values of an explorer's controls. Refits, NUTS beside
+them, stored runs, caches and experiments take it; equal problems are equal keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import own_points
+
+if TYPE_CHECKING:  # TensorFlow is loaded by who fits
+    from bdl_teach.densities import Prior
+    from bdl_teach.methods.bbb import Capacity
+    from bdl_teach.methods.exact import NutsFit
+
+GAP_GRID = np.linspace(-0.7, 0.7, 71)[:, None]  # where the problems with a gap are predicted
+WIDE_GRID = np.linspace(-1.5, 1.5, 121)[:, None]  # and those of the whole sine
+INSIDE = np.abs(WIDE_GRID[:, 0]) <= 0.5
+COST_DRAWS = 100  # networks that a free energy is averaged over: 2 nats of standard error
+ROOM = 32  # points of the problems with a gap, at most
+MAX_WIDTH = 20  # units of a hidden layer, at most
+PRIOR_STD = 3.0
+CENTRE = 0.25  # of the gap: where the sine has its peak
+COUNTED = 99  # points that conformal bands are counted on: of 100 ranks each is a percent
+_OTHER = 10_000  # between the seeds of the data and of the points that are kept apart
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The sinusoid, with a gap or without, or a learner's own points, and the model of them.
+
+    Attributes:
+        n: Number of points.
+        noise_std: Standard deviation of the noise, in the data and in the model.
+        gap: Width of the gap around x = ¼; 0 for none.
+        seed: Of the data, the starts and the noise of the gradients.
+        own: The learner's points instead, as ``own_points.Value``.
+        scales: Of the prior of each weight: (σ_p,) of a Gaussian, (σ₁, σ₂, π) of a mixture.
+        hidden_units: Width of each hidden layer.
+    """
+
+    n: int = ROOM
+    noise_std: float = 1.0
+    gap: float = 0.3
+    seed: int = 0
+    own: own_points.Value | None = None
+    scales: tuple[float, ...] = (PRIOR_STD,)
+    hidden_units: tuple[int, ...] = (MAX_WIDTH,)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], layers: int = 1) -> Problem:
+        """Return the problem that these values of controls ask for.
+
+        Args:
+            values: By the names of the controls: ``n``, ``noise_std`` and ``seed``; where an
+                explorer has them ``gap``, ``width``, ``data``, and ``prior_std`` or ``sigma1``,
+                ``sigma2`` and ``pi``. Others are not looked at.
+            layers: Hidden layers of the network.
+        """
+        mixture = "sigma1" in values
+        scales = [values[name] for name in ("sigma1", "sigma2", "pi")] if mixture else []
+        return cls(
+            values["n"],
+            values["noise_std"],
+            values.get("gap", 0.0),
+            values["seed"],
+            values.get("data"),
+            tuple(scales) or (values.get("prior_std", PRIOR_STD),),
+            (values.get("width", MAX_WIDTH),) * layers,
+        )
+
+    @property
+    def data(self) -> datasets.Regression1D:
+        """The training points."""
+        return own_points.chosen(self.own, self.noise_std, lambda: self._draw(self.n, self.seed))
+
+    @property
+    def kept_apart(self) -> datasets.Regression1D | None:
+        """Points like the data, none in the gap, that no method sees; a table has no others."""
+        return self._draw(COUNTED, self.seed + _OTHER) if self.is_drawn else None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the points are those of the sine, moved by hand or not, and not a table's."""
+        return self.own is None or self.own[2] == own_points.COURSE
+
+    def _draw(self, n: int, seed: int) -> datasets.Regression1D:
+        ends = (CENTRE - self.gap / 2, CENTRE + self.gap / 2) if self.gap > 0 else None
+        return datasets.sinusoid(n, self.noise_std, seed, gap=ends)
+
+    def regions(self, x: Array) -> dict[str, Array]:
+        """Return masks ``[m]`` of ``x`` [m]: among the data, in the gap, outside."""
+        width = self.gap if self.is_drawn else 0.0
+        gap = np.abs(x - CENTRE) < width / 2 - 1e-9
+        outside = np.abs(x) > 0.5 + 1e-9
+        return {"data": ~gap & ~outside, "gap": gap, "outside": outside}
+
+    @property
+    def prior(self) -> Prior:
+        """The prior of each weight."""
+        from bdl_teach.densities import Gaussian, ScaleMixture
+
+        return Gaussian(*self.scales) if len(self.scales) == 1 else ScaleMixture(*self.scales)
+
+    @property
+    def capacity(self) -> Capacity:
+        """Sizes to compile for: room for every problem with a gap, or for any table."""
+        from bdl_teach.methods.bbb import Capacity
+
+        n = len(self.data.x)
+        return Capacity(ROOM if n <= ROOM else own_points.MOST, (MAX_WIDTH,), 1)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Noise, prior, network and seed, as a method's ``fit`` takes them beside the points."""
+        given = {"noise_std": self.noise_std, "prior": self.prior}
+        return {**given, "hidden_units": self.hidden_units, "seed": self.seed}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Points, noise, prior and network: all that the posterior depends on."""
+        return self._given(1)
+
+    @property
+    def repeated(self) -> dict[str, Any]:
+        """The same posterior from 32 rows, whatever n is: each point r times, noise √r as loud.
+
+        The learner's own points, of any number, stay as they are.
+
+        Methods without padding of their own then run in one program: Σ (y − f)²/2s² is the same.
+        """
+        return self._given(1 if self.own else ROOM // self.n)
+
+    def _given(self, times: int) -> dict[str, Any]:
+        data = self.data
+        return {
+            "x": np.repeat(data.x, times, axis=0),
+            "y": np.repeat(data.y, times, axis=0),
+            "noise_std": self.noise_std * times**0.5,
+            "prior": self.prior,
+            "hidden_units": self.hidden_units,
+        }
+
+    def sample(
+        self,
+        chains: Mapping[str, Any],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> NutsFit:
+        """Sample the true posterior with NUTS.
+
+        Args:
+            chains: What ``exact.nuts`` is given: ``given`` or ``repeated``, and the run's length.
+            progress: Told ``(done, total)`` as it goes.
+        """
+        from bdl_teach.methods import exact
+
+        return replace(exact.nuts(**chains, progress=progress), noise_std=self.noise_std)
+
+    def evaluate(self, weights: Array, x: Array) -> Array:
+        """Evaluate the network for given weights, in a program that has room for every width.
+
+        Args:
+            weights: ``[s, n_weights]``, in the order of this network of one hidden layer.
+            x: Inputs ``[m, 1]``.
+
+        Returns:
+            Outputs ``[s, m]``.
+        """
+        from bdl_teach import predictive
+        from bdl_teach.methods._loop import embed
+        from bdl_teach.mlp import MLP
+
+        network, padded = MLP(1, self.hidden_units), MLP(1, (MAX_WIDTH,))
+        return predictive.evaluate_weights(padded, embed(weights, network, padded), x)
+
+
+def truth(x: Array) -> Array:
+    """Return the sine of the problems at ``x`` [m, 1], ``[m]``."""
+    return datasets.sinusoid().truth(x)[:, 0]
+
+
+def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
+    """Return the first ``n`` of 32 points of the sinusoid, in a random order of the seed's."""
+    data = datasets.sinusoid(ROOM, noise_std, seed)
+    order = np.random.default_rng([seed, 0]).permutation(ROOM)[:n]
+    return replace(data, x=data.x[order], y=data.y[order])

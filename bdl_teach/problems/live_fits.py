@@ -1,0 +1,302 @@
+"""Fits of the catalogue's methods that follow sliders: programs that serve every problem.
+
+``fit`` gives a method of ``methods.catalogue`` any problem with a gap and one hidden layer;
+``shown`` fits nine of them more quickly, with options of their own, and draws functions of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from bdl_teach._support.checks import Array
+from bdl_teach.methods.catalogue import CATALOGUE, Fitted
+from bdl_teach.problems import GAP_GRID as X_GRID
+from bdl_teach.problems import MAX_WIDTH, PRIOR_STD, Problem, own_points, truth_search
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.methods import bbb, ensemble, infinite_width, laplace, point
+    from bdl_teach.methods._mean_field import Fit as MeanFieldFit
+    from bdl_teach.predictive import Predictive
+
+OWN_ROOM = 64  # points of the learner's own: what every method of the catalogue is compiled for
+N_FUNCTIONS = 20  # drawn functions that are shown, and most members
+N_PREDICTIONS = 500
+NIL = 1e-9  # share of a variance that is none
+SGHMC_FIRST = 300  # steps of a quick run
+# What refits of two hidden layers are compiled for (``bbb.Capacity``, without loading TensorFlow):
+# a small room for what most sliders ask for, and one for all the rest, which goes through draws and
+# chunks of 32 points in a loop, so that few of them take less time. Each program is 30 MB of the
+# kernel, and TensorFlow gives none back: a third room for 64 points saves a quarter of the time of
+# a refit, a fourth one for a table of one's own nothing.
+SMALL_ROOM = (32, (20, 20), 1)
+LARGE_ROOM = (own_points.MOST, (20, 20), 10, 32)
+MOST_DRAWN = 64  # points that a slider asks for: more are a table of one's own,
+TABLE_STEPS = 900  # whose fit takes fewer steps, each of them longer
+PRIOR_WIDTH = 30  # units of the one hidden layer whose prior is learnt, at most
+
+
+def fit(name: str, problem: Problem, epochs: int, **own: object) -> Fitted:
+    """Fit a method of the catalogue, in a program that has room for every problem.
+
+    Args:
+        name: Its key in the catalogue.
+        problem: What to fit it to.
+        epochs: Passes over the data, of a method that counts in them.
+        **own: Arguments of this method alone.
+    """
+    from bdl_teach.methods.bbb import Capacity
+
+    method = CATALOGUE[name]
+    options = {**method.options, **(method.compared or {}), **own}
+    asked = replace(method, module=method.live or method.module, options=options)
+    given = problem.repeated if method.repeats else problem.given
+    room = Capacity(OWN_ROOM, (MAX_WIDTH,), 1)
+    fitted: Any = asked.fit(**given, epochs=epochs, seed=problem.seed, capacity=room)
+    if method.repeats:
+        fitted = replace(fitted, noise_std=problem.noise_std)
+    return cast(Fitted, fitted)
+
+
+def room(n: int, n_samples: int = 1) -> tuple[Any, ...]:
+    """Return the sizes that a fit of this many points and draws is compiled for."""
+    return SMALL_ROOM if n <= SMALL_ROOM[0] and n_samples == 1 else LARGE_ROOM
+
+
+def backprop(
+    problem: Problem, estimator: str = "quiet", kl_weight: float = 1.0, n_samples: int = 1
+) -> bbb.Fit:
+    """Fit a network of two hidden layers by Bayes by Backprop.
+
+    Args:
+        problem: What to fit it to.
+        estimator: ``"quiet"``, ``"weights"`` (the paper's) or ``"article"``.
+        kl_weight: Factor on the complexity cost.
+        n_samples: Weight draws in each gradient.
+    """
+    from bdl_teach.methods import bbb, local_reparam
+
+    data, given = problem.data, problem.settings
+    n = len(data.x)
+    given |= {"kl_weight": kl_weight, "n_samples": n_samples}
+    given["capacity"] = bbb.Capacity(*room(n, n_samples))
+    if estimator == "quiet":
+        if n > MOST_DRAWN and n_samples == 1:
+            given["steps"] = TABLE_STEPS
+        return local_reparam.fit(data.x, data.y, **given, **local_reparam.QUIET)
+    recipe = bbb.ARTICLE if estimator == "article" else {}
+    return bbb.fit(data.x, data.y, **given, **recipe)
+
+
+def with_prior(problem: Problem, tie: str = "") -> tuple[MeanFieldFit, Array]:
+    """Fit one hidden layer under the problem's prior, or under one that is learnt.
+
+    Args:
+        problem: What to fit it to.
+        tie: Which weights share a learnt σ_p, as ``empirical_bayes.fit`` takes it; "" for none.
+
+    Returns:
+        The fit, and σ_p of each of its weights ``[n_weights]``.
+    """
+    from bdl_teach.methods import bbb, empirical_bayes, local_reparam
+
+    data, given = problem.data, problem.settings
+    most = MOST_DRAWN if len(data.x) <= MOST_DRAWN else own_points.MOST
+    given["capacity"] = bbb.Capacity(most, (PRIOR_WIDTH,), 1)
+    if tie:
+        del given["prior"]
+        learnt = empirical_bayes.fit(data.x, data.y, tie=tie, **empirical_bayes.QUIET, **given)
+        return learnt, learnt.prior_std
+    fixed = local_reparam.fit(data.x, data.y, **local_reparam.QUIET, **given)
+    return fixed, np.full(len(fixed.mean), problem.scales[0])
+
+
+class Options(NamedTuple):
+    """What single methods are told.
+
+    Attributes:
+        members: Networks of an ensemble.
+        rate: Probability that a draw of MC dropout leaves a unit out.
+        structure: Of Laplace's covariance, as ``laplace.fit`` takes it.
+        linearised: Whether Laplace predicts with the model that is linear in the weights.
+        temperature: Of the posterior that SGHMC samples.
+        rank: Columns of a covariance of low rank.
+    """
+
+    members: int = 10
+    rate: float = 0.1
+    structure: str = "full"
+    linearised: bool = True
+    temperature: float = 1.0
+    rank: int = 8
+
+
+class Shown(NamedTuple):
+    """What a method says.
+
+    Attributes:
+        fit: The fit.
+        prediction: Its predictive on ``X_GRID``.
+        functions: Some of its functions there ``[s, m]``: members, or draws.
+    """
+
+    fit: Fitted
+    prediction: Predictive
+    functions: Array
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that can be chosen.
+
+    Attributes:
+        label: Its name.
+        fit: Fits it.
+        heeds: Which of the options it is told.
+    """
+
+    label: str
+    fit: Callable[[Problem, Options], Shown]
+    heeds: tuple[str, ...] = ()
+
+
+def _fit(method: Callable[..., Any], problem: Problem, **own: Any) -> Any:
+    """Fit a method, in a program that has room for problems of other sizes."""
+    data, given = problem.data, {**problem.settings, "capacity": problem.capacity}
+    return method(data.x, data.y, **given, **own)
+
+
+def of_draws(fit: Fitted) -> Shown:
+    """Show a fit that predicts with draws."""
+    prediction = fit.predict(X_GRID, N_PREDICTIONS)
+    assert prediction.samples is not None
+    return Shown(fit, prediction, prediction.samples[:N_FUNCTIONS])
+
+
+def _ensemble(problem: Problem, options: Options) -> Shown:
+    return of_draws(_members(problem, options.members))
+
+
+def _anchored(problem: Problem, options: Options) -> Shown:
+    return of_draws(_members(problem, options.members, anchored=True))
+
+
+def _members(problem: Problem, n_members: int, **own: Any) -> ensemble.Fit:
+    from bdl_teach.methods import ensemble
+
+    return cast("ensemble.Fit", _fit(ensemble.fit, problem, n_members=n_members, **own))
+
+
+def _dropout(problem: Problem, options: Options) -> Shown:
+    from bdl_teach.methods import mc_dropout
+
+    return of_draws(_fit(mc_dropout.fit, problem, rate=options.rate))
+
+
+def _laplace(problem: Problem, options: Options) -> Shown:
+    from bdl_teach.methods import laplace
+
+    if options.structure == "last_layer":
+        fit = _frozen(replace(problem, scales=(PRIOR_STD,))).with_prior(problem.prior)
+        linear = replace(fit, problem=fit.problem._replace(linearised=options.linearised))
+        return of_laplace(problem, linear)
+    data = problem.data
+    around: dict[str, Any] = {"structure": options.structure, "linearised": options.linearised}
+    fit = laplace.around(_mode(problem), data.x, data.y, prior=problem.prior, **around)
+    return of_laplace(problem, fit)
+
+
+@lru_cache(maxsize=4)
+def _frozen(problem: Problem) -> laplace.Fit:
+    """A network that keeps its hidden layer, so that its last one can be learnt exactly."""
+    from bdl_teach.methods import laplace
+
+    data, mode = problem.data, _mode(problem)
+    return laplace.around(mode, data.x, data.y, prior=problem.prior, structure="last_layer")
+
+
+def _mode(problem: Problem) -> point.Fit:
+    """The mode by MAP: the one member of an ensemble, whose program has room for every problem."""
+    from bdl_teach.methods import laplace, point
+
+    data, one = problem.data, _members(problem, 1)
+    path = one.path and one.path._replace(parameters=[one.path.parameters[0][:, 0]])
+    trained = point.Fit(one.weights[0], one.network, one.noise_std, one.history, path=path)
+    return laplace.to_mode(trained, data.x, data.y, prior=problem.prior)
+
+
+def of_laplace(problem: Problem, fit: laplace.Fit) -> Shown:
+    """Predict as ``fit.predict`` does, in a program that has room for every width."""
+    from bdl_teach.predictive import Predictive
+
+    if fit.problem.linearised:
+        return Shown(fit, fit.predict(X_GRID), fit.draw_linearised(X_GRID, N_FUNCTIONS))
+    outputs = problem.evaluate(fit.draw(N_PREDICTIONS), X_GRID)
+    return Shown(fit, Predictive.from_samples(outputs, fit.noise_std), outputs[:N_FUNCTIONS])
+
+
+def _sghmc(problem: Problem, options: Options) -> Shown:
+    from bdl_teach.methods import sgmcmc
+
+    chains = _fit(sgmcmc.fit, problem, temperature=options.temperature, steps=SGHMC_FIRST)
+    return of_draws(chains)
+
+
+def _mean_field(problem: Problem, _: Options) -> Shown:
+    return of_draws(truth_search.mean_field(problem))
+
+
+def _low_rank(problem: Problem, options: Options) -> Shown:
+    from bdl_teach.methods import low_rank
+
+    most = 3 * problem.hidden_units[0] + 1  # columns, where there are no more weights
+    return of_draws(_fit(low_rank.fit, problem, rank=min(options.rank, most)))
+
+
+def _infinite(problem: Problem, _: Options) -> Shown:
+    from bdl_teach.methods import infinite_width
+
+    data, given = problem.data, problem.settings
+    del given["seed"]  # nothing is random
+    fit = infinite_width.fit(data.x, data.y, **given)
+    return Shown(fit, fit.predict(X_GRID), _draws_of_process(fit))
+
+
+def _draws_of_process(fit: infinite_width.Fit) -> Array:
+    """Functions drawn from the conditioned process, on ``X_GRID`` ``[s, m]``."""
+    from scipy.linalg import cholesky, solve_triangular
+
+    from bdl_teach.methods.infinite_width import kernel
+
+    given: dict[str, Any] = {"prior": fit.prior, "hidden_units": fit.hidden_units}
+    told = solve_triangular(fit.factor, kernel(fit.x, X_GRID, **given), lower=True)
+    covariance = kernel(X_GRID, **given) - told.T @ told
+    root = cholesky(covariance + NIL * np.trace(covariance) * np.eye(len(X_GRID)), lower=True)
+    noise = np.random.default_rng(1).standard_normal((N_FUNCTIONS, len(X_GRID)))
+    return np.asarray(fit.predict(X_GRID).mean + noise @ root.T)
+
+
+def _map(problem: Problem, _: Options) -> Shown:
+    return of_draws(_members(problem, 1))
+
+
+QUICK: Mapping[str, Method] = {
+    "ensemble": Method("deep ensemble", _ensemble, ("members",)),
+    "anchored": Method("anchored ensemble", _anchored, ("members",)),
+    "dropout": Method("MC dropout", _dropout, ("rate",)),
+    "laplace": Method("Laplace", _laplace, ("structure", "linearised")),
+    "sghmc": Method("SGHMC", _sghmc, ("temperature",)),
+    "mean_field": Method("mean field", _mean_field),
+    "low_rank": Method("low rank", _low_rank, ("rank",)),
+    "infinite": Method("infinite width", _infinite),
+    "map": Method("MAP", _map),
+}
+
+
+def shown(method: str, problem: Problem, options: Options) -> Shown:
+    """Fit one of the quick methods, and let it predict."""
+    return QUICK[method].fit(problem, options)

@@ -1,0 +1,285 @@
+"""The learner's own points: what a pasted text says, the data, and figures in their units.
+
+A value is ``None`` for points that are drawn by number and seed, or ``(x, y, units)``: points in
+the learner's units, and ``units = (x₀, x₁, y₀, y₁)`` which make x the course's (x − x₀)/x₁ and y
+likewise. Drawn points that a hand has moved are in the course's own, ``(0, 1, 0, 1)``. Where the
+columns have names or dates, labels follow: ``(x, y, units, labels)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+
+Units: TypeAlias = tuple[float, float, float, float]
+Labels: TypeAlias = tuple[str, str, str, str]  # names of x and y, dates or times that are 0 there
+Value: TypeAlias = "tuple[tuple[float, ...], tuple[float, ...], Units, *tuple[Labels, ...]]"
+
+MOST = 200  # points
+COURSE: Units = (0.0, 1.0, 0.0, 1.0)
+PLAIN: Labels = ("", "", "", "")
+# Own y get this sd: the slider of the noise then goes from next to nothing to most of it, and the
+# points fill the panel about as the sine does.
+_SPREAD = 5.0
+_LARGEST = 1e100  # of a figure, and one over the smallest spread, that a picture can show
+
+
+def read(given: object, most: int = MOST) -> tuple[Value | None, list[str]]:
+    """Return what was given as a value, and sentences on how it has been read.
+
+    What has no units is standardised.
+
+    Args:
+        given: ``None``, ``(x, y)``, ``(x, y, units)``, an array ``[n, 2]``, a frame of two
+            columns, a text, or ``datasets.Points``.
+        most: How many points there may be; of more, as many are drawn at random.
+
+    Raises:
+        ValueError: It is none of these, or holds what is no finite number, or too few points.
+    """
+    if given is None:
+        return None, []
+    units, labels = None, PLAIN
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) in (3, 4):
+        units, labels = _units(given[2]), _labels(given[3]) if len(given) == 4 else PLAIN
+        given = given[:2]
+    points = _points(given)
+    x, y, notes = points.x, points.y, list(points.notes)
+    if units is None:
+        units, labels = standard(x, y), (*points.names, *points.zeros)
+    if len(x) > most:
+        notes.append(f"{most} of {len(x):,} points are taken at random")
+        few = np.sort(np.random.default_rng(0).choice(len(x), most, replace=False))
+        x, y = x[few], y[few]
+    return _value(x, y, units, *[labels] * (labels != PLAIN)), notes
+
+
+def _points(given: Any) -> datasets.Points:
+    """Return points that came as text, or as numbers from Python."""
+    if isinstance(given, datasets.Points):
+        return given
+    if isinstance(given, str):
+        try:
+            return datasets.read_points(given)
+        except ValueError as error:
+            raise ValueError(f"data: {error}") from None
+    if hasattr(given, "columns"):  # a frame of pandas or polars
+        columns = [given[name] for name in given.columns]
+        names = [str(name) for name in given.columns]
+    elif isinstance(given, np.ndarray) and given.ndim == 2:
+        columns, names = list(given.T), []
+    elif isinstance(given, Sequence | np.ndarray):
+        columns, names = list(given), [getattr(column, "name", None) or "" for column in given]
+    else:
+        columns, names = [], []
+    if len(columns) != 2:
+        raise ValueError(
+            f"data: expected None, a pair (x, y), or a table of two columns, got {_words(given)}"
+        )
+    (x, x0), (y, y0) = (_column(name, values) for name, values in zip("xy", columns, strict=True))
+    if len(x) != len(y):
+        raise ValueError(f"data: expected as many x as y, got {len(x)} and {len(y)}")
+    masked = np.ma.getmaskarray(x) | np.ma.getmaskarray(y)
+    notes = [f"{masked.sum()} of {len(x)} rows are masked: left out"] * bool(masked.any())
+    x, y = (_finite(name, np.ma.getdata(v)[~masked]) for name, v in (("x", x), ("y", y)))
+    first, second = names or ("", "")
+    return datasets.Points(x, y, (str(first), str(second)), tuple(notes), (x0, y0))
+
+
+def _words(given: object) -> str:
+    if isinstance(given, np.ndarray):
+        return f"an array {given.shape}"
+    if hasattr(given, "columns"):
+        return f"{len(list(given.columns))} columns"
+    many = isinstance(given, Sequence) and not isinstance(given, str)
+    return f"{len(given)} columns" if many else repr(given)[:80]  # type: ignore[arg-type]
+
+
+def _column(name: str, given: Any) -> tuple[Any, str]:
+    """Return a column ``[n]``, masked where it was, and the date that is 0 in it."""
+    values = np.ma.asarray(given) if np.ma.isMaskedArray(given) else np.asarray(given)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"data: expected {name} of shape [n] or [n, 1], got {values.shape}")
+    if values.dtype == object and all(hasattr(value, "isoformat") for value in values):
+        values = values.astype("datetime64[us]")
+    if values.dtype.kind == "M":
+        if np.isnat(values).any():
+            raise ValueError(f"data: expected dates in {name}, got NaT")
+        zero = values.astype("datetime64[s]").min()
+        days = (values - zero) / np.timedelta64(1, "D")
+        return days, str(zero).replace("T", " ").removesuffix(":00").removesuffix(" 00:00")
+    try:
+        if values.dtype.kind in "cm":
+            raise TypeError
+        return values.astype(np.float64), ""
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"data: expected numbers or dates for {name}, got {repr(given)[:80]}"
+        ) from None
+
+
+def _finite(name: str, values: Array) -> Array:
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"data: expected finite numbers, got {values[row]} in row {row} of {name}")
+    if not len(values):
+        raise ValueError(f"data: expected numbers for {name}, got none")
+    return values
+
+
+def _units(given: Any) -> Units:
+    four = np.asarray(given, np.float64) if len(given) == 4 else np.zeros(4)
+    if not np.isfinite(four).all() or four[1] <= 0 or four[3] <= 0:
+        raise ValueError(f"data: expected units (x₀, x₁ > 0, y₀, y₁ > 0), got {given!r}")
+    x0, x1, y0, y1 = map(float, four)
+    return x0, x1, y0, y1
+
+
+def _labels(given: Any) -> Labels:
+    if len(given) != 4 or not all(isinstance(label, str) for label in given):
+        raise ValueError(f"data: expected two names and two dates or times, got {given!r}")
+    x, y, x0, y0 = given
+    return x, y, x0, y0
+
+
+def standard(x: Array, y: Array) -> Units:
+    """The units in which x fills [−½, ½] and y has mean 0 and sd 5, as the course's priors expect.
+
+    Raises:
+        ValueError: All x, or all y, are the same, or no picture can show them.
+    """
+    for name, values in (("x", x), ("y", y)):
+        if (values == values[0]).all():
+            raise ValueError(f"data: all {name} are {values[0]:g}: there is nothing to fit")
+        largest = float(np.abs(values).max())
+        if largest > _LARGEST or np.ptp(values) < 1 / _LARGEST:
+            raise ValueError(
+                f"data: expected {name} between 1e-100 and 1e100, got {largest:g}: "
+                "write them in another unit"
+            )
+    low, high = float(x.min()), float(x.max())
+    return (low + high) / 2, high - low, float(y.mean()), float(y.std()) / _SPREAD
+
+
+def _value(x: Iterable[float], y: Iterable[float], units: Units, *labels: Labels) -> Value:
+    """Write numbers with no more digits than a millionth of their unit, so that a line is short."""
+    return tuple(_short(x, units[1])), tuple(_short(y, units[3])), units, *labels
+
+
+def _short(numbers: Iterable[float], unit: float) -> Iterable[float]:
+    places = 6 - math.floor(math.log10(unit))
+    return (round(float(number), places) for number in numbers)
+
+
+def in_course(value: Value) -> tuple[Array, Array]:
+    """The points of a value in the course's units: x and y ``[n]``."""
+    x0, x1, y0, y1 = value[2]
+    return (np.array(value[0]) - x0) / x1, (np.array(value[1]) - y0) / y1
+
+
+def from_course(x: Array, y: Array, units: Units = COURSE, *labels: Labels) -> Value:
+    """The value that holds points ``[n]`` of the course's units."""
+    x0, x1, y0, y1 = units
+    return _value(x * x1 + x0, y * y1 + y0, units, *labels)
+
+
+@dataclass(frozen=True)
+class OwnPoints(datasets.Regression1D):
+    """Points that the learner has set, in the course's units.
+
+    Attributes:
+        units: What makes the learner's units the course's.
+        labels: Names of x and y, and the dates or times of day that are 0 there.
+    """
+
+    units: Units = COURSE
+    labels: Labels = PLAIN
+
+
+def chosen(
+    value: Value | None, noise_std: float, drawn: Callable[[], datasets.Regression1D]
+) -> datasets.Regression1D:
+    """The data of these values of the controls: the learner's, or what ``drawn`` draws."""
+    if value is None:
+        return drawn()
+    x, y = in_course(value)
+    truth = datasets.sinusoid().function if value[2] == COURSE else _unknown
+    return OwnPoints(x[:, None], y[:, None], noise_std, truth, *value[2:])
+
+
+def _unknown(x: Array) -> Array:
+    return np.full(np.shape(x), math.nan)
+
+
+def units_of(data: datasets.Regression1D) -> Units:
+    """The units of data; drawn ones have the course's."""
+    return data.units if isinstance(data, OwnPoints) else COURSE
+
+
+def count(data: datasets.Regression1D) -> str:
+    """How many points there are, and whose."""
+    n = len(data.x)
+    return f"{n} point{'s' * (n != 1)}{' of your own' * isinstance(data, OwnPoints)}"
+
+
+def labels_of(data: datasets.Regression1D) -> Labels:
+    """The labels of data; drawn ones have none."""
+    return data.labels if isinstance(data, OwnPoints) else PLAIN
+
+
+def stretched(data: datasets.Regression1D) -> str:
+    """Say of a table in which units the sliders speak of it; else nothing."""
+    if units_of(data) == COURSE:
+        return ""
+    return f" The sliders see x stretched to ±½ and y to sd 5: a σ of 1 is {sd(data, 1.0)}."
+
+
+def sd(data: datasets.Regression1D, value: float, places: int = 1) -> str:
+    """Write a standard deviation of y in the units of the points, that of the course with places.
+
+    Args:
+        data: The points.
+        value: The standard deviation in the course's units.
+        places: Digits after the point where the units are the course's.
+    """
+    units = units_of(data)
+    return f"{value:.{places}f}" if units == COURSE else f"{float(f'{value * units[3]:.3g}'):g}"
+
+
+def at(data: datasets.Regression1D, x: float) -> str:
+    """Write a place on the axis of x in the units of the points, dates as dates."""
+    x0, x1, _, _ = units_of(data)
+    place, zero = x0 + x1 * x, labels_of(data)[2]
+    if "-" in zero:
+        when = np.datetime64(zero.replace(" ", "T"), "s") + np.timedelta64(
+            round(86400 * place), "s"
+        )
+        return str(when)[: 10 if x1 > 3 else 16].replace("T", " ")
+    digits = math.floor(math.log10(max(abs(place), x1))) - math.floor(math.log10(x1)) + 3
+    return f"{place:.{digits}g}".replace("-", "−", int(place < 0)) + f" h after {zero}" * bool(zero)
+
+
+def x_name(data: datasets.Regression1D) -> str:
+    """What x is called."""
+    return labels_of(data)[0] or "x"
+
+
+def y_name(data: datasets.Regression1D) -> str:
+    """What y is called."""
+    return labels_of(data)[1] or "y"
+
+
+def ends(data: datasets.Regression1D, reach: float = 1.5) -> str:
+    """Write the ends of the axis of x: "x = ±1.5" in the course's units."""
+    if units_of(data) == COURSE:
+        return f"x = ±{reach:g}"
+    return f"{x_name(data)} = {at(data, -reach)} and {at(data, reach)}"
