@@ -67,6 +67,7 @@ def test_what_is_marked_is_a_claim_and_what_is_claimed_is_said_somewhere() -> No
         ROOT / "notebooks" / "TEACHING.md",
         *(ROOT / "docs").glob("*.md"),
         *(p for p in (ROOT / "bdl_teach").rglob("*.py") if "experiments" not in p.parts),
+        *(ROOT / "bdl_teach" / "widgets" / "texts").glob("*.toml"),
     ]
     texts = [path.read_text(encoding="utf-8") for path in said]
     marked = {one for text in texts for found in MARK.findall(text) for one in found.split(", ")}

@@ -11,7 +11,6 @@ from artists import assert_says, band, line, panel
 from matplotlib.colors import to_hex
 
 from bdl_teach.widgets import GradientLab, gradient_lab
-from bdl_teach.widgets.gradient_lab import _DEFAULTS as HOME
 
 MOVES: dict[str, Any] = {
     "mu": 0.5,
@@ -23,6 +22,7 @@ MOVES: dict[str, Any] = {
     "seed": 3,
     "parameter": "σ",
 }
+HOME = GradientLab.DEFAULTS
 PRESETS = {name: values for name, (_, values) in GradientLab.PRESETS.items()}
 NAMES = {"score": "score function", "pathwise": "pathwise"}
 EPS = np.linspace(-10.0, 10.0, 20001)  # a fine sum: Gauss-Hermite nodes miss the ripples

@@ -24,8 +24,8 @@ from bdl_teach.densities import ScaleMixture
 from bdl_teach.methods import bbb
 from bdl_teach.problems import COST_DRAWS, live_fits
 from bdl_teach.widgets import KLBudgetLab
-from bdl_teach.widgets.kl_budget_lab import _DEFAULTS as START
 
+START = KLBudgetLab.DEFAULTS
 PRESETS = {name: values for name, (_, values) in KLBudgetLab.PRESETS.items()}
 SEEDS = range(5)
 X = np.linspace(-1.5, 1.5, 121)

@@ -215,7 +215,7 @@ def test_axe_finds_nothing_that_is_serious(seen: dict[str, Any], notebook: Noteb
 
 def test_what_a_log_slider_says_is_its_value_and_not_its_exponent(seen: dict[str, Any]) -> None:
     sliders = {s["name"]: s["value"] for s in seen["a laptop"]["GradientLab"]["sliders"]}
-    sigma = gradient_lab._DEFAULTS["sigma"]
+    sigma = gradient_lab.GradientLab.DEFAULTS["sigma"]
     assert float(sliders["sd σ"]) == pytest.approx(sigma, abs=1e-3)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
 
-from bdl_teach.widgets._engine.points import Unseen
+from bdl_teach.problems import own_points
+from bdl_teach.widgets._engine.points import Points, Unseen
 
 Widget = Any  # ipywidgets has no types
 Values = dict[str, Any]  # the value of each control, by the control's name
@@ -17,6 +19,118 @@ Presets = Mapping[str, tuple[str, Values]]  # by name: a sentence that says wher
 
 _STYLE = {"description_width": "6.4em"}
 _WIDE = {"width": "auto"}
+
+
+@dataclass(frozen=True)
+class Control:
+    """One control, as the data file of its explorer declares it.
+
+    Attributes:
+        kind: ``"slider"``, ``"count"`` (whole numbers), ``"powers"`` (of ten), ``"places"`` (a
+            slider over given values), ``"menu"``, ``"row"`` (of buttons, one of them down),
+            ``"toggle"`` or ``"points"`` (set by a hand in the picture). Of another kind the
+            explorer makes it itself.
+        label: What stands beside it.
+        default: Where it starts.
+        range: Of a slider ``[low, high, step]``; of powers these are exponents, and the step is
+            0.1 if it is left out; of what has options these, each a value or ``[words, value]``;
+            of points how many there may be.
+        hint: Its tooltip; of a row one for each option.
+        readout: How a slider of powers writes its value.
+    """
+
+    kind: str
+    label: str = ""
+    default: Any = None
+    range: Sequence[Any] = ()
+    hint: str | Sequence[str] = ""
+    readout: str = ".2f"
+
+    @property
+    def unseen(self) -> bool:
+        """Whether no widget shows it, but the picture."""
+        return self.kind in ("points", "unseen")
+
+    @property
+    def start(self) -> Any:
+        """The default, as the control will hold it."""
+        return None if self.unseen else self.value(self.default)
+
+    @property
+    def options(self) -> list[Any]:
+        """The values that there are to choose, or pairs of words and value."""
+        return [tuple(one) if isinstance(one, list) else one for one in self.range]
+
+    def value(self, given: Any) -> Any:
+        """A value of the file as the control will hold it: powers stand at a step."""
+        if self.kind == "points":
+            return own_points.read(given)[0]
+        if self.kind == "slider":
+            return float(given)
+        if self.kind != "powers":
+            return given
+        low, _, step = self._powers()
+        power = low + round((math.log10(given) - low) / step) * step
+        if math.isclose(power, round(power, 3), abs_tol=1e-12):
+            power = round(power, 3)  # 0.9, and not 0.9000000000000004
+        return float(given) if math.isclose(given, 10.0**power, rel_tol=1e-9) else 10.0**power
+
+    def _powers(self) -> tuple[float, float, float]:
+        low, high, *step = self.range
+        return low, high, step[0] if step else 0.1
+
+    def make(self) -> Widget:
+        """Make the widget."""
+        if self.kind == "points":
+            return Points(*self.range)
+        return _MAKERS[self.kind](self)
+
+
+def _slider(c: Control) -> Widget:
+    low, high, step = c.range
+    return ipywidgets.FloatSlider(
+        min=low, max=high, step=step, readout_format=c.readout, **_common(c)
+    )
+
+
+def _count(c: Control) -> Widget:
+    low, high = c.range
+    return ipywidgets.IntSlider(min=low, max=high, **_common(c))
+
+
+def _powers(c: Control) -> Widget:
+    low, high, step = c._powers()
+    return ipywidgets.FloatLogSlider(
+        base=10, min=low, max=high, step=step, readout_format=c.readout, **_common(c)
+    )
+
+
+def _row(c: Control) -> Widget:
+    return choices(c.label, c.start, c.options, c.hint)
+
+
+def _toggle(c: Control) -> Widget:
+    made = toggle(c.label, str(c.hint))
+    made.value = c.start
+    return made
+
+
+_MAKERS: Mapping[str, Callable[[Control], Widget]] = {
+    "slider": _slider,
+    "count": _count,
+    "powers": _powers,
+    "places": lambda c: ipywidgets.SelectionSlider(options=c.options, **_common(c)),
+    "menu": lambda c: menu(c.label, c.start, c.options, str(c.hint)),
+    "row": _row,
+    "toggle": _toggle,
+}
+
+
+def _common(c: Control) -> dict[str, Any]:
+    return {
+        "value": c.start, "description": c.label, "tooltip": c.hint, "continuous_update": True,
+        "style": _STYLE, "layout": _WIDE,
+    }  # fmt: skip
 
 
 def slider(label: str, value: float, low: float, high: float, step: float, hint: str) -> Widget:

@@ -15,7 +15,7 @@ import numpy as np
 from bdl_teach import datasets
 from bdl_teach._support.checks import Array
 from bdl_teach.problems import own_points as points
-from bdl_teach.widgets._engine import controls, touch
+from bdl_teach.widgets._engine import controls, status, touch
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
 from bdl_teach.widgets._engine.history import History
@@ -97,6 +97,28 @@ class Touched:
     def _units_in_words(self, result: Any) -> str:
         """Say it where the figures are in other units than the axes."""
         return points.stretched(self._data(result)) if "data" in self._controls else ""
+
+    def _words_on_points(self, result: Any) -> dict[str, str]:
+        """How many points there are, where the ends of their axis are, and in which units."""
+        if "data" not in self._controls:
+            return {"units": ""}
+        data = self._data(result)
+        return {
+            "units": points.stretched(data),
+            "points": points.count(data).replace(str(len(data.x)), "{n}", 1),
+            "ends": status.plain(points.ends(data)),
+        }
+
+    def _readings_on_points(self, result: Any) -> dict[str, float]:
+        """How many points there are; 1 if they are the learner's own, if they are a table's."""
+        if "data" not in self._controls:
+            return {}
+        data = self._data(result)
+        return {
+            "n": len(data.x),
+            "own": float(isinstance(data, points.OwnPoints)),
+            "table": float(points.units_of(data) != points.COURSE),
+        }
 
     def _make_sketch(self) -> Sketch | None:
         """Edges to be drawn by hand, in the first panel where something stays meanwhile."""
@@ -193,8 +215,10 @@ class Touched:
             return ""
         return " Your points are gone: “undo” brings them back."
 
-    def _hand_buttons(self) -> list[Widget]:
-        """Buttons for who has a panel with points: a table of one's own, and asking for a point."""
+    def _make_hand_buttons(self) -> dict[str, Widget]:
+        """Buttons for who has panels with points: a table, asking for a point, a drawn band."""
+        if "data" not in self._controls:
+            return {}
         own = controls.button(
             "my data", "paste or drop a table of two columns", controls.in_the_page
         )
@@ -204,7 +228,11 @@ class Touched:
             "a new point where the epistemic sd is largest, anywhere in the picture",
             self._ask_for_point,
         )
-        return [own, ask]
+        return {"my data": own, "ask": ask, "draw": self._draw_button()}
+
+    def _hand_buttons(self) -> list[Widget]:
+        made = self._make_hand_buttons()
+        return [made["my data"], made["ask"]]
 
     def _now(self) -> points.Value | None:
         """The points that are shown, as a value of their control."""

@@ -14,7 +14,7 @@ import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +39,8 @@ from bdl_teach.widgets._engine.pin import Pin
 from bdl_teach.widgets._engine.points import Unseen
 from bdl_teach.widgets._engine.question import Question, QuestionBox
 from bdl_teach.widgets._engine.replay import PACE, Film
+from bdl_teach.widgets._engine.status import Said
+from bdl_teach.widgets._engine.texts import Texts
 
 # The notebook builder sets this, so that a committed output holds the finished picture.
 WAIT_VARIABLE = "BDL_TEACH_WAIT_FOR_PICTURE"
@@ -136,6 +138,8 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         ticks: How many pictures have been made.
     """
 
+    TEXTS: ClassVar[Texts]
+    DEFAULTS: ClassVar[Values] = {}
     ALT: ClassVar[str]
     TITLE: ClassVar[str]
     PRESETS: ClassVar[Presets] = {}
@@ -148,19 +152,31 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     _DRAWN_BY: ClassVar[tuple[str, ...]] = ("n", "gap")  # moved, they draw points anew
     _newest: ClassVar[dict[type, Explorer[Any]]] = {}
 
-    def __init_subclass__(cls) -> None:
-        """Refuse a subclass that leaves out what it must define.
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        """Refuse a subclass that leaves out what it must define, unless it says that it does.
 
         Raises:
             TypeError: It does; the message says what is missing.
         """
         super().__init_subclass__()
+        if abstract:
+            return
+        if (texts := vars(cls).get("TEXTS")) is not None:
+            cls._take_texts(texts)
         left_out = [name for name in ("ALT", "TITLE") if not hasattr(cls, name)]
         for name, method in vars(Explorer).items():
             if getattr(method, "__isabstractmethod__", False) and getattr(cls, name) is method:
                 left_out.append(name)
         if left_out:
             raise TypeError(f"{cls.__name__}: an explorer must define {', '.join(left_out)}")
+
+    @classmethod
+    def _take_texts(cls, texts: Texts) -> None:
+        """Have the words and values of a data file."""
+        cls.TITLE, cls.ALT, cls.WORK = texts.title, texts.alt, texts.work
+        cls.DEFAULTS, cls.PRESETS, cls.MISSIONS = texts.defaults, texts.presets, texts.missions
+        cls.QUESTION, cls.WIDE = texts.question, texts.wide
+        cls.STAYS, cls.FOLDED = texts.stays, texts.folded
 
     def __init__(self, **values: Any) -> None:
         self.result: Result | None = None
@@ -186,9 +202,11 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
             self._notice = _make_notice(self._canvas)
         self._picture = Picture(alt=self.ALT)
         self._painted: Values = {}  # the values that the picture is of
-        self._said = "", ""  # of the last picture: the status line, and how long it took
+        self._said: tuple[Said | str, str] = "", ""  # the status line, and how long it took
         self._compared: Values | None = None  # what is to be pinned before the next picture
-        self._pin = Pin(self._canvas, self._controls, self._draw_again, self._hold_axes)
+        self._pin = Pin(
+            self._canvas, self._controls, self._labels(), self._draw_again, self._hold_axes
+        )
         self._missions = (
             MissionBox(self.MISSIONS, self._controls, self._draw_again) if self.MISSIONS else None
         )
@@ -220,17 +238,44 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
 
     # What a subclass defines.
 
-    @abstractmethod
     def _make_controls(self) -> dict[str, Widget]:
         """Make the controls, by the names that ``set`` knows them by."""
+        return {name: self._make_control(name) for name in self.TEXTS.controls}
+
+    def _make_control(self, name: str) -> Widget:
+        """Make a control; one of a kind of its own is the explorer's to make."""
+        return self.TEXTS.controls[name].make()
 
     @abstractmethod
     def _make_canvas(self) -> Canvas:
         """Make the figure with all its artists."""
 
-    @abstractmethod
+    def _labels(self) -> Mapping[str, str]:
+        return self.TEXTS.readings if hasattr(self, "TEXTS") else {}
+
+    def _buttons(self) -> dict[str, Callable[[], object]]:
+        """Say what the explorer's own buttons do, by their names in the data file."""
+        return {}
+
+    def _beside(self) -> dict[str, Widget]:
+        """Make what else stands in the groups, by the names that it has there."""
+        return {}
+
     def _make_groups(self) -> dict[str, list[Widget]]:
-        """Say which controls belong together, and under which name."""
+        """Make the groups of controls that belong together, by their names."""
+        known = {
+            **self._controls,
+            **self._make_hand_buttons(),
+            **{name: self._button(name, act) for name, act in self._buttons().items()},
+            **self._beside(),
+        }
+        if "resample" in self.TEXTS.buttons:
+            known["resample"] = self._button("resample", self._resample)
+        return {name: [known[one] for one in row] for name, row in self.TEXTS.groups.items()}
+
+    def _button(self, name: str, act: Callable[[], object]) -> Widget:
+        """Make a button of the data file."""
+        return controls.button(*self.TEXTS.buttons[name], act)
 
     @abstractmethod
     def _compute(self, values: Values) -> Result:
@@ -240,9 +285,13 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
     def _draw(self, result: Result) -> None:
         """Move the artists to ``result``."""
 
-    @abstractmethod
-    def _describe(self, result: Result) -> str:
-        """Say in the status line what ``result`` shows."""
+    def _readings(self, result: Result) -> dict[str, float]:
+        """Name every figure of ``result`` that anything says."""
+        raise NotImplementedError
+
+    def _words(self, result: Result) -> dict[str, str]:
+        """Choose the words of the status line that are no figures: templates, by their names."""
+        return {}
 
     def _check(self, values: Values, state: Values) -> None:
         """Refuse values that each control takes but that do not go with the state they make."""
@@ -362,6 +411,13 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         """A state with all that it leaves as no hand has touched it."""
         unseen = [name for name, control in self._controls.items() if isinstance(control, Unseen)]
         return {**dict.fromkeys(unseen), **state}
+
+    def readings(self) -> dict[str, float]:
+        """Return every figure that is said of what is shown, by its name."""
+        if self._shown is None:
+            self.wait()
+        assert self._shown is not None
+        return self._readings_of(self._shown)
 
     @property
     def status(self) -> str:
@@ -840,10 +896,16 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         away = {name: False for name in self.STAYS if not self._missions.chosen.way.get(name)}
         others = [{**other, **away} for other in self._next_seeds(values)]
         with suppress(Exception):  # such as a full disk: the picture goes on
-            for _ in self._missions.judge(values, self.result, others, self._compute_unseen):
+            judge = self._missions.judge
+            for _ in judge(values, self.result, others, self._compute_unseen, self._missing):
                 if (job := self._slot.take(0.0)) is not None or self._slot.closed:
                     return job
         return None
+
+    def _missing(self, mission: Mission, values: Values, result: Any) -> list[str]:
+        """Say what a result lacks of what a mission asks for."""
+        seen = self._readings_of(result) if mission.check is None else result
+        return mission.missing(values, seen)
 
     def _compute_unseen(self, values: Values) -> Result:
         """Compute what is not to be shown; what runs beside the picture goes on for it."""
@@ -918,15 +980,28 @@ class Explorer(Touched, ipywidgets.VBox, Generic[Result]):  # type: ignore[misc]
         words = self._beside_drawing(self._pin.marked(said))
         self._say(f"{words}{self._notes_on_points()}{self._lost_points()}{spent}")
 
-    def _in_words(self) -> str:
+    def _in_words(self) -> Said | str:
         """What is shown, in words."""
         assert self._shown is not None
         return self._words_of(self._shown)
 
-    def _words_of(self, shown: Result) -> str:
+    def _words_of(self, shown: Result) -> Said | str:
         """What a result, or a moment of its training, shows; and in which units that is said."""
-        said = f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
-        return _BELOW_ZERO.sub("−", _NO_LESS.sub("", said))
+        if hasattr(self, "_describe"):
+            said = f"{self._film.words}{self._describe(shown)}{self._units_in_words(shown)}"
+            return _BELOW_ZERO.sub("−", _NO_LESS.sub("", said))
+        words = {
+            **self.TEXTS.status,
+            **self._words_on_points(shown),
+            **self._words(shown),
+            "film": self._film.words,
+        }
+        data = self._data(shown) if "data" in self._controls else None
+        return Said("{film}{line}{units}", self._readings_of(shown), words, data)
+
+    def _readings_of(self, shown: Any) -> dict[str, float]:
+        """The readings of a result, those on its points among them."""
+        return {**self._readings_on_points(shown), **self._readings(shown)}
 
     def _show_picture(self, *, sharp: bool) -> None:
         """Send what the artists show, for the place in the page.

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
+from bdl_teach import progress
 from bdl_teach.widgets._engine import controls
 from bdl_teach.widgets._engine.controls import Values
 from bdl_teach.widgets._engine.missions import Mission, NotThere
-
-if TYPE_CHECKING:
-    from bdl_teach.exercises._record import Progress
 
 _DONE = "✓"
 _NOT_YET = "Not yet"
@@ -93,10 +91,10 @@ class MissionBox:
 
     def done(self) -> tuple[str, ...]:
         """The ids of those that the learner has done, here or in an earlier session."""
-        from bdl_teach.exercises._record import SOLVED
-
-        marks = _progress().marks()
-        return tuple(mission.id for mission in self._missions if marks.get(mission.id) == SOLVED)
+        marks = progress.own().marks()
+        return tuple(
+            mission.id for mission in self._missions if marks.get(mission.id) == progress.SOLVED
+        )
 
     def judge(
         self,
@@ -104,6 +102,7 @@ class MissionBox:
         result: object,
         others: Iterable[Values],
         compute: Callable[[Values], object],
+        missing: Callable[[Mission, Values, Any], list[str]],
     ) -> Iterator[None]:
         """Find out whether the chosen mission is done, and say so; on the worker.
 
@@ -115,12 +114,17 @@ class MissionBox:
             others: The same with other seeds; a mission that needs what runs beside the picture
                 leaves that switched on in them.
             compute: Gives the result of such values.
+            missing: Says what a mission lacks, of values and their result.
         """
         if (mission := self.chosen) is None:
             return
+
+        def lacks(these: Values, compute: Callable[[Values], object]) -> list[str] | None:
+            return self._missing(lambda: missing(mission, these, compute(these)))
+
         self._mark(self.done())
-        if (missing := self._missing(mission, values, lambda _: result)) != []:
-            self._say(mission, _not_yet(missing or []))
+        if (said := lacks(values, lambda _: result)) != []:
+            self._say(mission, _not_yet(said or []))
             return
         tried: _Tried = [(values.get("seed"), [])]
         if self._tried is not None and self._tried[0] is mission and self._tried[1] == values:
@@ -130,21 +134,19 @@ class MissionBox:
             own = f" With seed {values['seed']}." if "seed" in values else ""
             self._say(mission, f"{_DONE}{own} {_LOOKING}")
             yield
-            tried.append((other.get("seed"), self._missing(mission, other, compute)))
+            tried.append((other.get("seed"), lacks(other, compute)))
         self._tried = mission, dict(values), tried
         if not any(lacks for _, lacks in tried):
             self._record(mission)
         self._say(mission, _verdict(tried))
 
-    def _missing(
-        self, mission: Mission, values: Values, compute: Callable[[Values], object]
-    ) -> list[str] | None:
-        """What keeps the mission from being done with these values; ``None`` if nobody can say.
+    def _missing(self, look: Callable[[], list[str]]) -> list[str] | None:
+        """What keeps a mission from being done, as ``look`` says; ``None`` if nobody can say.
 
         Whatever a computation or a check raises, the learner has brought nothing about by it.
         """
         try:
-            missing = mission.missing(values, compute(values))
+            missing = look()
         except NotThere:
             return None
         except Exception:
@@ -153,10 +155,8 @@ class MissionBox:
 
     def _record(self, mission: Mission) -> None:
         """Count it, once."""
-        from bdl_teach.exercises._record import SOLVED
-
         if mission.id not in self._done:
-            _progress().add(mission.id, SOLVED)
+            progress.own().add(mission.id, progress.SOLVED)
             self._mark([*self._done, mission.id])
 
     def _mark(self, done: Iterable[str]) -> None:
@@ -209,12 +209,6 @@ class MissionBox:
             self._verdict.value = f"<b>{html.escape(verdict)}</b>"
 
 
-def _progress() -> Progress:
-    from bdl_teach.exercises import _record  # its package trains: not before it is needed
-
-    return _record.own()
-
-
 def _not_yet(missing: Sequence[str]) -> str:
     """Say what is not as asked; of more than two, which would fill the box, the first two."""
     said = _first_two(missing)
@@ -222,7 +216,7 @@ def _not_yet(missing: Sequence[str]) -> str:
 
 
 def _first_two(missing: Sequence[str]) -> str:
-    return "; ".join(filter(None, missing[:2]))
+    return "; ".join([words for words in missing if words][:2])
 
 
 def _verdict(tried: _Tried) -> str:

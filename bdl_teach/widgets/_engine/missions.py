@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from bdl_teach.widgets._engine.controls import Values, Widget
+from bdl_teach.widgets._engine.status import Readings, Said
 
 SEEDS = 3  # a mission is done when it holds for so many seeds: the learner's own, and the next
+_NOTHING = 1e-6  # what is smaller in a figure comes from rounding
 
 
 class NotThere(Exception):
     """A result needs what only a run beside the picture would give."""
 
 
-class Condition(NamedTuple):
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same, but for what a page rounds."""
+    both = isinstance(one, int | float) and isinstance(other, int | float)
+    return math.isclose(one, other, rel_tol=1e-6) if both else bool(one == other)
+
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": is_same,
+    "!=": lambda one, other: not is_same(one, other),
+}
+
+
+class Need(NamedTuple):
     """One of the things that a mission asks for.
 
     Attributes:
-        holds: Whether it is so.
-        now: How it stands, for a learner whom it keeps from the end: ``"F is 215"``; a control's
-            name in braces stands for its label.
+        name: Of a reading, or of a control where no reading is called so.
+        comparison: One of ``COMPARISONS``.
+        value: What it is compared with.
+        words: How it stands, for a learner whom it keeps from the end: ``{}`` is the figure,
+            ``{name:.3g}`` that of another reading.
     """
 
-    holds: bool
-    now: str
+    name: str
+    comparison: str
+    value: Any
+    words: str
+
+    def lacks(self, values: Values, readings: Readings) -> str | None:
+        """Say how it stands where it does not hold; nothing of a reading that is not there."""
+        if self.name not in readings and self.name not in values:
+            return ""
+        found = readings.get(self.name, values.get(self.name))
+        if COMPARISONS[self.comparison](found, self.value):
+            return None
+        return str(Said(self.words.replace("{}", figure(found)), readings))
 
 
 @dataclass(frozen=True)
@@ -36,20 +69,58 @@ class Mission:
         id: Its name in the learner's progress, such as ``"sinusoid-wider-at-1"``.
         text: What is to be brought about, in a sentence.
         hints: Two: where to look, then which control to take where.
-        check: What is asked of a state and its result, each with how it stands. Of other seeds it
-            is asked with the result that ``_compute`` gives for that state with another ``seed``.
         way: What the second hint says, as values of controls.
+        needs: What is asked of a state and its readings. Of other seeds it is asked with the
+            result that ``_compute`` gives for that state with another ``seed``.
+        leave: Controls that must stand where they stood at the start, with that value; ``None``
+            for points that no hand has set.
+        check: What is asked for instead, by a function (of explorers without a data file).
     """
 
     id: str
     text: str
     hints: tuple[str, str]
-    check: Callable[[Values, Any], Sequence[Condition]]
-    way: Values
+    check: Callable[[Values, Any], Sequence[Condition]] | None = None
+    way: Values = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
+    leave: Mapping[str, Any] = field(default_factory=dict)
 
-    def missing(self, values: Values, result: object) -> list[str]:
-        """Say how those conditions stand that do not hold; all do where there is none."""
-        return [now for holds, now in self.check(values, result) if not holds]
+    def missing(self, values: Values, readings: Any) -> list[str]:
+        """Say how those conditions stand that do not hold; all do where there is none.
+
+        Args:
+            values: Of all controls.
+            readings: What they led to.
+        """
+        if self.check is not None:
+            return [now for holds, now in self.check(values, readings) if not holds]
+        said = [need.lacks(values, readings) for need in self.needs]
+        return list(dict.fromkeys([*self._moved(values), *(s for s in said if s is not None)]))
+
+    def _moved(self, values: Values) -> list[str]:
+        """Say which controls are to be taken back, and where to; ``{name}`` is a label."""
+        moved = {n: v for n, v in self.leave.items() if not is_same(values.get(n), v)}
+        if moved.pop("data", "") is None:
+            return ["a hand has set points"]
+        ways = [f"{{{name}}} back to {figure(value)}" for name, value in moved.items()]
+        return [f"take {' and '.join(ways)}"] if ways else []
+
+
+class Condition(NamedTuple):
+    """One of the things that a mission's function asks for, and how it stands."""
+
+    holds: bool
+    now: str
+
+
+def figure(value: Any) -> str:
+    """A value as a sentence has it: three digits of a number, what rounding has left as 0."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, str):
+        return value
+    shown = 0.0 if abs(value) < _NOTHING else value
+    return f"{shown:{'.3g' if abs(shown) < 1000 else '.0f'}}".replace("-", "−")
 
 
 def next_seeds(values: Values, seed: Widget) -> list[Values]:

@@ -15,6 +15,7 @@ import ipywidgets
 from bdl_teach.widgets._engine import changes, controls
 from bdl_teach.widgets._engine.canvas import RENDER_LOCK, Canvas
 from bdl_teach.widgets._engine.controls import Values, Widget
+from bdl_teach.widgets._engine.status import Said
 
 _ASKED = "<b>A is pinned</b>, in grey. Move something: what stayed the same?"
 
@@ -24,7 +25,7 @@ class Seen:
     """What was shown at one moment: the controls' values, and the status line without a time."""
 
     values: Values
-    said: str
+    said: Said | str
 
 
 class Pin:
@@ -35,6 +36,7 @@ class Pin:
     Args:
         canvas: The explorer's; what is pinned stays in it as ghosts.
         known: The explorer's controls, by name.
+        labels: What readings are called, by name: those that are spoken of.
         ask: Called when something is to be pinned or unpinned: has the worker call ``settle``.
         hold: Called when ``compares`` changes.
 
@@ -47,10 +49,12 @@ class Pin:
         self,
         canvas: Canvas,
         known: Mapping[str, Widget],
+        labels: Mapping[str, str],
         ask: Callable[[], object],
         hold: Callable[[], object],
     ) -> None:
         self._canvas, self._controls, self._ask, self._hold = canvas, known, ask, hold
+        self._labels = labels
         self._of_question = False  # which then stays in its place
         self._seen: Seen | None = None
         self._pinned: Seen | None = None
@@ -87,7 +91,7 @@ class Pin:
         if self._of_question:
             self.unset()
 
-    def note(self, values: Values, said: str, *, better: bool = False) -> None:
+    def note(self, values: Values, said: Said | str, *, better: bool = False) -> None:
         """Take note of what is shown now; call with ``RENDER_LOCK`` held.
 
         Args:
@@ -119,9 +123,16 @@ class Pin:
         self._say()
         return True
 
-    def marked(self, said: str) -> str:
+    def marked(self, said: Said | str) -> str:
         """A status line, with the change of each figure since A in brackets."""
-        return said if self._pinned is None else changes.marked(self._pinned.said, said, " since A")
+        if isinstance(said, Said):
+            then = None if self._pinned is None else self._pinned.said
+            return said.marked(then if isinstance(then, Said) else None)
+        return (
+            said
+            if self._pinned is None
+            else changes.marked(str(self._pinned.said), said, " since A")
+        )
 
     def _say(self) -> None:
         """Ask what stayed; give the answer, if that is asked for."""
@@ -137,21 +148,36 @@ class Pin:
             return []
         known = self._controls
         moved = [name for name in known if not _stayed(then.values, now.values, name)]
-        if not moved and then.said == now.said:
+        if not moved and str(then.said) == str(now.said):
             return [("Nothing has moved", "this is A itself")]
-        figures = [f for f in changes.figures(then.said, now.said) if f.named]
+        same_figures, other_figures = self._figures(then.said, now.said)
         verdicts = self._canvas.ghost_verdicts()
         stayed = (
             [f"{len(known) - len(moved)} of {len(known)} controls"],
-            [str(figure) for figure in figures if figure.same and not figure.is_setting],
+            same_figures,
             [name for name, same in verdicts.items() if same],
         )
         changed = (
             [_arrow(name, known[name], then.values, now.values) for name in moved],
-            [f"{figure} ({figure.difference})" for figure in figures if not figure.same],
+            other_figures,
             [name for name, same in verdicts.items() if not same],
         )
         return [("Stayed", _list(*stayed)), ("Changed", _list(*changed))]
+
+    def _figures(self, then: Said | str, now: Said | str) -> tuple[list[str], list[str]]:
+        """The figures that stayed, and those that changed, each with what it is called."""
+        if isinstance(then, str) or isinstance(now, str):
+            old = [f for f in changes.figures(str(then), str(now)) if f.named]
+            return [str(f) for f in old if f.same and not f.is_setting], [
+                f"{f} ({f.difference})" for f in old if not f.same
+            ]
+        figures = {
+            f"{self._labels[f.name]} {f}": f for f in now.figures(then) if f.name in self._labels
+        }
+        return (
+            [words for words, f in figures.items() if f.then == f.now],
+            [words for words, f in figures.items() if f.then != f.now],
+        )
 
 
 def _stayed(then: Values, now: Values, name: str) -> bool:

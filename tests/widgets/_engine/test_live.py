@@ -23,14 +23,7 @@ from bdl_teach.widgets._engine.canvas import Canvas
 from bdl_teach.widgets._engine.live import Explorer
 from tests.waiting import until
 
-REQUIRED = (
-    "_make_controls",
-    "_make_canvas",
-    "_make_groups",
-    "_compute",
-    "_draw",
-    "_describe",
-)
+REQUIRED = ("_make_canvas", "_compute", "_draw")
 
 START = {"width": 1.0, "n": 2, "scale": 1.0, "m": 4, "kind": "a", "seen": False}
 HIGH = {**START, "width": 3.0, "n": 9}

@@ -196,7 +196,7 @@ def assert_labelled(axis: Any, start: float, scale: float, round_to: float) -> N
 def test_spread_panel_is_labelled_in_the_units_of_the_table() -> None:
     main, spread = Figure().subplots(1, 2)
     spread.set(xlim=(-1, 1), ylim=(0, 4))
-    value = points.Points().read(TABLE)
+    value = Points().read(TABLE)
     touch.Panel(main, spread=spread).label(points.chosen(value, 1.0, datasets.sinusoid))
     assert_labelled(spread.xaxis, 20.0, 20.0, 5.0)
     assert_labelled(spread.yaxis, 0.0, np.std(TABLE[1]) / 5.0, 0.25)

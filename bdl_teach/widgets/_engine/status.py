@@ -1,0 +1,188 @@
+"""The status line: a template over readings, and what of it has changed since another one.
+
+Words in braces stand for a reading, as ``{F:.0f}``, or for other words, which may hold readings in
+turn. Beside Python's own formats there are ``sd`` and ``sd2``, a standard deviation of y in the
+units of the points with one digit or two, and ``at``, a place on their axis of x.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bdl_teach import datasets
+from bdl_teach._support.checks import Array
+from bdl_teach.problems import own_points as points
+
+if TYPE_CHECKING:  # TensorFlow is loaded by the worker, behind the progress line
+    from bdl_teach.elbo import FreeEnergy
+
+Readings = Mapping[str, float]
+_AMONG = 0.5  # |x| up to which the drawn points lie
+
+
+class Figure(NamedTuple):
+    """A reading as a sentence has it.
+
+    Attributes:
+        name: Of the reading.
+        now: As it is written.
+        then: As it was written before; ``None`` where it was not there.
+        unit: A per cent sign that follows it.
+    """
+
+    name: str
+    now: str
+    then: str | None
+    unit: str
+
+    @property
+    def difference(self) -> str:
+        """By how much it has changed, with a sign, as exactly as it is written."""
+        then, now = str(self.then), self.now
+        change = _value(now) - _value(then)
+        if "e" in then + now:
+            return f"{change:+.2g}".replace("-", "−", 1)
+        places = max(len(text.rstrip("%").partition(".")[2]) for text in (then, now))
+        return f"{change:+,.{places}f}".replace("-", "−")
+
+    def __str__(self) -> str:
+        """Say it: "319 → 404 (+85)", or "32"."""
+        if self.then == self.now:
+            return f"{self.now}{self.unit}"
+        return f"{self.then} → {self.now}{self.unit} ({self.difference})"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a status line says, before it is written.
+
+    Attributes:
+        line: The template.
+        readings: Figures, by their names.
+        words: Other words, by their names: templates, too.
+        data: The points in whose units places and standard deviations are written.
+    """
+
+    line: str
+    readings: Readings = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    data: Any = None
+
+    def __str__(self) -> str:
+        """Write it."""
+        return self.marked(None)
+
+    def marked(self, then: Said | None, since: str = " since A") -> str:
+        """Write it, with the change of each figure since another line in brackets behind it.
+
+        Args:
+            then: The other line, if there is any.
+            since: What is said once, behind the first change: since when.
+        """
+        text = ""
+        for part in self._parts(self.line, then):
+            text += part if isinstance(part, str) else f"{part.now}{part.unit}"
+            if isinstance(part, Figure) and _has_changed(part):
+                text, since = f"{text} ({part.difference}{since})", ""
+        return re.sub(" {2,}", " ", text).strip()
+
+    def figures(self, then: Said) -> list[Figure]:
+        """The figures that both lines have, in the order of this one."""
+        parts = self._parts(self.line, then)
+        return [part for part in parts if isinstance(part, Figure) and part.then is not None]
+
+    def _parts(self, template: str, then: Said | None) -> Iterator[str | Figure]:
+        """The pieces of a template: words, and figures."""
+        pieces = list(Formatter().parse(template))
+        for i, (literal, name, form, _) in enumerate(pieces):
+            yield _PER_CENT.sub("", literal) if i and pieces[i - 1][1] else literal
+            if name is None:
+                continue
+            if name not in self.readings:
+                yield from self._parts(self.words[name], then)
+                continue
+            now, before = self.write(name, form or ""), None
+            if then is not None and name in then.readings:
+                before = then.write(name, form or "")
+            following = _PER_CENT.match(pieces[i + 1][0]) if i + 1 < len(pieces) else None
+            yield Figure(name, now, before, following[0] if following else "")
+
+    def write(self, name: str, form: str) -> str:
+        """Write a reading; a dash where there is none, and no sign of what is rounded to 0."""
+        value = self.readings[name]
+        if math.isnan(value):
+            return "–"
+        if form.startswith("sd"):
+            text = points.sd(self.data, value, int(form[2:] or 1))
+        elif form == "at":
+            return points.at(self.data, value)
+        else:
+            text = format(value, form)
+        if text.startswith("-"):
+            text = text[1:] if _value(text) == 0 else f"−{text[1:]}"
+        return text
+
+
+def shown_if(**shown: bool) -> dict[str, str]:
+    """Leave out those templates of a status line that are not to be shown."""
+    return {name: "" for name, is_shown in shown.items() if not is_shown}
+
+
+def plain(text: str) -> str:
+    """Words that are no template, whatever stands in them: names of a learner's columns."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+_PER_CENT = re.compile(r"^ ?%")
+
+
+def _has_changed(figure: Figure) -> bool:
+    return figure.then not in (None, figure.now) and "–" not in (figure.then, figure.now)
+
+
+def _value(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", "").rstrip("%"))
+
+
+# What several explorers read off a result.
+
+
+def costs(cost: FreeEnergy) -> dict[str, float]:
+    """The parts of a free energy; F is their sum as they are written, so that it adds up."""
+    digits = 0 if cost.kl_weight == 1 else 1  # a factor magnifies what rounding leaves
+    complexity = float(f"{cost.complexity:.{digits}f}")
+    total = float(_factor(cost)) * complexity + float(f"{cost.likelihood:.0f}")
+    return {"F": total, "complexity": cost.complexity, "likelihood": cost.likelihood}
+
+
+def cost_words(cost: FreeEnergy) -> dict[str, str]:
+    """Choose between ``cost`` and ``weighted``, in which a KL weight stands before the KL."""
+    return {} if cost.kl_weight == 1 else {"cost": "{weighted}", "factor": _factor(cost)}
+
+
+def _factor(cost: FreeEnergy) -> str:
+    return f"{cost.kl_weight:.4g}"
+
+
+def ratio(one: float, other: float) -> float:
+    """How many times as large as the other the one is; the other may be 0."""
+    return one / other if other > 0 else math.inf
+
+
+def at(x_grid: Array, curve: Array, x: float) -> float:
+    """A curve ``[m]`` on the grid ``[m, 1]`` at the place of it that is nearest to ``x``."""
+    return float(curve[np.abs(x_grid[:, 0] - x).argmin()])
+
+
+def off_the_sine(x_grid: Array, mean: Array, mask: Array | None = None) -> float:
+    """Root mean square distance of the mean to the sine, where the drawn points lie or ``mask``."""
+    where = np.abs(x_grid[:, 0]) <= _AMONG if mask is None else mask
+    off = mean - datasets.sinusoid().truth(x_grid)[:, 0]
+    return float(np.sqrt((off[where] ** 2).mean())) if where.any() else math.nan

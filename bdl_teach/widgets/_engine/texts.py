@@ -1,0 +1,178 @@
+"""An explorer's data file: its controls, and all that it says to a learner.
+
+A file has, in this order:
+
+``title``, ``alt``
+    The first line; what the picture shows, for those who cannot see it, without its figures.
+``work``, ``wide``, ``stays``, ``folded``
+    What a tick does, in the status line before its time (``"refit"``). Whether the picture needs
+    the whole width. Toggles of what takes long to come: a preset switches them on at most; undo,
+    redo and reset leave them. Groups behind the button *more*.
+``[controls]``
+    ``name = [kind, label, default, range, hint, readout]``: see ``controls.Control``. The name is
+    the keyword of the constructor and of ``set``. No default or range stands anywhere else.
+``[groups]``
+    ``NAME = [controls, buttons]``, in the order in which they stand beside the picture.
+``[buttons]``
+    ``name = [label, hint]`` of the explorer's own buttons, and the hint of ``resample``.
+``[presets]``
+    ``name = [look, values]``: a sentence that says where to look, and the values that differ from
+    the defaults. It must hold whatever the seed.
+``[question]``
+    The fields of ``question.Question``.
+``[missions.ID]``
+    ``text``; ``hints``, two; ``leave``: controls that must stay as they were at the start;
+    ``needs``: rows ``[name, comparison, value]`` of a reading or a control, and how it stands in
+    words, such as ``"the mean is {} off the sine"``, where ``[readings]`` does not have them;
+    ``way``: values that bring it about; ``add``: points beside those that are drawn.
+``[readings]``
+    ``name = words`` for the readings that *pin A* and missions speak of.
+``[status]``
+    ``line``: the status line, with ``{reading:.1f}`` for a figure; see ``status.Said``. Others are
+    words that the explorer chooses among.
+
+No expression in it is evaluated.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bdl_teach.problems import Problem
+from bdl_teach.problems import own_points as points
+from bdl_teach.widgets._engine.controls import Control, Presets, Values
+from bdl_teach.widgets._engine.missions import Mission, Need
+from bdl_teach.widgets._engine.question import Question
+
+FOLDER = Path(__file__).parents[1] / "texts"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a data file holds; its parts are described at the top of this module."""
+
+    title: str
+    alt: str
+    controls: Mapping[str, Control]
+    status: Mapping[str, str]
+    groups: Mapping[str, tuple[str, ...]]
+    buttons: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    presets: Presets = field(default_factory=dict)
+    question: Question | None = None
+    missions: tuple[Mission, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
+    work: str = "refit"
+    wide: bool = False
+    stays: frozenset[str] = frozenset()
+    folded: frozenset[str] = frozenset()
+
+    @cached_property
+    def defaults(self) -> Values:
+        """Where the controls start; what only a hand can set is left out."""
+        return _defaults(self.controls)
+
+
+def of(name: str) -> Texts:
+    """Read the data file of one of the package's explorers."""
+    return read(FOLDER / f"{name}.toml")
+
+
+def read(path: Path) -> Texts:
+    """Read a data file."""
+    return parse(path.read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Texts:
+    """Read what a data file holds.
+
+    Raises:
+        ValueError: A preset, the question or a mission names a control that there is not.
+        tomllib.TOMLDecodeError: It is no TOML.
+    """
+    file = tomllib.loads(text)
+    known = {name: Control(*row) for name, row in file["controls"].items()}
+    start = _defaults(known)
+    presets = {
+        name: (look, start | _values(known, values))
+        for name, (look, values) in file.get("presets", {}).items()
+    }
+    words = file.get("readings", {})
+    missions = [
+        _mission(name, known, words, **table) for name, table in file.get("missions", {}).items()
+    ]
+    return Texts(
+        title=file["title"],
+        alt=file["alt"],
+        controls=known,
+        status=file["status"],
+        groups={name: tuple(row) for name, row in file["groups"].items()},
+        buttons={name: (row[0], row[1]) for name, row in file.get("buttons", {}).items()},
+        presets=presets,
+        question=_question(known, **file["question"]) if "question" in file else None,
+        missions=tuple(missions),
+        readings=words,
+        work=file.get("work", "refit"),
+        wide=file.get("wide", False),
+        stays=frozenset(file.get("stays", ())),
+        folded=frozenset(file.get("folded", ())),
+    )
+
+
+def _defaults(known: Mapping[str, Control]) -> Values:
+    return {name: control.start for name, control in known.items() if not control.unseen}
+
+
+def _values(known: Mapping[str, Control], given: Values) -> Values:
+    """Values as their controls will hold them."""
+    if unknown := given.keys() - known.keys():
+        raise ValueError(f"expected names of controls, got {', '.join(sorted(unknown))}")
+    return {name: known[name].value(value) for name, value in given.items()}
+
+
+def _question(known: Mapping[str, Control], **fields: Any) -> Question:
+    control = fields["control"]
+    if "target" in fields:
+        fields["target"] = _values(known, {control: fields["target"]})[control]
+    before = tuple(_values(known, fields.pop("before", {})).items())
+    return Question(**{**fields, "choices": tuple(fields["choices"])}, before=before)
+
+
+def _mission(
+    name: str,
+    known: Mapping[str, Control],
+    words: Mapping[str, str],
+    *,
+    text: str,
+    hints: tuple[str, str],
+    way: Values,
+    needs: list[list[Any]],
+    leave: tuple[str, ...] = (),
+    add: list[tuple[float, float]] | None = None,
+) -> Mission:
+    start = _defaults(known)
+    return Mission(
+        id=name,
+        text=text,
+        hints=(hints[0], hints[1]),
+        way=_values(known, way) | ({"data": _with_more(start, add)} if add else {}),
+        leave={one: start.get(one) for one in leave},
+        needs=tuple(_need(words, *row) for row in needs),
+    )
+
+
+def _need(words: Mapping[str, str], name: str, comparison: str, value: Any, *said: str) -> Need:
+    return Need(name, comparison, value, said[0] if said else f"{words[name]} is {{}}")
+
+
+def _with_more(start: Values, more: list[tuple[float, float]]) -> points.Value:
+    """The points that are drawn at the start, and more, as a hand would leave them."""
+    data = Problem.of({"n": 32, "noise_std": 1.0, "seed": 0} | start).data
+    x, y = np.append(data.x[:, 0], [p[0] for p in more]), np.append(data.y, [p[1] for p in more])
+    return points.from_course(x.round(3), y.round(2))
