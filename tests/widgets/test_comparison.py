@@ -362,9 +362,6 @@ def test_each_method_is_given_the_problem_and_its_own_prior(
 FITTED = point.Fit(np.zeros(1), None, 9.0, {})  # type: ignore[arg-type]
 
 
-# Presets, and the question.
-
-
 @pytest.fixture(scope="module")
 def compared() -> Callable[..., list[ComparisonResult]]:
     """Results of some methods for five seeds, each fitted once."""

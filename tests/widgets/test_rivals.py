@@ -199,9 +199,6 @@ def test_drawn_functions_have_the_spread_of_the_band() -> None:
 # How it moves.
 
 
-# Presets, and the question.
-
-
 def test_what_the_presets_say_is_seen(explorer: RivalsExplorer) -> None:
     def sd(place: str, region: str, **changes: Any) -> float:
         return spread(explorer.set(**changes), place, region)
