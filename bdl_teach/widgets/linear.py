@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from bdl_teach import datasets, features, plots
 from bdl_teach._support.checks import Array
+from bdl_teach.problems import arrivals
 from bdl_teach.problems import own_points as points
 from bdl_teach.widgets._engine import controls, status, texts, touch
 from bdl_teach.widgets._engine.canvas import Canvas
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _TEXTS = texts.of("linear")
 X_GRID = np.linspace(-1.0, 1.0, 121)[:, None]
 PRIOR_STDS = 10.0 ** np.linspace(-1.0, 1.5, 26)  # where the slider can stand
-MOST_POINTS = _TEXTS.controls["n"].range[1]
 COUNTS = np.arange(2, _TEXTS.controls["n_features"].range[1] + 1)
 _INSIDE = np.abs(X_GRID[:, 0]) <= 0.5
 _DEPTH = 25.0  # nats below the best that the evidence plots show
@@ -212,13 +212,6 @@ def _mark(result: LinearResult, kind: str, i: int) -> Mark:
     functions = along @ features.design(result.kind, X_GRID, len(mean)).T
     words = f"weight {i}: {mean[i]:.1f} ± {sd:.1f}; here from −2 to 2 sd, the others as it asks"
     return Mark(functions, along[:, pair] / result.prior_std, words)
-
-
-def arrivals(n: int, noise_std: float, seed: int) -> datasets.Regression1D:
-    """The first ``n`` of 32 points of the sinusoid, in a random order that the seed decides."""
-    data = datasets.sinusoid(MOST_POINTS, noise_std, seed)
-    order = np.random.default_rng([seed, 0]).permutation(MOST_POINTS)[:n]
-    return replace(data, x=data.x[order], y=data.y[order])
 
 
 def _posterior(

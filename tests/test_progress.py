@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bdl_teach.exercises._record import SOLVED, Progress
+from bdl_teach.progress import SOLVED, Progress
 
 
 def test_marks_of_two_notebooks_are_all_kept(
