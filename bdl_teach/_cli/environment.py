@@ -228,13 +228,15 @@ def run(command: list[str], log: Path) -> None:
         sentence = explain(log.read_text(encoding="utf-8", errors="replace"))
         if shutil.disk_usage(log.parent).free < 1e8:  # the installer could not even say so
             sentence = FULL
-        raise Trouble(f"{sentence} What the installer said: {log}")
+        raise Trouble(f"{sentence} (What the installer said is in {log}.)")
 
 
 def how_far(said: str) -> str:
     """How far an installer is; uv names its large downloads first, so that they can be counted."""
     begun, done = said.count("\nDownloading "), said.count("\n Downloaded ")
     last = said.rstrip().rpartition("\n")[2].strip()
+    if last.startswith("Installed "):  # what uv does next, it says when it has done it
+        return f"{last}; compiling them"
     return f"{done} of {begun} downloads; {last}" if begun else last
 
 

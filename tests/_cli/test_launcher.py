@@ -34,7 +34,8 @@ if sys.argv[1] == "venv":
     sys.exit(venv.create(sys.argv[-1]))
 print("Resolved\\nDownloading scipy\\nDownloading numpy\\n Downloaded numpy", flush=True)
 (here / f"{{os.getpid()}}.pid").touch()
-while "UV_WAITS" in os.environ and not (here / "go on").exists():
+end = time.monotonic() + 60 * ("UV_WAITS" in os.environ)
+while time.monotonic() < end and not (here / "go on").exists():
     time.sleep(0.02)
 if said := os.environ.get("UV_SAYS"):
     sys.exit(said)
